@@ -1,0 +1,18 @@
+"""What can go wrong with sound, one class per way to recover.
+
+AudioError
+├── InputUnusable   tell the person: this file, device or model cannot be used; the message says the mend
+└── DeviceLost      retry: the device was there and has gone, open it again after a pause
+"""
+
+
+class AudioError(Exception):
+    """Root of this package's errors. `str(error)` is one sentence for a person."""
+
+
+class InputUnusable(AudioError):
+    """A file, device or model that will not work however often it is tried."""
+
+
+class DeviceLost(AudioError):
+    """A device stopped giving or taking sound."""

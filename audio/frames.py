@@ -1,0 +1,63 @@
+"""The one shape in which sound travels through Hearth: 20 ms frames of 16 kHz mono int16."""
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+SAMPLE_RATE = 16_000  # Hz
+FRAME_MS = 20
+FRAME_SAMPLES = SAMPLE_RATE * FRAME_MS // 1000  # 320
+FRAME_BYTES = FRAME_SAMPLES * 2
+SAMPLES_PER_MS = SAMPLE_RATE // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """20 ms of sound and its place in the stream."""
+
+    pcm: bytes  # FRAME_BYTES of little-endian int16, mono, 16 kHz
+    start: int  # samples before this frame, counted from the source's first sample
+
+    @property
+    def end(self) -> int:
+        """Samples up to and including this frame."""
+        return self.start + FRAME_SAMPLES
+
+
+class FrameSource(Protocol):
+    """Where frames come from: a microphone, or a file that stands for one."""
+
+    pulled: bool  # True: a frame is made when it is asked for, nothing is lost by asking late
+
+    def frames(self) -> AsyncGenerator[Frame, None]:
+        """Frames in order until the source ends.
+
+        Raises InputUnusable when the source cannot be opened, DeviceLost when it stops.
+        """
+        ...
+
+
+class Framer:
+    """Cuts blocks of any length into frames and keeps the remainder."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._start = 0
+
+    def push(self, pcm: bytes) -> Iterator[Frame]:
+        """Take a block of 16 kHz mono int16, give every whole frame that it completes."""
+        self._rest += pcm
+        while len(self._rest) >= FRAME_BYTES:
+            yield self._cut(bytes(self._rest[:FRAME_BYTES]))
+            del self._rest[:FRAME_BYTES]
+
+    def flush(self) -> Iterator[Frame]:
+        """The remainder, filled up with silence, if there is one."""
+        if self._rest:
+            yield self._cut(bytes(self._rest).ljust(FRAME_BYTES, b"\0"))
+            self._rest.clear()
+
+    def _cut(self, pcm: bytes) -> Frame:
+        frame = Frame(pcm, self._start)
+        self._start += FRAME_SAMPLES
+        return frame

@@ -1,0 +1,1 @@
+"""Voice activity: detectors that tell speech from everything else, behind one protocol."""

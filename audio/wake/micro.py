@@ -1,0 +1,102 @@
+"""microWakeWord: small streaming models, 0.3 % of a desktop core; the default."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
+
+from audio.wake.models import check_model, check_words, own_model, unusable
+from audio.wake.protocol import Detection
+from audio.wake.trigger import Sensitivity, Trigger
+
+BUILT_IN = tuple(model.value for model in Model)
+LEAD_MS = 300  # measured: fires between 90 ms before and 200 ms after the end of the word
+_MEL_BINS = 40  # of the audio front end that every such model is trained on
+
+# What a sensitivity does to the distance between the model's own cutoff and certainty: "high"
+# doubles it (0.85 becomes 0.70), "low" halves it (0.925).
+_DISTANCE = {"low": 0.5, "normal": 1.0, "high": 2.0}
+
+
+class MicroWake:
+    """A WakeEngine on pymicro-wakeword. A word is a built-in name or a model's .json file,
+    which names its .tflite file and its cutoff (ESPHome's manifest, version 2)."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        sensitivity: Sensitivity = "normal",
+        sensitivities: Mapping[str, Sensitivity] | None = None,
+    ) -> None:
+        """`sensitivities`: for single words, instead of `sensitivity`.
+
+        Raises InputUnusable for an unknown word or an unusable model.
+        """
+        self._features = MicroWakeWordFeatures()
+        self._models = {word: _load(word) for word in check_words(words)}
+        self._scores = dict.fromkeys(self._models, 0.0)
+        self._steps = 0  # of the front end, 10 ms each
+        chosen = sensitivities or {}
+        thresholds = {
+            word: _threshold(model.probability_cutoff, chosen.get(word, sensitivity))
+            for word, model in self._models.items()
+        }
+        self._trigger = Trigger(thresholds, LEAD_MS)
+
+    @property
+    def score(self) -> float:
+        """The highest score of any word, each a mean over 150 ms, renewed every 30 ms."""
+        return max(self._scores.values())
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        """Take the next frame that ends at sample `end`."""
+        for features in self._features.process_streaming(pcm):
+            self._steps += 1
+            for word, model in self._models.items():
+                score = model.process_streaming_prob(features)
+                # A model runs once in `stride` steps and gives 0 for the others.
+                if self._steps % model.stride == 0:
+                    self._scores[word] = score or 0.0
+        return self._trigger.judge(self._scores, end)
+
+    def close(self) -> None:
+        """Free the models."""
+        for model in self._models.values():
+            model.close()
+
+
+def _threshold(cutoff: float, sensitivity: Sensitivity) -> float:
+    return 1.0 - (1.0 - cutoff) * _DISTANCE[sensitivity]
+
+
+def _load(word: str) -> MicroWakeWord:
+    if word in BUILT_IN:
+        return MicroWakeWord.from_builtin(Model(word))
+    manifest = own_model(word, BUILT_IN, ".json")
+    _check(manifest)
+    try:
+        model = MicroWakeWord.from_config(manifest)
+    except ValueError as error:  # tensors that are not 8 bit
+        raise unusable(manifest, "is no microWakeWord model") from error
+    if model.lib.TfLiteTensorByteSize(model.input_tensor) != model.stride * _MEL_BINS:
+        raise unusable(manifest, "is no microWakeWord model")
+    return model
+
+
+def _check(manifest: Path) -> None:
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        settings = content["micro"]
+        complete = (
+            0.0 < settings["probability_cutoff"] < 1.0
+            and settings["sliding_window_size"] >= 1
+            and isinstance(content["wake_word"], str)
+        )
+        tflite = manifest.parent / content["model"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unusable(manifest, "is no microWakeWord manifest") from error
+    if not complete:
+        raise unusable(manifest, "has a cutoff or a window that cannot be")
+    library = MicroWakeWord.from_builtin(Model.OKAY_NABU).lib
+    check_model(tflite, library)

@@ -1,0 +1,34 @@
+"""What every wake-word engine does."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A wake word was heard."""
+
+    word: str  # as configured, e.g. "okay_nabu"
+    score: float  # 0 to 1
+    at: int  # sample index (16 kHz) at which the engine fired
+    mark: int  # sample index from which the turn's sound is kept: `at` less the lead, at least 0
+
+
+class WakeEngine(Protocol):
+    """Listens for one or more words in a continuous stream."""
+
+    @property
+    def score(self) -> float:
+        """The highest score of any word in the last frame given, 0 to 1."""
+        ...
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        """Take the next frame (FRAME_BYTES) that ends at sample `end`.
+
+        After a detection the engine stays silent for its refractory time (2 s of sound).
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up native resources. Must not be used afterwards."""
+        ...
