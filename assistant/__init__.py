@@ -1,0 +1,1 @@
+"""What happens between hearing and speaking. Stands on `audio` and `integrations`."""

@@ -1,0 +1,97 @@
+"""One injected clock: nothing in Hearth reads the time or sleeps in any other way."""
+
+import asyncio
+import heapq
+import itertools
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What time it is, how much has passed, and how to wait."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back; only differences mean something."""
+        ...
+
+    def now(self) -> datetime:
+        """The wall clock's date and time, with the local time zone."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when that many seconds have passed; cancellable."""
+        ...
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed point; the suspended machine does not count."""
+        return time.monotonic()
+
+    def now(self) -> datetime:
+        """The wall clock in the machine's time zone."""
+        return datetime.now(UTC).astimezone()
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep on the event loop."""
+        await asyncio.sleep(seconds)
+
+
+class VirtualClock:
+    """A clock for tests: time passes only when the test says so."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._start = start or datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+        self._elapsed = 0.0  # s
+        self._order = itertools.count()  # keeps sleepers of the same instant in their order
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+
+    def monotonic(self) -> float:
+        """Seconds that the test has let pass."""
+        return self._elapsed
+
+    def now(self) -> datetime:
+        """The start date plus what has passed."""
+        return self._start + timedelta(seconds=self._elapsed)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the test has let that many seconds pass."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        future = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._order), future))
+        await future
+
+    def advance(self, seconds: float) -> None:
+        """Jump ahead and release every sleeper that is due; they run when the test next awaits."""
+        self._release_until(self._elapsed + seconds)
+
+    async def run(self, seconds: float) -> None:
+        """Let time pass from one sleeper's end to the next, each running at its own instant."""
+        end = self._elapsed + seconds
+        await self.settle()
+        while self._sleepers and self._sleepers[0][0] <= end:
+            self._release_until(self._sleepers[0][0])
+            await self.settle()
+        self._release_until(end)
+
+    async def settle(self) -> None:
+        """Let all tasks that can go on without time passing do so (100 rounds of the loop)."""
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+    @property
+    def sleepers(self) -> int:
+        """How many tasks wait for time to pass."""
+        return sum(not future.done() for _, _, future in self._sleepers)
+
+    def _release_until(self, instant: float) -> None:
+        self._elapsed = instant
+        while self._sleepers and self._sleepers[0][0] <= instant:
+            _, _, future = heapq.heappop(self._sleepers)
+            if not future.done():  # done: the sleeper was cancelled
+                future.set_result(None)

@@ -1,0 +1,61 @@
+"""What became of one tool call: the entry that the brain, the journal and `--json` all see."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Decision(StrEnum):
+    """What the policy (or the person) said."""
+
+    ALLOWED = "allowed"
+    CONFIRMED = "confirmed"
+    NEEDS_CONFIRMATION = "needs_confirmation"
+    DENIED = "denied"
+
+
+class Status(StrEnum):
+    """How the call ended."""
+
+    DONE = "done"  # observed as asked, or a reading that was answered
+    FAILED = "failed"  # the server said so
+    NOT_OBSERVED = "not_observed"  # the server said yes, the house does not show it
+    TIMEOUT = "timeout"
+    NOT_RUN = "not_run"
+    UNKNOWN = "unknown"  # sent, then the process died
+
+
+class Tier(StrEnum):
+    """How much is at stake, by what would be touched."""
+
+    READ = "read"
+    COMFORT = "comfort"
+    COSTLY = "costly"
+    SECURE = "secure"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One entity's state around the call, as short words ("off", "on 30 %")."""
+
+    entity_id: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """One call from the request to what was seen."""
+
+    id: str
+    server: str
+    name: str  # as the server names it
+    arguments: dict[str, Any]  # as sent, after coercion
+    decision: Decision
+    tier: Tier
+    status: Status
+    observed: tuple[Observed, ...]
+    ms: float  # from the request to the result
+    sentence: str  # for the brain: what happened, in one sentence
+    data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
+    retryable: bool = False

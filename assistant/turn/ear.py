@@ -1,0 +1,81 @@
+"""The ear: one frame in, what it means for the turn out. Runs on one worker thread.
+
+The wake engine hears every frame. Voice activity is looked for only while somebody is expected to
+speak, so that an idle box does not pay for it.
+"""
+
+from audio.endpoint import Endpointer
+from audio.endpoint import SpeechEnded as VoiceEnded
+from audio.endpoint import SpeechStarted as VoiceStarted
+
+from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
+from audio.frames import FRAME_BYTES, SAMPLES_PER_MS, Frame
+from audio.ring import Ring
+from audio.vad.protocol import VoiceDetector
+from audio.wake.protocol import WakeEngine
+
+EarEvent = WakeHeard | SpeechStarted | SpeechEnded
+
+
+class Ear:
+    """Joins the ring, the wake engine, the voice detector and the endpointer of one source."""
+
+    def __init__(self, wake: WakeEngine, voice: VoiceDetector, endpointer: Endpointer) -> None:
+        self._wake = wake
+        self._voice = voice
+        self._endpointer = endpointer
+        self._watching = False
+        self.ring = Ring()
+
+    def hear(self, frame: Frame) -> list[EarEvent]:
+        """Take the next frame; blocking, a millisecond or a few."""
+        self.ring.push(frame)
+        events = self._look_for_speech(frame.pcm, frame.end) if self._watching else []
+        detection = self._wake.hear(frame.pcm, frame.end)
+        if detection is None:
+            return events
+        wake = WakeHeard(
+            detection.word,
+            detection.score,
+            at_ms=detection.at / SAMPLES_PER_MS,
+            mark_ms=detection.mark / SAMPLES_PER_MS,
+        )
+        return [*events, wake]
+
+    def watch(self, from_ms: float, after_ms: float) -> None:
+        """Look for speech, beginning with what the ring holds since `from_ms`.
+
+        Only speech after `after_ms` counts; what lies before lets the detector find its feet.
+        """
+        self._voice.reset()
+        self._endpointer.reset(after=round(after_ms * SAMPLES_PER_MS))
+        self._watching = True
+        start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
+        past = self.ring.since(start)
+        for offset in range(0, len(past) - FRAME_BYTES + 1, FRAME_BYTES):
+            end = start + (offset + FRAME_BYTES) // 2
+            # `after_ms` lies ahead of all this, so nothing can be reported yet.
+            self._look_for_speech(past[offset : offset + FRAME_BYTES], end)
+
+    def unwatch(self) -> None:
+        """Nobody is expected to speak without the wake word."""
+        self._watching = False
+
+    def restart(self) -> None:
+        """A new source begins, its time at 0."""
+        self.ring = Ring()
+        self._watching = False
+
+    def close(self) -> None:
+        """Give up the engine's native resources."""
+        self._wake.close()
+
+    def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
+        events: list[EarEvent] = []
+        for voicing in self._voice.hear(pcm, end):
+            match self._endpointer.hear(voicing):
+                case VoiceStarted(at):
+                    events.append(SpeechStarted(at / SAMPLES_PER_MS))
+                case VoiceEnded(at, decided_at):
+                    events.append(SpeechEnded(at / SAMPLES_PER_MS, decided_at / SAMPLES_PER_MS))
+        return events

@@ -1,0 +1,209 @@
+"""What happens around a turn, and what is to be done about it: the turn machine's vocabulary.
+
+Times are milliseconds of sound since the source's first sample, unless said.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["voice", "follow_up", "text"]
+
+
+# --- events: what happened -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WakeHeard:
+    """A wake engine fired."""
+
+    word: str
+    score: float  # 0 to 1
+    at_ms: float  # when it fired
+    mark_ms: float  # from where the turn's sound is kept
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """Somebody speaks, in the stretch that we watch."""
+
+    at_ms: float  # first voiced sample
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechEnded:
+    """Silence has lasted for the hang-over."""
+
+    at_ms: float  # last voiced sample
+    decided_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The source has come this far."""
+
+    at_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEnded:
+    """A file is over: nothing more will be heard."""
+
+    at_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLost:
+    """The microphone has gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBack:
+    """The microphone gives sound again; its time starts at 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A person typed a sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybackStarted:
+    """The first sample of the answer has gone to the player."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrainFinished:
+    """The brain has given all of its answer."""
+
+    turn: int
+    asks: bool  # the answer ends in a question
+
+
+@dataclass(frozen=True, slots=True)
+class BrainFailed:
+    """The brain gave up."""
+
+    turn: int
+    kind: str
+    message: str  # one sentence for a person
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybackEnded:
+    """All that was to be said has been played, measured at the player."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    """Somebody wants silence: a stop word, a button, the API."""
+
+
+Event = (
+    WakeHeard
+    | SpeechStarted
+    | SpeechEnded
+    | Tick
+    | SourceEnded
+    | SourceLost
+    | SourceBack
+    | Typed
+    | PlaybackStarted
+    | BrainFinished
+    | BrainFailed
+    | PlaybackEnded
+    | StopAsked
+)
+
+
+# --- effects: what to do ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """Start the brain on a new turn. Spoken turns keep all sound from the mark on."""
+
+    turn: int
+    source: Source
+    mark_ms: float = 0.0
+    wake: WakeHeard | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSpeech:
+    """Look for speech from `from_ms` on; only what is spoken after `after_ms` counts."""
+
+    from_ms: float
+    after_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopWatching:
+    """Nobody is expected to speak to us without the wake word."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndListening:
+    """The sentence is over: the turn's sound is complete."""
+
+    turn: int
+    speech_end_ms: float | None  # None: nobody spoke, or the file or the time ended it
+    decided_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlaySound:
+    """One of our short sounds."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SayLine:
+    """Speak a sentence of the catalogue as part of the turn's answer."""
+
+    turn: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishSpeech:
+    """Nothing more will be said in this turn; PlaybackEnded is awaited."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTurn:
+    """Stop everything that the turn still does, the voice first."""
+
+    turn: int
+    reason: Literal["barge_in", "stop", "source_lost", "no_speech"]
+
+
+@dataclass(frozen=True, slots=True)
+class CloseTurn:
+    """The turn is over: write it down."""
+
+    turn: int
+    error: str | None = None  # a kind, e.g. "no_speech"
+    message: str | None = None
+
+
+Effect = (
+    OpenTurn
+    | WatchSpeech
+    | StopWatching
+    | EndListening
+    | PlaySound
+    | SayLine
+    | FinishSpeech
+    | CancelTurn
+    | CloseTurn
+)

@@ -1,0 +1,191 @@
+"""One turn while it happens: the brain thinks, tools run, clauses go to the mouth."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from assistant.brains.protocol import (
+    Brain,
+    BrainFault,
+    BrainTurn,
+    Heard,
+    Interrupted,
+    ReplyText,
+    ToolCall,
+    TurnDone,
+    TurnRequest,
+    Usage,
+)
+from assistant.speech.clauses import ClauseCutter
+from assistant.speech.mouth import Mouth, Spoken
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.audio import TurnAudio
+from assistant.turn.events import (
+    BrainFailed,
+    BrainFinished,
+    Event,
+    OpenTurn,
+    PlaybackEnded,
+    PlaybackStarted,
+)
+from assistant.turn.timeline import Timeline
+from audio.errors import AudioError
+
+_log = logging.getLogger(__name__)
+_CLAUSES_AHEAD = 64  # the brain waits when the voice is this far behind
+_QUESTION_MARKS = ("?", "？", "؟")
+
+
+class ToolRunner(Protocol):
+    """The one path that every brain's every call takes."""
+
+    async def call(self, call: ToolCall, turn_id: str, heard: str | None) -> ToolOutcome:
+        """Judge, run, verify and journal one call. Never raises for what the call itself does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Performers:
+    """Who does the work of a turn."""
+
+    brain: Brain
+    tools: ToolRunner
+    mouth: Mouth
+
+
+class LiveTurn:
+    """Runs one turn and gathers what there is to tell about it."""
+
+    def __init__(
+        self,
+        opening: OpenTurn,
+        turn_id: str,
+        started_at: datetime,
+        language: str,
+        timeline: Timeline,
+        performers: Performers,
+        audio: TurnAudio | None,
+        dispatch: Callable[[Event], None],
+        spawn: Callable[[Coroutine[Any, Any, ToolOutcome]], asyncio.Task[ToolOutcome]],
+    ) -> None:
+        self.opening = opening
+        self.turn_id = turn_id
+        self.started_at = started_at
+        self.language = language
+        self.timeline = timeline
+        self.audio = audio
+        self.heard: str | None = opening.text
+        self.answer = ""
+        self.outcomes: list[ToolOutcome] = []
+        self.spoken = Spoken((), 0.0)
+        self.usage: Usage | None = None
+        self.error: tuple[str, str] | None = None  # kind and sentence
+        self._performers = performers
+        self._dispatch = dispatch
+        self._spawn = spawn
+        self._cutter = ClauseCutter()
+        self._to_say: asyncio.Queue[str | None] = asyncio.Queue()  # bounded by `_room`
+        self._room = asyncio.Semaphore(_CLAUSES_AHEAD)
+
+    async def run(self) -> None:
+        """The whole turn, until the last sample was played. Cancel it to interrupt it."""
+        request = TurnRequest(
+            self.turn_id,
+            self.language,
+            "text" if self.opening.source == "text" else "voice",
+            self.opening.text,
+            self.audio,
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._speak())
+            group.create_task(self._think(self._performers.brain.begin(request), group))
+
+    def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
+        """The sentence is over; both moments are on the conversation's clock."""
+        if speech_end_ms is not None:
+            self.timeline.mark("speech_end", speech_end_ms)
+        self.timeline.mark("end_of_turn", at_ms)
+        if self.audio is not None:
+            self.audio.finish()
+
+    def say(self, sentence: str) -> None:
+        """Add a sentence of our own to the answer."""
+        self.answer = f"{self.answer} {sentence}".strip()
+        self._queue_clauses([*self._cutter.flush(), sentence])
+
+    def finish_speech(self) -> None:
+        """Nothing more will be said."""
+        self._queue_clauses(self._cutter.flush())
+        self._to_say.put_nowait(None)
+
+    async def _think(self, brain_turn: BrainTurn, group: asyncio.TaskGroup) -> None:
+        number = self.opening.turn
+        ending: Event | None = None
+        try:
+            async for event in brain_turn.events():
+                match event:
+                    case BrainFault(kind, message):
+                        ending = BrainFailed(number, kind, message)
+                    case ToolCall():
+                        self.timeline.mark("first_tool_call")
+                        group.create_task(self._call(brain_turn, event))
+                    case _:
+                        await self._take(event)
+        except Exception:
+            # The edge towards other people's code: whatever it raises, the person gets a sentence.
+            _log.exception("the brain %s broke", self._performers.brain.name)
+            ending = BrainFailed(number, "broken", "The answer could not be worked out.")
+        asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
+        self._dispatch(ending or BrainFinished(number, asks))
+
+    async def _take(self, event: object) -> None:
+        match event:
+            case Heard(text, language):
+                self.heard = text
+                self.language = language or self.language
+                self.timeline.mark("heard")
+            case ReplyText(delta):
+                self.timeline.mark("first_reply_text")
+                self.answer += delta
+                for clause in self._cutter.push(delta):
+                    await self._room.acquire()
+                    self._to_say.put_nowait(clause)
+            case Interrupted():
+                self._performers.mouth.stop()
+            case TurnDone(usage):
+                self.usage = usage
+
+    async def _call(self, brain_turn: BrainTurn, call: ToolCall) -> None:
+        # A call that has started runs to its end and is journalled, even if the turn is cut off.
+        running = self._spawn(self._performers.tools.call(call, self.turn_id, self.heard))
+        outcome = await asyncio.shield(running)
+        self.outcomes.append(outcome)
+        self.timeline.mark("last_tool_result")
+        await brain_turn.answer(outcome)
+
+    async def _speak(self) -> None:
+        try:
+            async with self._performers.mouth.answer(self._first_audio) as answer:
+                try:
+                    while (clause := await self._to_say.get()) is not None:
+                        self._room.release()
+                        await answer.say(clause, self.language)
+                    await answer.finish()
+                finally:
+                    self.spoken = answer.spoken
+        except AudioError as error:
+            _log.error("the answer could not be played: %s", error)
+            self.error = ("no_sound", str(error))
+        self.timeline.mark("answer_done")
+        self._dispatch(PlaybackEnded(self.opening.turn))
+
+    def _first_audio(self) -> None:
+        self.timeline.mark("first_audio_out")
+        self._dispatch(PlaybackStarted(self.opening.turn))
+
+    def _queue_clauses(self, clauses: list[str]) -> None:
+        for clause in clauses:
+            self._to_say.put_nowait(clause)

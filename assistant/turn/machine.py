@@ -1,0 +1,322 @@
+"""The turn machine: every rule that a person notices, as a pure function.
+
+`reduce(machine, event)` gives the next machine and the effects to carry out. No loop, no clock, no
+sound: time comes in with the events. The runner does what the effects say.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any, Literal
+
+from assistant.turn.events import (
+    BrainFailed,
+    BrainFinished,
+    CancelTurn,
+    CloseTurn,
+    Effect,
+    EndListening,
+    Event,
+    FinishSpeech,
+    OpenTurn,
+    PlaybackEnded,
+    PlaybackStarted,
+    PlaySound,
+    SayLine,
+    Source,
+    SourceBack,
+    SourceEnded,
+    SourceLost,
+    SpeechEnded,
+    SpeechStarted,
+    StopAsked,
+    StopWatching,
+    Tick,
+    Typed,
+    WakeHeard,
+    WatchSpeech,
+)
+
+
+class State(Enum):
+    """Where the conversation stands."""
+
+    IDLE = auto()  # waiting for the wake word
+    WAKING = auto()  # the wake word was heard, the command has not begun
+    LISTENING = auto()  # the person is speaking to us
+    THINKING = auto()  # the sentence is over, nothing of the answer is to be heard yet
+    SPEAKING = auto()  # the answer is being played
+    FOLLOW_UP = auto()  # we asked; the microphone is open without wake word
+    FAULT = auto()  # there is no microphone; typed turns still work
+
+
+class Microphone(Enum):
+    """Whether sound may still come."""
+
+    OPEN = auto()
+    ENDED = auto()  # a file that is over, or a process that only takes typed turns
+    LOST = auto()  # a device that is being looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The waits and habits, in milliseconds of sound."""
+
+    settle_ms: float = 200  # speech this soon after the detection may be the wake word's own tail
+    wake_sound_ms: float = 400  # the wake sound plays only after this much silence
+    no_speech_ms: float = 5_000  # after the wake word
+    longest_ms: float = (
+        20_000  # from the detection, or the start of a follow-up, to the end of the sentence
+    )
+    follow_up_ms: float = 8_000  # the microphone stays open this long after a question
+    pre_roll_ms: float = 300  # kept from before the speech that answers a question
+    echo_tail_ms: float = 200  # speech this soon after our own voice is its echo
+    follow_up: Literal["question", "always", "never"] = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The whole state of the conversation."""
+
+    rules: Rules = field(default_factory=Rules)
+    state: State = State.IDLE
+    turn: int = 0  # number of the newest turn; events of older ones are stale
+    source: Source = "voice"  # how the newest turn came in
+    since_ms: float = 0.0  # when WAKING, LISTENING or FOLLOW_UP began to be counted
+    now_ms: float = 0.0  # the latest Tick
+    sounded: bool = False  # the wake sound of this turn was played
+    asks: bool = False  # the answer ends in a question
+    error: tuple[str, str] | None = None  # kind and sentence, once the brain has failed
+    microphone: Microphone = Microphone.OPEN
+
+    @property
+    def wants_sound(self) -> bool:
+        """The microphone is wanted: a file that is pulled may go on."""
+        return self.state in _OPEN_EARS
+
+
+_OPEN_EARS = frozenset({State.IDLE, State.WAKING, State.LISTENING, State.FOLLOW_UP})
+_BUSY = frozenset({State.THINKING, State.SPEAKING})
+_IN_TURN = _BUSY | {State.WAKING, State.LISTENING}
+
+Step = tuple[Machine, list[Effect]]
+
+
+def reduce(machine: Machine, event: Event) -> Step:
+    """Take one event. Events that mean nothing in the present state change nothing."""
+    turn = getattr(event, "turn", None)
+    if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
+        return machine, []  # from a turn that was cancelled or is over
+    return _HANDLERS[type(event)](machine, event)
+
+
+def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
+    if machine.state in (State.WAKING, State.LISTENING, State.FAULT):
+        return machine, []
+    before: list[Effect] = []
+    if machine.state in _BUSY:
+        before = _cancel(machine, "barge_in")
+    turn = machine.turn + 1
+    after = event.at_ms + machine.rules.settle_ms
+    opened = replace(
+        _fresh(machine), state=State.WAKING, turn=turn, source="voice", since_ms=event.at_ms
+    )
+    return opened, [
+        *before,
+        OpenTurn(turn, "voice", mark_ms=event.mark_ms, wake=event),
+        WatchSpeech(from_ms=event.mark_ms, after_ms=after),
+    ]
+
+
+def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
+    match machine.state:
+        case State.WAKING:
+            return replace(machine, state=State.LISTENING), []
+        case State.FOLLOW_UP:
+            turn = machine.turn + 1
+            opened = replace(
+                _fresh(machine),
+                state=State.LISTENING,
+                turn=turn,
+                source="follow_up",
+                since_ms=event.at_ms,
+            )
+            mark = max(0.0, event.at_ms - machine.rules.pre_roll_ms)
+            return opened, [OpenTurn(turn, "follow_up", mark_ms=mark)]
+        case _:
+            return machine, []
+
+
+def _speech_ended(machine: Machine, event: SpeechEnded) -> Step:
+    if machine.state is not State.LISTENING:
+        return machine, []
+    return _think(machine, event.at_ms, event.decided_ms)
+
+
+def _tick(machine: Machine, event: Tick) -> Step:
+    machine = replace(machine, now_ms=event.at_ms)
+    waited = event.at_ms - machine.since_ms
+    match machine.state:
+        case State.WAKING if waited >= machine.rules.no_speech_ms:
+            return _nobody_spoke(machine, event.at_ms)
+        case State.WAKING if not machine.sounded and waited >= machine.rules.wake_sound_ms:
+            return replace(machine, sounded=True), [PlaySound("wake")]
+        case State.LISTENING if waited >= machine.rules.longest_ms:
+            return _think(machine, None, event.at_ms)
+        case State.FOLLOW_UP if waited >= machine.rules.follow_up_ms:
+            return replace(machine, state=State.IDLE), [StopWatching()]
+        case _:
+            return machine, []
+
+
+def _source_ended(machine: Machine, event: SourceEnded) -> Step:
+    machine = replace(machine, microphone=Microphone.ENDED, now_ms=event.at_ms)
+    match machine.state:
+        case State.WAKING:
+            return _nobody_spoke(machine, event.at_ms)
+        case State.LISTENING:
+            return _think(machine, None, event.at_ms)
+        case State.FOLLOW_UP:
+            return replace(machine, state=State.IDLE), [StopWatching()]
+        case _:
+            return machine, []
+
+
+def _source_lost(machine: Machine, event: SourceLost) -> Step:
+    machine = replace(machine, microphone=Microphone.LOST)
+    match machine.state:
+        case State.WAKING | State.LISTENING:
+            effects = [StopWatching(), *_cancel(machine, "source_lost")]
+            return replace(machine, state=State.FAULT), effects
+        case State.IDLE | State.FOLLOW_UP:
+            return replace(machine, state=State.FAULT), [StopWatching()]
+        case _:
+            return machine, []  # the answer under way is still given
+
+
+def _source_back(machine: Machine, event: SourceBack) -> Step:
+    machine = replace(machine, microphone=Microphone.OPEN, now_ms=0.0, since_ms=0.0)
+    if machine.state is State.FAULT:
+        return replace(machine, state=State.IDLE), []
+    return machine, []
+
+
+def _typed(machine: Machine, event: Typed) -> Step:
+    before: list[Effect] = []
+    if machine.state in _IN_TURN:
+        before = [StopWatching(), *_cancel(machine, "barge_in")]
+    turn = machine.turn + 1
+    opened = replace(_fresh(machine), state=State.THINKING, turn=turn, source="text")
+    return opened, [*before, OpenTurn(turn, "text", text=event.text)]
+
+
+def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
+    if machine.state is State.THINKING:
+        return replace(machine, state=State.SPEAKING), []
+    return machine, []
+
+
+def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
+    done = replace(machine, state=_at_least_thinking(machine), asks=event.asks)
+    return done, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+
+
+def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
+    failed = replace(machine, state=_at_least_thinking(machine), error=(event.kind, event.message))
+    return failed, [
+        *_stop_listening(machine),
+        PlaySound("error"),
+        SayLine(machine.turn, f"fault.{event.kind}"),
+        FinishSpeech(machine.turn),
+    ]
+
+
+def _at_least_thinking(machine: Machine) -> State:
+    return machine.state if machine.state in _BUSY else State.THINKING
+
+
+def _stop_listening(machine: Machine) -> list[Effect]:
+    """A brain may end before the person does: then the rest of the sentence is not waited for."""
+    if machine.state in _BUSY:
+        return []
+    return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]
+
+
+def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
+    if machine.state not in _BUSY:
+        return machine, []
+    kind, message = machine.error or (None, None)
+    close = CloseTurn(machine.turn, kind, message)
+    if not _follows_up(machine):
+        return replace(machine, state=_rest(machine)), [close]
+    after = machine.now_ms + machine.rules.echo_tail_ms
+    opened = replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms)
+    return opened, [close, WatchSpeech(from_ms=machine.now_ms, after_ms=after)]
+
+
+def _follows_up(machine: Machine) -> bool:
+    if machine.microphone is not Microphone.OPEN or machine.source == "text" or machine.error:
+        return False
+    habit = machine.rules.follow_up
+    return habit == "always" or (habit == "question" and machine.asks)
+
+
+def _rest(machine: Machine) -> State:
+    return State.FAULT if machine.microphone is Microphone.LOST else State.IDLE
+
+
+def _stop_asked(machine: Machine, event: StopAsked) -> Step:
+    rest = replace(machine, state=_rest(machine))
+    if machine.state in _IN_TURN:
+        return rest, [StopWatching(), *_cancel(machine, "stop")]
+    if machine.state is State.FOLLOW_UP:
+        return rest, [StopWatching()]
+    return machine, []
+
+
+def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> Step:
+    return replace(machine, state=State.THINKING), [
+        StopWatching(),
+        EndListening(machine.turn, speech_end_ms, decided_ms),
+    ]
+
+
+def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
+    # Quietly: a false wake must not make the box talk.
+    return replace(machine, state=State.IDLE), [
+        StopWatching(),
+        EndListening(machine.turn, None, at_ms),
+        CancelTurn(machine.turn, "no_speech"),
+        CloseTurn(machine.turn, "no_speech"),
+    ]
+
+
+def _cancel(machine: Machine, reason: Literal["barge_in", "stop", "source_lost"]) -> list[Effect]:
+    return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_INTERRUPTED[reason])]
+
+
+def _fresh(machine: Machine) -> Machine:
+    return replace(machine, sounded=False, asks=False, error=None)
+
+
+_INTERRUPTED: dict[str, tuple[str | None, str | None]] = {
+    "barge_in": ("interrupted", None),
+    "stop": ("interrupted", None),
+    "source_lost": ("microphone_lost", None),
+}
+
+_HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
+    WakeHeard: _wake_heard,
+    SpeechStarted: _speech_started,
+    SpeechEnded: _speech_ended,
+    Tick: _tick,
+    SourceEnded: _source_ended,
+    SourceLost: _source_lost,
+    SourceBack: _source_back,
+    Typed: _typed,
+    PlaybackStarted: _playback_started,
+    BrainFinished: _brain_finished,
+    BrainFailed: _brain_failed,
+    PlaybackEnded: _playback_ended,
+    StopAsked: _stop_asked,
+}

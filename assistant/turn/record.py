@@ -1,0 +1,92 @@
+"""A finished turn as a record for the store, and a record as the object that `--json` prints."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from assistant.journal.records import ErrorRecord, TurnRecord, WakeRecord
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.events import CloseTurn
+from assistant.turn.live import LiveTurn
+
+
+def record_of(turn: LiveTurn, closing: CloseTurn, brain: str) -> TurnRecord:
+    """What is kept of a turn that is over."""
+    wake = turn.opening.wake
+    timeline = turn.timeline.as_dict()
+    error = (closing.error, closing.message) if closing.error else turn.error
+    return TurnRecord(
+        turn_id=turn.turn_id,
+        started_at=turn.started_at,
+        source=turn.opening.source,
+        language=turn.language,
+        brain=brain,
+        wake=WakeRecord(wake.word, round(wake.score, 3), timeline["wake"]) if wake else None,
+        heard=turn.heard,
+        answer=turn.answer or None,
+        clauses=turn.spoken.clauses,
+        audio_ms=round(turn.spoken.audio_ms, 1),
+        timeline=timeline,
+        usage=turn.usage,
+        error=ErrorRecord(*error) if error else None,
+    )
+
+
+def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, Any]:
+    """The one object that `hear` and `ask` print."""
+    return {
+        "turn_id": record.turn_id,
+        "brain": record.brain,
+        "wake": asdict(record.wake) if record.wake else None,
+        "heard": record.heard,
+        "answer": record.answer,
+        "spoken": _spoken(record),
+        "tool_calls": [_call(outcome) for outcome in outcomes],
+        "confirmation": asdict(record.confirmation) if record.confirmation else None,
+        "timeline": record.timeline,
+        "usage": asdict(record.usage) if record.usage else None,
+        "cost_usd": record.cost_usd,
+        "error": asdict(record.error) if record.error else None,
+    }
+
+
+def no_wake() -> dict[str, Any]:
+    """The object for sound in which nobody said the wake word."""
+    return {
+        "turn_id": None,
+        "brain": None,
+        "wake": None,
+        "heard": None,
+        "answer": None,
+        "spoken": {"clauses": [], "audio_ms": 0.0},
+        "tool_calls": [],
+        "confirmation": None,
+        "timeline": {},
+        "usage": None,
+        "cost_usd": 0.0,
+        "error": {"kind": "no_wake", "message": NO_WAKE},
+    }
+
+
+NO_WAKE = "The wake word was not heard"
+
+
+def _spoken(record: TurnRecord) -> dict[str, Any]:
+    spoken: dict[str, Any] = {"clauses": list(record.clauses), "audio_ms": record.audio_ms}
+    if record.sound:
+        spoken["sound"] = record.sound
+    return spoken
+
+
+def _call(outcome: ToolOutcome) -> dict[str, Any]:
+    return {
+        "id": outcome.id,
+        "server": outcome.server,
+        "name": outcome.name,
+        "arguments": outcome.arguments,
+        "decision": outcome.decision,
+        "tier": outcome.tier,
+        "status": outcome.status,
+        "observed": [asdict(seen) for seen in outcome.observed],
+        "ms": round(outcome.ms, 1),
+    }

@@ -1,0 +1,296 @@
+"""Does what the turn machine says: feeds it events, carries out its effects, one turn at a time."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.turn.audio import TurnAudio
+from assistant.turn.ear import Ear, EarEvent
+from assistant.turn.events import (
+    CancelTurn,
+    CloseTurn,
+    Effect,
+    EndListening,
+    Event,
+    FinishSpeech,
+    OpenTurn,
+    PlaySound,
+    SayLine,
+    SourceBack,
+    SourceEnded,
+    SourceLost,
+    SpeechStarted,
+    StopAsked,
+    StopWatching,
+    Tick,
+    Typed,
+    WatchSpeech,
+)
+from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.machine import Machine, Microphone, Rules, State, reduce
+from assistant.turn.timeline import ConversationClock, Timeline
+from audio.errors import AudioError, DeviceLost, InputUnusable
+from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
+
+_log = logging.getLogger(__name__)
+
+
+class Runner:
+    """Owns the machine and the turn under way. Leaving its async context ends every task.
+
+    `on_turn` is given each finished turn and why it closed; it must not block.
+    """
+
+    def __init__(
+        self,
+        performers: Performers,
+        ear: Ear | None,
+        catalogue: Catalogue,
+        clock: Clock,
+        new_turn_id: Callable[[], str],
+        on_turn: Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]],
+        language: str = "en",
+        rules: Rules | None = None,
+    ) -> None:
+        self._performers = performers
+        self._ear = ear
+        self._catalogue = catalogue
+        self._clock = clock
+        self._new_turn_id = new_turn_id
+        self._on_turn = on_turn
+        self._language = language
+        microphone = Microphone.ENDED if ear is None else Microphone.OPEN
+        self._machine = Machine(rules=rules or Rules(), microphone=microphone)
+        self._conversation = ConversationClock(clock)
+        self._turn: LiveTurn | None = None  # the newest one, open or just closed
+        self._task: asyncio.Task[None] | None = None  # the newest turn's
+        self._unfinished = 0  # turns that are open or being written down
+        self._pending: deque[Event] = deque()
+        self._closed = 0  # turns
+        self._changed = asyncio.Event()  # set and replaced after every event
+        self._group = asyncio.TaskGroup()
+        # Ring, wake word and voice activity live on one thread: the loop never waits for them.
+        self._ear_thread = ThreadPoolExecutor(1, "ear")
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        await self._group.__aexit__(kind, error, trace)
+        self._ear_thread.shutdown()
+
+    @property
+    def state(self) -> State:
+        """Where the conversation stands."""
+        return self._machine.state
+
+    async def listen(self, source: FrameSource, turns: int | None = None) -> int:
+        """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
+
+        Returns how many turns were closed. Raises what the source raises (see FrameSource).
+        """
+        if self._ear is None:
+            raise RuntimeError("this runner was made without an ear")
+        self._ear.restart()
+        self._conversation.heard(0.0)
+        self._conversation.listen()
+        before, end_ms = self._closed, 0.0
+        async with aclosing(source.frames()) as frames:
+            async for frame in frames:
+                if self._machine.microphone is not Microphone.OPEN:
+                    self.dispatch(SourceBack())
+                await self._hear(frame)
+                end_ms = frame.end / SAMPLES_PER_MS
+                if source.pulled:
+                    await self._until(lambda: self._machine.wants_sound)
+                if turns is not None and self._closed - before >= turns and self._resting:
+                    break
+        self.dispatch(SourceEnded(end_ms))
+        await self._until(lambda: self._resting)
+        return self._closed - before
+
+    async def listen_for_ever(self, open_source: Callable[[], FrameSource], pause_s: float) -> None:
+        """Hear a device, and open it again whenever it has gone.
+
+        Raises InputUnusable where it could not be opened even once.
+        """
+        heard_before = False
+        while True:
+            try:
+                await self.listen(open_source())
+            except DeviceLost as error:
+                _log.warning("%s", error)
+            except InputUnusable as error:
+                if not heard_before:
+                    raise
+                _log.info("%s", error)
+            heard_before = True
+            self.dispatch(SourceLost())
+            await self._clock.sleep(pause_s)
+
+    async def ask(self, text: str) -> None:
+        """One typed turn, until its answer has been given."""
+        before = self._closed
+        self.dispatch(Typed(text))
+        await self._until(lambda: self._closed > before and self._resting)
+
+    def dispatch(self, event: Event) -> None:
+        """Give the machine an event and carry out the effects. Call it on the loop's thread."""
+        self._pending.append(event)
+        if len(self._pending) > 1:
+            return  # an effect brought a further event: it waits for its turn
+        while self._pending:
+            self._machine, effects = reduce(self._machine, self._pending[0])
+            for effect in effects:
+                self._perform(effect)
+            self._pending.popleft()
+        if self._machine.wants_sound:
+            self._conversation.listen()
+        self._wake_waiters()
+
+    @property
+    def _resting(self) -> bool:
+        return self._machine.state in (State.IDLE, State.FAULT) and not self._unfinished
+
+    async def _hear(self, frame: Frame) -> None:
+        assert self._ear is not None
+        turn = self._turn
+        if turn is not None and turn.audio is not None:
+            turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
+        loop = asyncio.get_running_loop()
+        events = await loop.run_in_executor(self._ear_thread, self._ear.hear, frame)
+        self._conversation.heard(frame.end / SAMPLES_PER_MS)
+        for event in events:
+            self._note(event)
+            self.dispatch(event)
+        self.dispatch(Tick(frame.end / SAMPLES_PER_MS))
+
+    def _note(self, event: EarEvent) -> None:
+        if isinstance(event, SpeechStarted) and self.state is State.WAKING and self._turn:
+            self._turn.timeline.mark("speech_start", self._conversation.at(event.at_ms))
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            await self._changed.wait()
+
+    def _perform(self, effect: Effect) -> None:
+        match effect:
+            case OpenTurn():
+                self._open(effect)
+            case WatchSpeech(from_ms, after_ms) if self._ear is not None:
+                self._ear.watch(from_ms, after_ms)
+            case StopWatching() if self._ear is not None:
+                self._ear.unwatch()
+            case PlaySound(name):
+                self._group.create_task(self._play(name))
+            case EndListening():
+                self._end_listening(effect)
+            case SayLine(_, key) if self._turn is not None:
+                self._turn.say(self._line(key))
+            case FinishSpeech() if self._turn is not None:
+                self._turn.finish_speech()
+            case CancelTurn() if self._task is not None:
+                self._performers.mouth.stop()
+                self._task.cancel()
+            case CloseTurn():
+                self._close(effect)
+
+    def _open(self, opening: OpenTurn) -> None:
+        self._conversation.listen()
+        timeline = Timeline(self._conversation)
+        audio = None
+        if opening.source != "text" and self._ear is not None:
+            audio = self._keep_sound(opening)
+        if opening.wake is not None:
+            timeline.mark("wake", self._conversation.at(opening.wake.at_ms))
+        if opening.source == "follow_up":
+            timeline.mark("speech_start")
+        if opening.source == "text":
+            self._conversation.stand()
+            timeline.mark("end_of_turn")
+        turn = LiveTurn(
+            opening,
+            self._new_turn_id(),
+            self._clock.now(),
+            self._language,
+            timeline,
+            self._performers,
+            audio,
+            self.dispatch,
+            self._group.create_task,
+        )
+        self._turn = turn
+        self._unfinished += 1
+        self._task = self._group.create_task(self._run(turn))
+
+    def _keep_sound(self, opening: OpenTurn) -> TurnAudio:
+        assert self._ear is not None
+        ring = self._ear.ring
+        mark = max(round(opening.mark_ms * SAMPLES_PER_MS), ring.start)
+        at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
+        audio = TurnAudio(detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark))
+        audio.append(ring.since(mark))
+        return audio
+
+    async def _run(self, turn: LiveTurn) -> None:
+        try:
+            await turn.run()
+        except Exception:
+            # The edge of a turn: whatever broke in it, the next turn must work.
+            _log.exception("turn %s broke", turn.turn_id)
+            turn.error = ("broken", "The turn stopped with an internal error.")
+            if self._turn is turn:
+                self.dispatch(StopAsked())
+
+    def _end_listening(self, ending: EndListening) -> None:
+        if self._turn is None:
+            return
+        speech_end = ending.speech_end_ms
+        if speech_end is not None:
+            speech_end = self._conversation.at(speech_end)
+        self._turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
+        self._conversation.stand()
+
+    def _close(self, closing: CloseTurn) -> None:
+        if self._turn is not None and self._task is not None:
+            self._group.create_task(self._write_down(self._turn, self._task, closing))
+
+    async def _write_down(
+        self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
+    ) -> None:
+        await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        try:
+            await self._on_turn(turn, closing)
+        finally:
+            self._closed += 1
+            self._unfinished -= 1
+            self._wake_waiters()
+
+    async def _play(self, name: str) -> None:
+        try:
+            await self._performers.mouth.sound(name)
+        except AudioError as error:
+            _log.warning("the %s sound could not be played: %s", name, error)
+
+    def _line(self, key: str) -> str:
+        language = self._turn.language if self._turn else self._language
+        return self._catalogue.say(key, language)
+
+    def _wake_waiters(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
