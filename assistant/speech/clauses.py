@@ -1,0 +1,155 @@
+"""Cuts a growing text into clauses that can be spoken as soon as they are whole."""
+
+import re
+
+FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
+LONG = 160  # characters from which any clause may end at a comma
+TOO_LONG = 320  # characters from which it may end between two words
+SPAN_LENGTH = 100  # characters for which an open bracket or backtick holds a clause together
+BLOCK_LENGTH = 4000  # characters of a table or code block that are kept together
+
+# A point after these never ends a sentence: a name follows.
+_TITLES = frozenset("dr dra mr mrs ms prof profa sr sra srta gral lic ing hr fr av avda".split())
+# A point after these ends none if a number follows ("No. 5", but "No. It is locked").
+_NUMBERED = frozenset("no nr núm num fig vol art pág pag tel approx aprox ca vs".split())
+# A point after these ends a sentence only if the next word begins like one.
+_ABBREVIATIONS = frozenset(
+    """a.m p.m e.g i.e a p m etc ee.uu p.ej ej z.b d.h u.a bzw min max sec temp dept est
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ene abr ago dic
+    ex cf inc ltd co jr""".split()
+)
+_CLOSERS = "\"'”’»)]*_`"
+_OPENERS = "\"'“‘«([*_`"
+_WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
+_FENCE = "```"
+
+
+class ClauseCutter:
+    """Takes an answer as it comes, gives clauses in order.
+
+    The first clause ends at the first safe boundary, a comma too, so that speaking starts early;
+    later ones end with their sentence or line. A boundary is decided only when the characters that
+    decide it are there, so any chunking of a text gives the same clauses. Tables and code blocks
+    stay whole.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""  # from the start of the present clause
+        self._next = 0  # index of the first character not yet judged
+        self._first = True
+
+    def push(self, delta: str) -> list[str]:
+        """Take the next piece of text, give the clauses that are now whole."""
+        self._text += delta
+        return self._cut(final=False)
+
+    def flush(self) -> list[str]:
+        """The text has ended: give the rest. The cutter is as new afterwards."""
+        clauses = self._cut(final=True)
+        if rest := self._text.strip():
+            clauses.append(rest)
+        self._text, self._next, self._first = "", 0, True
+        return clauses
+
+    def _cut(self, final: bool) -> list[str]:
+        clauses = []
+        while self._next < len(self._text):
+            end = self._boundary(self._next)
+            if end is None and not final:
+                break  # what decides has not come yet
+            if not end:
+                self._next += 1
+                continue
+            clause = self._text[:end].strip()
+            self._text, self._next = self._text[end:], 0
+            if clause:
+                clauses.append(clause)
+                self._first = False
+        return clauses
+
+    def _boundary(self, at: int) -> int | None:
+        """Where the clause ends if the character at `at` ends it; 0: it does not; None: wait."""
+        char = self._text[at]
+        if char == "\n":
+            return self._line_end(at)
+        if char not in ".!?…。！？,;:–—" and not char.isspace():
+            return 0
+        clause = self._text[:at].lstrip()
+        if _is_block(clause):
+            return 0
+        if char in "。！？":
+            return at + 1
+        if char in ".!?…":
+            return self._sentence_end(at, clause)
+        if char.isspace():
+            return at if len(clause) >= TOO_LONG else 0
+        return self._pause(at, clause)
+
+    def _line_end(self, at: int) -> int | None:
+        clause = self._text[:at].strip()
+        if not _is_block(clause):
+            return at + 1
+        if clause.startswith(_FENCE):
+            lines = clause.splitlines()
+            return at + 1 if len(lines) > 1 and lines[-1].strip().startswith(_FENCE) else 0
+        begin = self._skip(at, " \t\n")
+        if begin is None:
+            return None
+        return 0 if self._text[begin] == "|" else at + 1
+
+    def _sentence_end(self, at: int, clause: str) -> int | None:
+        after = self._skip(at + 1, _CLOSERS)
+        if after is None:
+            return None
+        if not self._text[after].isspace() or _is_inside_span(clause):
+            return 0
+        if self._text[at] in "!?":
+            return after
+        begin = self._skip(after, _OPENERS + " \t\u00a0")
+        if begin is None:
+            return None
+        return after if _ends_sentence(clause, self._text[begin]) else 0
+
+    def _pause(self, at: int, clause: str) -> int | None:
+        if len(clause) < (FIRST_LENGTH if self._first else LONG) or _is_inside_span(clause):
+            return 0
+        after = self._skip(at + 1, _CLOSERS)
+        if after is None:
+            return None
+        return after if self._text[after].isspace() else 0
+
+    def _skip(self, at: int, characters: str) -> int | None:
+        """The index of the first other character from `at` on; None: it has not come yet."""
+        while at < len(self._text) and self._text[at] in characters:
+            at += 1
+        return at if at < len(self._text) else None
+
+
+def _is_block(clause: str) -> bool:
+    """Whether the clause is a table or code block, which lines and points do not end."""
+    return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
+
+
+def _is_inside_span(clause: str) -> bool:
+    """Whether a bracket or backtick is open, so that a link or code would be torn apart."""
+    tail = clause[-SPAN_LENGTH:]
+    return (
+        tail.count("`") % 2 == 1
+        or tail.rfind("[") > tail.rfind("]")
+        or tail.rfind("(") > tail.rfind(")")
+    )
+
+
+def _ends_sentence(before: str, following: str) -> bool:
+    """Whether a point between `before` and a word that begins with `following` ends a sentence."""
+    found = _WORD_BEFORE.search(before)
+    word = found.group() if found else ""
+    if following.islower() or word.lower() in _TITLES:
+        return False
+    if word.lower() in _NUMBERED and following.isdigit():
+        return False
+    if word.isupper() and (len(word) == 1 or "." in word):
+        return False  # an initial
+    if word.isdigit() and before == word:
+        return False  # the number of a list item
+    return word.lower() not in _ABBREVIATIONS or following.isupper() or following in "¿¡"

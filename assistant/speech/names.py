@@ -1,0 +1,40 @@
+"""Names that were made for machines, as a person says them: entity ids, addresses, files."""
+
+import re
+
+# Home Assistant's domains; what follows their dot is a name with underscores.
+DOMAINS = """air_quality alarm_control_panel assist_satellite automation binary_sensor button
+calendar camera climate conversation counter cover date datetime device_tracker event fan group
+humidifier image input_boolean input_button input_datetime input_number input_select input_text
+intent lawn_mower light lock media_player notify number person plant proximity remote scene
+schedule script select sensor siren stt sun switch text time timer todo tts update vacuum valve
+wake_word water_heater weather zone""".split()
+_TOP_LEVEL = "com|org|net|io|dev|app|info|gov|edu|local|home|lan|es|de|fr|uk|us|eu|mx|ar|br|pt|vn"
+
+ENTITY = re.compile(
+    rf"(?<![\w.@/])(?:{'|'.join(sorted(DOMAINS, key=len, reverse=True))})\.([a-z0-9_]+)(?![\w/])"
+)
+_URL = re.compile(r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*", re.I)
+_EMAIL = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+\b")
+_HOST = re.compile(rf"\b(?:www\.)?((?:[\w-]+\.)+(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?", re.I)
+_FILE = re.compile(r"\b([^\W\d]\w+)\.([a-z]\w+)\b(?!\.\w)")
+_SNAKE = re.compile(r"\w*_\w*")
+
+
+def say_names(text: str, dot: str, at: str) -> str:
+    """Every such name in words; `dot` and `at` are the words for their signs."""
+    text = say_entities(text)
+    text = _URL.sub(lambda found: _dotted(found[1], dot), text)
+    text = _EMAIL.sub(lambda found: _dotted(found[0].replace("@", f" {at} "), dot), text)
+    text = _HOST.sub(lambda found: _dotted(found[1], dot), text)
+    text = _FILE.sub(rf"\1 {dot} \2", text)
+    return _SNAKE.sub(lambda found: found[0].replace("_", " "), text)
+
+
+def say_entities(text: str) -> str:
+    """ "light.kitchen_lamp" becomes "kitchen lamp"."""
+    return ENTITY.sub(lambda found: found[1].replace("_", " ").strip(), text)
+
+
+def _dotted(name: str, dot: str) -> str:
+    return name.rstrip(".").replace(".", f" {dot} ")

@@ -1,0 +1,87 @@
+"""Words for ears: an answer as written, turned into what a good reader would say."""
+
+import re
+import unicodedata
+
+from assistant.speech.language import spoken_language
+from assistant.speech.markup import plain
+from assistant.speech.names import say_entities, say_names
+from assistant.speech.quantities import say_quantities
+
+_PUNCTUATION = frozenset(".,;:!?¿¡…。，、！？।،؟؛")
+# Where no table says them, the voice does: every engine reads these in its own language.
+_LEFT_TO_THE_VOICE = frozenset("%°€$£+/")
+_SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
+_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
+_RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
+_SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
+_LEADING = re.compile(r"^[\s,;:.!?…-]+")
+_STRENGTH = "?!.…:;,"  # of a run of marks, the one that stays
+
+
+def speakable(text: str, language: str) -> str:
+    """The clause `text` as it is to be spoken, one line; "" when nothing in it can be spoken.
+
+    Without Markdown, HTML, emoji, control characters and entity ids, whatever the language; with
+    numbers, units, times and signs in words where the language has a table, else left to the voice.
+    """
+    spoken = spoken_language(language)
+    words = _TAG.sub(" ", plain(_clean(text)))
+    words = _SMILEY.sub(" ", words)
+    words = say_names(words, spoken.dot if spoken else "", spoken.symbols["@"] if spoken else "")
+    if spoken:
+        words = say_quantities(words, spoken)
+    words = _tidy(_only_speech(words, frozenset() if spoken else _LEFT_TO_THE_VOICE))
+    return say_entities(words)
+
+
+def _clean(text: str) -> str:
+    """Composed characters, no control or format characters, no emoji selectors."""
+    kept = []
+    for char in unicodedata.normalize("NFC", text):
+        if char in "\n\t":
+            kept.append(char)
+        elif "\ufe00" <= char <= "\ufe0f" or unicodedata.category(char) in ("Cf", "Me"):
+            continue
+        else:
+            kept.append(" " if unicodedata.category(char)[0] in "CZ" else char)
+    return "".join(kept)
+
+
+def _only_speech(text: str, allowed: frozenset[str]) -> str:
+    """Letters, digits and the marks that a voice pauses at; everything else becomes a space."""
+    padded = f" {text} "
+    return "".join(
+        _spoken_form(char, padded[index], padded[index + 2], allowed)
+        for index, char in enumerate(text)
+    )
+
+
+def _spoken_form(char: str, before: str, after: str, allowed: frozenset[str]) -> str:
+    kind = unicodedata.category(char)
+    if kind == "No":  # superscripts and circled numbers
+        simple = unicodedata.normalize("NFKC", char)
+        return simple if simple.isdigit() else char
+    if kind[0] in "LN" or kind in ("Mn", "Mc") or char in _PUNCTUATION or char in allowed:
+        return char
+    if char in "'’":
+        return "'" if before.isalpha() and after.isalpha() else " "
+    if char in "-‐‑":
+        inside = before.isalnum() and after.isalnum()
+        return "-" if inside or (allowed and after.isdigit()) else " "
+    if char in "−" and allowed:
+        return "-"
+    return ", " if char in "()–—|" else " "
+
+
+def _tidy(text: str) -> str:
+    text = " ".join(text.split())
+    text = _SPACE_BEFORE.sub(r"\1", text)
+    text = _RUN.sub(lambda run: _strongest(run[0]) + " ", text)
+    text = " ".join(_LEADING.sub("", text).split())
+    text = _SPACE_BEFORE.sub(r"\1", text)
+    return text if any(char.isalnum() for char in text) else ""
+
+
+def _strongest(marks: str) -> str:
+    return next(mark for mark in _STRENGTH if mark in marks)

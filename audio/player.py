@@ -1,0 +1,238 @@
+"""Where spoken sound goes: a device, a WAV file, or nowhere, behind one protocol."""
+
+import asyncio
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+from audio.clock import Clock, LoopClock
+from audio.errors import InputUnusable
+from audio.resample import Resampler
+
+AHEAD_SECONDS = 2.0  # how much sound a player takes before `play` waits
+EMPTY_FILE_RATE = 22_050  # Hz of a WAV file into which nothing was played
+HEADER_BYTES = 44
+
+
+class Player(Protocol):
+    """Takes PCM in order and plays it without gaps. Called from the event loop's thread only."""
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """Queue mono int16 at `rate` Hz. Returns when accepted, which may wait for room.
+
+        A piece that is waiting when `stop` is called is dropped.
+        Raises DeviceLost when the device has gone, InputUnusable when it cannot be used at all.
+        """
+        ...
+
+    async def drain(self) -> None:
+        """Return when all that was queued has really been played (or `stop` was called)."""
+        ...
+
+    def stop(self) -> None:
+        """Silence at once: drop what is queued. The player can be used again."""
+        ...
+
+    @property
+    def played_ms(self) -> float:
+        """Milliseconds of sound played since the player was made, counted in samples."""
+        ...
+
+    async def close(self) -> None:
+        """Give up the device or finish the file."""
+        ...
+
+
+class Pace:
+    """Tells how much of the accepted sound a speaker would have played by now.
+
+    Without a clock playing takes no time: all that is accepted counts as played.
+    """
+
+    def __init__(self, clock: Clock | None) -> None:
+        self._clock = clock
+        self._accepted = 0.0  # seconds
+        self._ends_at = 0.0  # clock time at which what was accepted has been played
+        self._stopped = asyncio.Event()
+
+    @property
+    def ahead(self) -> float:
+        """Seconds accepted and not yet played."""
+        if self._clock is None:
+            return 0.0
+        return max(0.0, self._ends_at - self._clock.monotonic())
+
+    @property
+    def played(self) -> float:
+        """Seconds played."""
+        return self._accepted - self.ahead
+
+    async def wait_until(self, ahead: float) -> bool:
+        """Wait until at most `ahead` seconds are left. False: `stop` came first."""
+        stopped = self._stopped
+        while self._clock is not None and self.ahead > ahead + 1e-9:
+            await self._pause(self._clock, self.ahead - ahead, stopped)
+            if stopped.is_set():
+                return False
+        return True
+
+    def accept(self, seconds: float) -> None:
+        """This much more sound is queued."""
+        if self._clock is not None:
+            self._ends_at = max(self._ends_at, self._clock.monotonic()) + seconds
+        self._accepted += seconds
+
+    def stop(self) -> None:
+        """Forget what has not been played."""
+        self._accepted = self.played
+        self._ends_at = 0.0
+        self._stopped.set()
+        self._stopped = asyncio.Event()
+
+    @staticmethod
+    async def _pause(clock: Clock, seconds: float, stopped: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            waits = {group.create_task(clock.sleep(seconds)), group.create_task(stopped.wait())}
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+
+
+class Conversion:
+    """Brings pieces of any rate to one rate, without a seam between pieces of the same rate."""
+
+    def __init__(self, to_rate: int) -> None:
+        self._to_rate = to_rate
+        self._from_rate = to_rate
+        self._resampler = Resampler(to_rate, to_rate)
+
+    def push(self, pcm: bytes, rate: int) -> bytes:
+        """The next piece of mono int16 at `rate` Hz; the filter may hold a little of it back."""
+        tail = b""
+        if rate != self._from_rate:
+            tail = self.flush()
+            self._from_rate = rate
+            self._resampler = Resampler(rate, self._to_rate)
+        return tail + self._resampler.push(pcm)
+
+    def flush(self) -> bytes:
+        """What the filter held back."""
+        tail = self._resampler.flush()
+        self._resampler = Resampler(self._from_rate, self._to_rate)
+        return tail
+
+
+class NullPlayer:
+    """Plays nowhere. Paced, it takes the time that a speaker would take."""
+
+    def __init__(self, paced: bool, clock: Clock | None = None) -> None:
+        self._pace = Pace((clock or LoopClock()) if paced else None)
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        if await self._pace.wait_until(AHEAD_SECONDS):
+            self._pace.accept(len(pcm) / 2 / rate)
+
+    async def drain(self) -> None:
+        await self._pace.wait_until(0.0)
+
+    def stop(self) -> None:
+        self._pace.stop()
+
+    @property
+    def played_ms(self) -> float:
+        return self._pace.played * 1000
+
+    async def close(self) -> None:
+        self.stop()
+
+
+class WavPlayer:
+    """Plays into one mono 16-bit WAV file, which stands under its name when `close` has returned.
+
+    The first piece fixes the file's rate; others are resampled. The file holds what was played:
+    a paced player cuts off at `stop` what a speaker would not have played yet.
+    Raises InputUnusable when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:
+        self._path = path
+        self._pace = Pace((clock or LoopClock()) if paced else None)
+        self._rate = EMPTY_FILE_RATE  # Hz
+        self._conversion: Conversion | None = None  # None: nothing was played yet
+        self._samples = 0  # in the file
+        if path.is_dir():
+            raise InputUnusable(f"{path} is a folder; name a WAV file to write.")
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._temporary = Path(name)
+        self._file = os.fdopen(handle, "wb")
+        self._file.write(bytes(HEADER_BYTES))
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        if not await self._pace.wait_until(AHEAD_SECONDS):
+            return
+        if self._conversion is None:
+            self._rate = rate
+            self._conversion = Conversion(rate)
+        self._write(self._conversion.push(pcm, rate))
+
+    async def drain(self) -> None:
+        if self._conversion is not None:
+            self._write(self._conversion.flush())
+        await self._pace.wait_until(0.0)
+
+    def stop(self) -> None:
+        if self._file.closed:
+            return
+        if self._conversion is not None:
+            self._conversion.flush()
+        self._pace.stop()
+        self._samples = min(self._samples, round(self._pace.played * self._rate))
+        self._file.seek(HEADER_BYTES + 2 * self._samples)
+        self._file.truncate()
+
+    @property
+    def played_ms(self) -> float:
+        return self._pace.played * 1000
+
+    async def close(self) -> None:
+        if self._file.closed:
+            return
+        self.stop()
+        try:
+            self._file.seek(0)
+            self._file.write(wav_header(self._rate, self._samples))
+            self._file.close()
+            self._temporary.chmod(0o644)
+            self._temporary.replace(self._path)
+        except OSError as error:
+            self._temporary.unlink(missing_ok=True)
+            raise self._unusable(error) from error
+
+    def _write(self, sound: bytes) -> None:
+        try:
+            self._file.write(sound)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._samples += len(sound) // 2
+        self._pace.accept(len(sound) / 2 / self._rate)
+
+    def _unusable(self, error: OSError) -> InputUnusable:
+        return InputUnusable(
+            f"{self._path} cannot be written ({error.strerror}); "
+            "choose a folder that exists and is yours."
+        )
+
+
+def wav_header(rate: int, samples: int) -> bytes:
+    """The HEADER_BYTES in front of mono int16 PCM (RIFF/WAVE, format 1)."""
+    size = samples * 2
+    return (
+        struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE")
+        + struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, rate * 2, 2, 16)
+        + struct.pack("<4sI", b"data", size)
+    )

@@ -1,0 +1,74 @@
+"""What every recogniser of speech does. A grammar narrows it; free decoding checks it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Recognizer(Protocol):
+    """Turns one turn's sound into text. Blocking: called from a worker thread."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Language codes that it can hear, e.g. ("en",)."""
+        ...
+
+    def transcribe(self, pcm: bytes) -> str:
+        """Free text of 16 kHz mono int16, lower case, "" when nothing was understood. Raises AudioError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Everything that may be said, and how words outside the dictionary sound."""
+
+    jsgf: str  # JSpeech Grammar Format, one public rule
+    pronunciations: Mapping[str, Sequence[str]] = field(default_factory=dict)  # word -> phones
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWord:
+    """One word and where it lies."""
+
+    text: str
+    start: int  # samples from the start of the sound
+    end: int  # samples
+    fit: (
+        float  # natural log per 10 ms against a loop of all phones: 0 is perfect, -2 usual, -5 poor
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What a grammar made of a sound."""
+
+    words: tuple[HeardWord, ...]  # in order, without silence and noise
+
+    @property
+    def text(self) -> str:
+        """The words as one line."""
+        return " ".join(word.text for word in self.words)
+
+
+class GrammarRecognizer(Recognizer, Protocol):
+    """A recogniser that can also be told what may be said. Not thread-safe: one worker thread."""
+
+    def unknown(self, words: Sequence[str]) -> list[str]:
+        """Those that are not in its dictionary, each once, in order."""
+        ...
+
+    def prepare(self, grammar: Grammar) -> None:
+        """Use this grammar from now on. Raises InputUnusable when it cannot be built."""
+        ...
+
+    def decode(self, pcm: bytes) -> Decoding:
+        """Best path through the grammar; no words where nothing fits."""
+        ...
+
+    def decode_freely(self, pcm: bytes) -> Decoding:
+        """The same sound without the grammar; `fit` is not judged and stands at 0."""
+        ...
+
+    def phones(self, word: str) -> tuple[str, ...]:
+        """The word's first pronunciation, () where it has none."""
+        ...

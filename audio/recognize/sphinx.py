@@ -1,0 +1,140 @@
+"""English recognition on the device with pocketsphinx: by grammar, and freely with its language model."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pocketsphinx
+
+from audio.errors import InputUnusable
+from audio.frames import SAMPLE_RATE
+from audio.recognize.protocol import Decoding, Grammar, HeardWord
+
+_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: decoding holds the interpreter's lock
+_FRAME_SAMPLES = SAMPLE_RATE // 100  # pocketsphinx counts in 10 ms
+_FILLERS = ("<", "[", "++", "(NULL)")  # silence and noise, as pocketsphinx writes them
+
+_UNDERFLOW = -745.0  # natural log of the smallest double
+
+# Names of the searches that one decoder holds.
+_GRAMMAR = "grammar"
+_FREE = "free"
+_PHONES = "phones"
+_LEVEL = "level"  # decodes next to nothing: only measures the sound
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """One piece of a decoding."""
+
+    word: str
+    start: int  # frames of 10 ms
+    end: int  # frames, exclusive
+    score: float  # natural log of the acoustic likelihood
+
+
+class SphinxRecognizer:
+    """pocketsphinx 5 with the en-us model of its wheel. One thread at a time."""
+
+    def __init__(self) -> None:
+        # fwdflat off: the second pass of free decoding costs half the time again and gains nothing here.
+        self._decoder = pocketsphinx.Decoder(lm=None, fwdflat=False, loglevel="FATAL")
+        self._level = self._decoder.get_cmn()
+        self._decoder.add_allphone_file(_PHONES, None)
+        self._decoder.add_jsgf_string(_LEVEL, "#JSGF V1.0; grammar level; public <level> = oh;")
+        self._decoder.activate_search(_LEVEL)
+        self._measured: tuple[bytes, str] = (b"", self._level)
+        self._grammar_ready = False
+        self._free_ready = False
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """English; the wheel has no other acoustic model."""
+        return ("en",)
+
+    def unknown(self, words: Sequence[str]) -> list[str]:
+        """Those that are not in the dictionary, each once, in order."""
+        return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
+
+    def phones(self, word: str) -> tuple[str, ...]:
+        """The word's first pronunciation in CMUdict's phones, () where it has none."""
+        return tuple((self._decoder.lookup_word(word) or "").split())
+
+    def prepare(self, grammar: Grammar) -> None:
+        """Add the words that are missing and build the grammar's search."""
+        self._decoder.activate_search(_LEVEL)
+        for word in self.unknown(tuple(grammar.pronunciations)):
+            for number, phones in enumerate(grammar.pronunciations[word], start=1):
+                reading = word if number == 1 else f"{word}({number})"
+                self._decoder.add_word(reading, phones, False)
+        if self._grammar_ready:
+            self._decoder.remove_search(_GRAMMAR)
+            self._grammar_ready = False
+        try:
+            self._decoder.add_jsgf_string(_GRAMMAR, grammar.jsgf)
+        except (ValueError, RuntimeError) as error:
+            raise InputUnusable(f"The speech grammar cannot be built: {error}.") from error
+        self._grammar_ready = True
+
+    def decode(self, pcm: bytes) -> Decoding:
+        """Best path through the grammar, each word judged against the loop of all phones."""
+        if not self._grammar_ready:
+            return Decoding(())
+        words = [part for part in self._run(_GRAMMAR, pcm) if not part.word.startswith(_FILLERS)]
+        loop = self._phone_loop(pcm) if words else []
+        return Decoding(tuple(_judged(part, loop) for part in words))
+
+    def transcribe(self, pcm: bytes) -> str:
+        """Free decoding with the full language model, as text."""
+        return self.decode_freely(pcm).text
+
+    def decode_freely(self, pcm: bytes) -> Decoding:
+        """Free decoding with the full language model, which is loaded when first needed."""
+        if not self._free_ready:
+            self._decoder.add_lm_file(_FREE, pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
+            self._free_ready = True
+        words = [part for part in self._run(_FREE, pcm) if not part.word.startswith(_FILLERS)]
+        return Decoding(tuple(_judged(part, ()) for part in words))
+
+    def _phone_loop(self, pcm: bytes) -> list[float]:
+        """Score of each frame in the best sequence of any phones."""
+        scores: list[float] = []
+        for part in self._run(_PHONES, pcm):
+            frames = part.end - part.start
+            scores.extend([part.score / frames] * frames)
+        return scores
+
+    def _run(self, search: str, pcm: bytes) -> list[_Segment]:
+        """Decode with the sound's own level; measuring it first is worth a tenth of the words."""
+        if self._measured[0] != pcm:
+            self._feed(_LEVEL, pcm, self._level)
+            self._measured = (pcm, self._decoder.get_cmn(True))
+        self._feed(search, pcm, self._measured[1])
+        return [
+            _Segment(part.word, part.start_frame, part.end_frame + 1, _log(part.ascore))
+            for part in self._decoder.seg() or ()
+            if part.end_frame >= part.start_frame
+        ]
+
+    def _feed(self, search: str, pcm: bytes, level: str) -> None:
+        self._decoder.activate_search(search)
+        self._decoder.set_cmn(level)
+        self._decoder.start_utt()
+        for at in range(0, len(pcm), _PIECE_BYTES):
+            self._decoder.process_raw(pcm[at : at + _PIECE_BYTES], False, False)
+        self._decoder.end_utt()
+
+
+def _log(likelihood: float) -> float:
+    """Natural logarithm; a long stretch that fits nothing underflows to zero."""
+    return math.log(likelihood) if likelihood > 0.0 else _UNDERFLOW
+
+
+def _plain(word: str) -> str:
+    """Without the number of the reading: "lamp(2)" -> "lamp"."""
+    return word.partition("(")[0] or word
+
+
+def _judged(part: _Segment, loop: Sequence[float]) -> HeardWord:
+    fit = (part.score - sum(loop[part.start : part.end])) / (part.end - part.start) if loop else 0.0
+    return HeardWord(_plain(part.word), part.start * _FRAME_SAMPLES, part.end * _FRAME_SAMPLES, fit)

@@ -1,0 +1,134 @@
+"""espeak-ng as a voice: robotic, in many languages, always there."""
+
+import logging
+import os
+import select
+import struct
+import subprocess
+from collections.abc import Iterator
+from typing import IO
+
+from audio.errors import InputUnusable
+from audio.tts.text import plain
+
+logger = logging.getLogger(__name__)
+
+RATE = 22_050  # Hz, what espeak-ng 1.51 synthesises at
+WORDS_A_MINUTE = 175  # espeak-ng's own default, our speed 1.0
+PIECE_BYTES = 8192  # about 190 ms
+PATIENCE_SECONDS = 10.0  # without a byte from the program
+HEADER_BYTES = 44  # the WAV header that espeak-ng writes in front of a stream
+DEFAULT_VOICE = "en-us"
+
+# Where espeak-ng's name differs from the language code, or where one of several must be chosen.
+_NAMED = {"en": "en-us", "zh": "cmn", "no": "nb", "fr": "fr-fr", "es-mx": "es-419", "iw": "he"}
+# Names that espeak-ng 1.51 knows by the code itself (`espeak-ng --voices`).
+_CODES = (
+    "af ar bg bn bs ca cs cy da de el en-gb en-us eo es es-419 et eu fa fi fr-be fr-ch ga gu he hi "
+    "hr hu hy id is it ja ka kk kn ko ky lt lv mk ml mr ms mt nb ne nl or pa pl pt pt-br ro ru "
+    "si sk sl sq sr sv sw ta te th tr uk ur uz vi"
+)
+_KNOWN = frozenset(_CODES.split())
+
+
+def espeak_name(language: str) -> str:
+    """espeak-ng's voice for a language code such as "en", "pt-BR" or "es_MX"."""
+    code = language.strip().lower().replace("_", "-")
+    for candidate in (code, code.split("-")[0]):
+        name = _NAMED.get(candidate, candidate)
+        if name in _KNOWN or name in _NAMED.values():
+            return name
+    logger.warning(
+        "espeak-ng has no voice for the language %r; %s speaks instead.", language, DEFAULT_VOICE
+    )
+    return DEFAULT_VOICE
+
+
+class EspeakVoice:
+    """One process of espeak-ng per clause; its sound is passed on as it comes.
+
+    `speed`: 1.0 is normal, 2.0 twice as fast. Raises InputUnusable from `speak`.
+    """
+
+    def __init__(self, language: str, speed: float = 1.0, program: str = "espeak-ng") -> None:
+        self._voice = espeak_name(language)
+        self._words_a_minute = min(450, max(80, round(WORDS_A_MINUTE * speed)))
+        self._program = program
+
+    @property
+    def name(self) -> str:
+        return f"espeak:{self._voice}"
+
+    @property
+    def rate(self) -> int:
+        return RATE
+
+    def speak(self, text: str) -> Iterator[bytes]:
+        line = plain(text)
+        if not line:
+            return
+        process = self._start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with process.stdin:
+                process.stdin.write(line.encode())
+            _check_header(_read(process.stdout, HEADER_BYTES))
+            rest = b""
+            while piece := _wait_and_read(process.stdout):
+                piece = rest + piece
+                whole = len(piece) - len(piece) % 2
+                rest = piece[whole:]
+                yield piece[:whole]
+            self._check_end(process)
+        except BrokenPipeError as error:
+            raise InputUnusable("espeak-ng ended before it had read the text.") from error
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # The text goes in through stdin: on the command line it could be taken for an option,
+        # and every user of the machine could read it.
+        command = [self._program, "--stdin", "--stdout", "-b", "1"]
+        command += ["-v", self._voice, "-s", str(self._words_a_minute)]
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        except OSError as error:
+            raise InputUnusable(
+                f"{self._program} is not installed; run: sudo apt install espeak-ng"
+            ) from error
+
+    def _check_end(self, process: subprocess.Popen[bytes]) -> None:
+        try:
+            code = process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise InputUnusable("espeak-ng did not end after its last sound.") from error
+        if code:
+            raise InputUnusable(f"espeak-ng failed with exit code {code} ({self.name}).")
+
+
+def _read(pipe: IO[bytes], size: int) -> bytes:
+    data = b""
+    while len(data) < size and (piece := _wait_and_read(pipe, size - len(data))):
+        data += piece
+    return data
+
+
+def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
+    """What is there, at most `size` bytes; nothing at the end."""
+    ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
+    if not ready:
+        raise InputUnusable(f"espeak-ng gave no sound for {PATIENCE_SECONDS:.0f} s.")
+    return os.read(pipe.fileno(), size)
+
+
+def _check_header(header: bytes) -> None:
+    if len(header) < HEADER_BYTES or header[:4] != b"RIFF" or header[36:40] != b"data":
+        raise InputUnusable("espeak-ng gave no sound; run `espeak-ng hello` to see why.")
+    channels, rate = struct.unpack_from("<HI", header, 22)
+    if (channels, rate) != (1, RATE):
+        raise InputUnusable(f"espeak-ng speaks at {rate} Hz where {RATE} Hz were expected.")

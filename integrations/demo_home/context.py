@@ -1,0 +1,123 @@
+"""The house as text for a language model: prompt and live context, in Home Assistant's form."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from integrations.demo_home.house import DemoHouse, Snapshot, Thing
+from integrations.demo_home.intents import Place
+from integrations.demo_home.matching import find_areas, same_name
+
+OVERVIEW = "An overview of the areas and the devices in this smart home:"
+
+# The attributes that are shown, where an entity has them.
+_SHOWN = {
+    *("temperature", "current_temperature", "humidity", "unit_of_measurement", "device_class"),
+    *("current_position", "percentage", "volume_level", "media_title", "brightness"),
+}
+
+# What a YAML reader would take for something else than text.
+_NOT_TEXT = re.compile(
+    r"(?i)^(on|off|yes|no|true|false|null|~|y|n"
+    r"|[-+]?[\d.][\d.:_eE+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(: | #).*|.*[: ])$"  # signs of YAML's own
+)
+
+
+def prompt(house: DemoHouse, place: Place) -> str:
+    """Instructions for a model, with every exposed entity's names, domain and area."""
+    lines = [
+        "Ask for live context whenever the answer depends on the present state of the home;",
+        "whether a device exists can be told from the static context below.",
+        "",
+        f"Static Context: {OVERVIEW}",
+    ]
+    for thing in _by_name(house.exposed()):
+        lines += _headline(house, thing)
+    lines += [
+        "",
+        "Control the home only through the intent tools. intent__HassTurnOn locks a lock and",
+        "intent__HassTurnOff unlocks it. For one device pass its name and domain, for a room its",
+        "area and the domain.",
+    ]
+    if place.area_id is None:
+        lines += ["For all devices of one kind, ask which area is meant, unless there is only one."]
+    else:
+        area = house.areas[place.area_id]
+        floor = f" (floor {house.floors[area.floor_id].name})" if area.floor_id else ""
+        lines += [
+            f"You are in area {area.name}{floor} and all generic commands should target this area."
+        ]
+    lines += ["This device is not able to start timers."]
+    return "\n".join(lines)
+
+
+def live_context(
+    house: DemoHouse, name: str | None, domains: tuple[str, ...], area: str | None
+) -> dict[str, Any]:
+    """The answer of the live context tool: `result`, or `error` if nothing is meant."""
+    areas = {found.area_id for found in find_areas(house, area)} if area is not None else set()
+    if area is not None and not areas:
+        return {"error": f"Area '{area}' does not exist"}
+    things = [
+        thing
+        for thing in house.exposed()
+        if (name is None or any(same_name(name, n) for n in (thing.name, *thing.aliases)))
+        and (not domains or thing.domain in domains)
+        and (area is None or thing.area_id in areas)
+    ]
+    if not things:
+        return {"error": "No exposed entities matched the filter"}
+    return {"result": snapshot(house, things)}
+
+
+def snapshot(house: DemoHouse, things: Iterable[Thing]) -> str:
+    """The states of some entities, as a YAML list under a headline."""
+    lines = [f"Live Context: {OVERVIEW}"]
+    for thing in _by_name(things):
+        state = house.get(thing.entity_id)
+        names, domain, *areas = _headline(house, thing)
+        lines += [names, domain, f"  state: {_scalar(state.state)}", *areas]
+        attributes = _attributes(thing.domain, state)
+        if attributes:
+            lines += ["  attributes:"]
+            lines += [f"    {key}: {_scalar(value)}".rstrip() for key, value in attributes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _by_name(things: Iterable[Thing]) -> list[Thing]:
+    return sorted(things, key=lambda thing: thing.name)
+
+
+def _headline(house: DemoHouse, thing: Thing) -> list[str]:
+    lines = [
+        f"- names: {_scalar(', '.join((thing.name, *thing.aliases)))}",
+        f"  domain: {thing.domain}",
+    ]
+    area = house.area_of(thing.entity_id)
+    if area is not None:
+        lines.append(f"  areas: {_scalar(', '.join((area.name, *area.aliases)))}")
+    return lines
+
+
+def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
+    """Shown attributes in their order; whole numbers as text, fractions as numbers."""
+    shown: dict[str, Any] = {}
+    for key, value in state.attributes.items():
+        if key not in _SHOWN:
+            continue
+        shown[key] = str(value) if isinstance(value, int) else value
+        if key == "brightness" and value is not None:
+            shown["brightness_pct"] = str(round(value / 255 * 100))
+        if domain == "climate" and key == "current_temperature":
+            shown["temperature_unit"] = "°C"
+    return shown
+
+
+def _scalar(value: Any) -> str:
+    """One YAML scalar: quoted only where it would not be read as text."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return str(value)
+    return "'" + value.replace("'", "''") + "'" if _NOT_TEXT.match(value) else value

@@ -1,0 +1,212 @@
+"""What a tool does once its arguments are checked: find the entities, act, tell the outcome."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.demo_home import services
+from integrations.demo_home.house import DemoHouse, Snapshot, TodoItem
+from integrations.demo_home.matching import Match, MatchError, Target, domain_of, match, same_name
+
+Values = Mapping[str, Any]
+
+
+class IntentError(Exception):
+    """The call failed. `str(error)` is Home Assistant's sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the caller stands: area and floor ids of the device that the call names."""
+
+    area_id: str | None = None
+    floor_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A tool that calls one service on every entity that matches."""
+
+    domain: str
+    service: str
+    data: Callable[[Values], Values] = lambda values: {}
+    required_domains: tuple[str, ...] = ()
+    features: int = 0
+    states: tuple[str, ...] = ()
+
+    def __call__(self, house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+        """Act on the match and tell each success and failure. Raises IntentError, MatchError."""
+        found = self._match(house, values, place)
+        steps = [(state, *self._service(state)) for state in found.states]
+        success = [_named("floor", floor.name, floor.floor_id) for floor in found.floors]
+        if not success:
+            success = [_named("area", area.name, area.area_id) for area in found.areas]
+        failed = []
+        for state, domain, service in steps:
+            result = _entity(state)
+            try:
+                services.call(house, domain, service, state.entity_id, self.data(values))
+            except services.ServiceError:
+                failed.append(result)
+            else:
+                success.append(result)
+        if not success:
+            ids = [result["id"] for result in failed]
+            raise IntentError(f"Failed to call {steps[-1][2]} for: {ids}")
+        return done(success, failed)
+
+    def _match(self, house: DemoHouse, values: Values, place: Place) -> Match:
+        name = values.get("name")
+        target = Target(
+            # "all" in lower case means everything, even beside an entity of that name.
+            name=None if name == "all" else name,
+            area=values.get("area"),
+            floor=values.get("floor"),
+            domains=values.get("domain", self.required_domains),
+            device_classes=values.get("device_class", ()),
+            features=self.features,
+            states=self.states,
+            near_area=values.get("preferred_area_id", place.area_id),
+            near_floor=values.get("preferred_floor_id", place.floor_id),
+        )
+        if target.empty:
+            raise IntentError("Service handler cannot target all devices")
+        return match(house, target)
+
+    def _service(self, state: Snapshot) -> tuple[str, str]:
+        """The service for one entity; on and off mean open and close, lock and unlock."""
+        domain = domain_of(state)
+        if self.domain == "homeassistant":
+            special = _ON_OFF.get((domain, self.service))
+            return (domain, special) if special else (self.domain, self.service)
+        if self.domain == "cover" and domain != "cover":
+            raise IntentError(f"Domain not supported: {domain}")
+        return self.domain, self.service
+
+
+# Home Assistant locks with "turn on" and unlocks with "turn off".
+_ON_OFF = {
+    ("cover", "turn_on"): "open_cover",
+    ("cover", "turn_off"): "close_cover",
+    ("lock", "turn_on"): "lock",
+    ("lock", "turn_off"): "unlock",
+}
+
+
+def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
+    """The answer of a tool that acted. `speech` is always empty."""
+    return {
+        "speech": {},
+        "response_type": "action_done",
+        "data": {"success": success, "failed": failed},
+    }
+
+
+def set_temperature(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Set one thermostat; the answer names it alone, also when it was found by its area."""
+    found = match(
+        house,
+        Target(
+            name=values.get("name"),
+            area=values.get("area"),
+            floor=values.get("floor"),
+            domains=("climate",),
+            features=1,
+            single=True,
+            near_area=values.get("preferred_area_id", place.area_id),
+            near_floor=values.get("preferred_floor_id", place.floor_id),
+        ),
+    )
+    thermostat = found.states[0]
+    services.call(house, "climate", "set_temperature", thermostat.entity_id, values)
+    return done([_entity(thermostat)], [])
+
+
+def change_volume(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Move the volume. The answer's success list stays empty though the volume moved."""
+    found = match(
+        house,
+        Target(
+            name=values.get("name"),
+            area=values.get("area"),
+            floor=values.get("floor"),
+            domains=("media_player",),
+            features=4,
+            states=() if values.get("name") else ("playing",),
+        ),
+    )
+    step = values["volume_step"]
+    for player in found.states:
+        if step in ("up", "down"):
+            services.call(house, "media_player", f"volume_{step}", player.entity_id, {})
+        else:
+            level = player.attributes["volume_level"] + step / 100
+            services.call(
+                house, "media_player", "volume_set", player.entity_id, {"volume_level": level}
+            )
+    return done([], [])
+
+
+def nothing(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Success with nothing done: a broadcast that nobody hears, timers that are not there."""
+    return done([], [])
+
+
+def clean_area(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Send the vacuum to an area; it may stand in another one."""
+    place_meant = match(house, Target(area=values["area"]))
+    found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
+    success = [_named("area", area.name, area.area_id) for area in place_meant.areas]
+    for vacuum in found.states:
+        services.call(house, "vacuum", "start", vacuum.entity_id, {})
+        success.append(_entity(vacuum))
+    return done(success, [])
+
+
+def add_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Put an item on a to-do list, its first letter made a capital."""
+    todo = _todo_list(house, values["name"])
+    item = values["item"].strip()
+    house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
+    return _todo_done(house, todo)
+
+
+def complete_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Tick an item off."""
+    todo = _todo_list(house, values["name"])
+    _todo_item(house, todo, values["item"]).done = True
+    return _todo_done(house, todo)
+
+
+def remove_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Take an item off the list."""
+    todo = _todo_list(house, values["name"])
+    house.todo[todo.entity_id].remove(_todo_item(house, todo, values["item"]))
+    return _todo_done(house, todo)
+
+
+def _todo_list(house: DemoHouse, name: str) -> Snapshot:
+    try:
+        return match(house, Target(name=name, domains=("todo",))).states[0]
+    except MatchError:
+        raise IntentError(f"No to-do list: {name}") from None
+
+
+def _todo_item(house: DemoHouse, todo: Snapshot, summary: str) -> TodoItem:
+    for item in house.todo[todo.entity_id]:
+        if same_name(item.summary, summary) and not item.done:
+            return item
+    raise IntentError(f"Item '{summary}' not found on list")
+
+
+def _todo_done(house: DemoHouse, todo: Snapshot) -> dict[str, Any]:
+    house.count_todo(todo.entity_id)
+    return done([_entity(todo)], [])
+
+
+def _entity(state: Snapshot) -> dict[str, str]:
+    return _named("entity", str(state.attributes["friendly_name"]), state.entity_id)
+
+
+def _named(kind: str, name: str, id_: str) -> dict[str, str]:
+    return {"name": name, "type": kind, "id": id_}

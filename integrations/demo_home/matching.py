@@ -1,0 +1,203 @@
+"""Which entities a call means: names, areas and floors as Home Assistant 2026.11 matches them.
+
+The filters run in Home Assistant's order, because the first one that leaves nothing gives the
+reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from integrations.demo_home.house import DemoHouse, Snapshot
+from integrations.home_assistant.house import Area, Floor
+
+
+class Reason(Enum):
+    """Why nothing matched, in Home Assistant's words.
+
+    Name, domain, assistant, invalid area and duplicate name were recorded from 2026.11.0; the
+    others follow the same pattern.
+    """
+
+    NAME = "No entities matched the name"
+    AREA = "No entities matched the area"
+    FLOOR = "No entities matched the floor"
+    DOMAIN = "No entities matched the domain"
+    DEVICE_CLASS = "No entities matched the device class"
+    FEATURE = "No entities matched the supported features"
+    STATE = "No entities matched the required states"
+    ASSISTANT = "No matching entities are exposed to the assistant"
+    INVALID_AREA = "The area does not exist"
+    INVALID_FLOOR = "The floor does not exist"
+    DUPLICATE_NAME = "Multiple entities share the name"
+    MULTIPLE_TARGETS = "Multiple entities matched but only one is allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a call asks for. None and empty mean no constraint."""
+
+    name: str | None = None
+    area: str | None = None
+    floor: str | None = None
+    domains: Collection[str] = ()
+    device_classes: Collection[str] = ()
+    features: int = 0
+    states: Collection[str] = ()
+    single: bool = False
+    near_area: str | None = None  # area id that settles equal names
+    near_floor: str | None = None  # floor id that settles equal names
+
+    @property
+    def empty(self) -> bool:
+        """True if it would mean the whole house."""
+        asked = (self.name, self.area, self.floor, self.domains, self.device_classes)
+        return not any((*asked, self.features, self.states))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The entities meant, and the areas and floors through which they were named."""
+
+    states: tuple[Snapshot, ...]
+    areas: tuple[Area, ...] = ()
+    floors: tuple[Floor, ...] = ()
+
+
+class MatchError(Exception):
+    """Nothing matched. `str(error)` is Home Assistant's sentence."""
+
+    def __init__(self, reason: Reason, target: Target) -> None:
+        self.reason = reason
+        given = [
+            f"{word} '{value}'"
+            for word, value in (
+                ("name", target.name),
+                ("area", target.area),
+                ("floor", target.floor),
+            )
+            if value
+        ]
+        if target.domains:
+            given.append(f"domains {', '.join(sorted(target.domains))}")
+        if target.device_classes:
+            given.append(f"device classes {', '.join(sorted(target.device_classes))}")
+        details = f" (given {', '.join(given)})" if given else ""
+        super().__init__(f"{reason.value}{details}")
+
+
+def same_name(one: str, other: str) -> bool:
+    """Equal but for case and outer spaces; accents and inner spaces count."""
+    return one.strip().casefold() == other.strip().casefold()
+
+
+def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
+    """The areas of that id, name or alias."""
+    return tuple(
+        area
+        for area in house.areas.values()
+        if area.area_id == name or any(same_name(name, n) for n in (area.name, *area.aliases))
+    )
+
+
+def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
+    """The floors of that id, name or alias."""
+    return tuple(
+        floor
+        for floor in house.floors.values()
+        if floor.floor_id == name or any(same_name(name, n) for n in (floor.name, *floor.aliases))
+    )
+
+
+def match(house: DemoHouse, target: Target) -> Match:
+    """The exposed entities that `target` means; raises MatchError."""
+
+    def kept(
+        states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
+    ) -> list[Snapshot]:
+        left = [state for state in states if keep(state)]
+        if not left:
+            raise MatchError(reason, target)
+        return left
+
+    states = house.all()
+    if target.domains:
+        states = kept(states, lambda s: domain_of(s) in target.domains, Reason.DOMAIN)
+    if target.states:
+        states = kept(states, lambda s: s.state in target.states, Reason.STATE)
+    name = target.name
+    if name is not None:
+        states = kept(states, lambda s: _has_name(house, s, name), Reason.NAME)
+    if target.features:
+        states = kept(states, lambda s: _has_features(s, target.features), Reason.FEATURE)
+    if target.device_classes:
+        classes = target.device_classes
+        states = kept(
+            states, lambda s: s.attributes.get("device_class") in classes, Reason.DEVICE_CLASS
+        )
+    areas, floors = _places(house, target)
+    if floors:
+        on_floor = {floor.floor_id for floor in floors}
+        states = kept(states, lambda s: _floor_id(house, s) in on_floor, Reason.FLOOR)
+    if areas:
+        in_area = {area.area_id for area in areas}
+        states = kept(states, lambda s: _area_id(house, s) in in_area, Reason.AREA)
+    states = kept(states, lambda s: house.things[s.entity_id].exposed, Reason.ASSISTANT)
+    if name is not None:
+        states = _settle(house, states, target, Reason.DUPLICATE_NAME)
+        if not states:
+            # The preferred place holds none of the equal names: Home Assistant says "name" here.
+            raise MatchError(Reason.NAME, target)
+    if target.single:
+        states = _settle(house, states, target, Reason.MULTIPLE_TARGETS) or states[:1]
+    return Match(tuple(states), areas, floors)
+
+
+def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[Floor, ...]]:
+    """The areas and floors that the target names; raises if one does not exist."""
+    floors = find_floors(house, target.floor) if target.floor else ()
+    if target.floor and not floors:
+        raise MatchError(Reason.INVALID_FLOOR, target)
+    areas = find_areas(house, target.area) if target.area else ()
+    if target.area and not areas:
+        raise MatchError(Reason.INVALID_AREA, target)
+    return areas, floors
+
+
+def _settle(
+    house: DemoHouse, states: list[Snapshot], target: Target, reason: Reason
+) -> list[Snapshot]:
+    """Narrow more than one candidate by the preferred floor, then the preferred area."""
+    for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
+        if len(states) < 2:
+            return states
+        if wanted:
+            states = [state for state in states if place(house, state) == wanted]
+    if len(states) > 1:
+        raise MatchError(reason, target)
+    return states
+
+
+def domain_of(state: Snapshot) -> str:
+    """The part of the id before the dot."""
+    return state.entity_id.partition(".")[0]
+
+
+def _has_name(house: DemoHouse, state: Snapshot, name: str) -> bool:
+    thing = house.things[state.entity_id]
+    names: Iterable[str] = (thing.name, *thing.aliases)
+    return state.entity_id == name or any(same_name(name, known) for known in names)
+
+
+def _has_features(state: Snapshot, features: int) -> bool:
+    supported = state.attributes.get("supported_features", 0)
+    return isinstance(supported, int) and supported & features == features
+
+
+def _area_id(house: DemoHouse, state: Snapshot) -> str | None:
+    return house.things[state.entity_id].area_id
+
+
+def _floor_id(house: DemoHouse, state: Snapshot) -> str | None:
+    area = house.area_of(state.entity_id)
+    return area.floor_id if area is not None else None

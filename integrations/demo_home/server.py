@@ -1,0 +1,160 @@
+"""The simulated house behind one HTTP server on loopback, in Home Assistant 2026.11's place."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.describe import describe
+from integrations.demo_home.house import UNAVAILABLE, Clock, DemoHouse, Snapshot, SystemClock, Thing
+from integrations.demo_home.mcp_endpoint import McpEndpoint
+from integrations.demo_home.rest import Rest
+from integrations.demo_home.websocket import Socket
+from integrations.serving import serving
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class DemoHome:
+    """A house that runs while its context is open.
+
+    `url` and `token` are what a client needs; `/api/mcp` and `/api/mcp/assist` serve the same
+    tools. `settle_s`: how long locks and covers are on their way. `calls` are the tool calls
+    received, in order. It opens one loopback port and runs in the caller's event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        things: tuple[Thing, ...] = THINGS,
+        settle_s: float = 0.3,
+        clock: Clock | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.token = token or secrets.token_urlsafe(24)
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.url = ""
+        self._stack = AsyncExitStack()
+        self._journeys = asyncio.TaskGroup()
+        self.house = DemoHouse(
+            FLOORS,
+            AREAS,
+            things,
+            clock=clock or SystemClock(),
+            spawn=lambda journey: self._journeys.create_task(journey),
+            settle_s=settle_s,
+        )
+        self._mcp = McpEndpoint(self.house, self._heard)
+        self.app = self._routes()  # what is served; tests may drive it without a port
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._journeys)
+        self._stack.callback(self.house.stop)
+        port = await self._stack.enter_async_context(serving(self.app, "127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # Not told of an error in the body: the server ends in good order after one too.
+        await self._stack.aclose()
+
+    @property
+    def states(self) -> dict[str, str]:
+        """The state of every entity, by its id."""
+        return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
+
+    def get(self, entity_id: str) -> Snapshot:
+        """One entity's state and attributes."""
+        return self.house.get(entity_id)
+
+    def describe(self) -> str:
+        """The whole house as a short text, a line an area."""
+        return describe(self.house)
+
+    def fail_next(self, entity_id: str) -> None:
+        """Let the next action on this entity fail."""
+        self.house.failing.add(entity_id)
+
+    def jam(self, lock_id: str) -> None:
+        """Let this lock get stuck on its way from now on."""
+        self.house.jammed.add(lock_id)
+
+    def lose(self, entity_id: str) -> None:
+        """Let this entity be unavailable: actions on it succeed and do nothing."""
+        self.house.write(entity_id, UNAVAILABLE)
+
+    def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
+        self.calls.append((name, dict(arguments)))
+
+    def _routes(self) -> Starlette:
+        rest = Rest(self.house)
+
+        async def merged(request: Request) -> Response:
+            return await self._mcp.answer(request)
+
+        async def one_api(request: Request) -> Response:
+            api_id = request.path_params["api_id"]
+            if api_id != "assist":
+                return PlainTextResponse(f"Unknown LLM API '{api_id}'", 404)
+            return await self._mcp.answer(request)
+
+        async def websocket(connection: WebSocket) -> None:
+            await Socket(self.house, connection, self.token).serve()
+
+        return Starlette(
+            routes=[
+                self._route("/api/mcp", merged, "POST"),
+                self._route("/api/mcp/{api_id}", one_api, "POST"),
+                self._route("/api/", rest.root, "GET"),
+                self._route("/api/config", rest.config, "GET"),
+                self._route("/api/states", rest.states, "GET"),
+                self._route("/api/states/{entity_id}", rest.state, "GET"),
+                self._route("/api/services/{domain}/{service}", rest.service, "POST"),
+                WebSocketRoute("/api/websocket", websocket),
+            ],
+            exception_handlers={HTTPException: _status_text},
+        )
+
+    def _route(self, path: str, handler: Handler, method: str) -> Route:
+        """A route for one method, behind the token."""
+
+        async def guarded(request: Request) -> Response:
+            if request.method != method:
+                allow = {"Allow": f"OPTIONS,{method}"}
+                return PlainTextResponse("405: Method Not Allowed", 405, allow)
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            if scheme != "Bearer" or not secrets.compare_digest(
+                token.encode(), self.token.encode()
+            ):
+                return _unauthorized(request)
+            return await handler(request)
+
+        return Route(path, guarded, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+
+def _unauthorized(request: Request) -> Response:
+    metadata = f"{request.base_url}.well-known/oauth-protected-resource"
+    challenge = {"WWW-Authenticate": f'Bearer resource_metadata="{metadata}"'}
+    return PlainTextResponse("401: Unauthorized", 401, challenge)
+
+
+async def _status_text(request: Request, error: Exception) -> Response:
+    """An HTTP error as Home Assistant words it: "404: Not Found"."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

@@ -1,0 +1,277 @@
+"""What each action does to an entity, keyed by domain and service as in Home Assistant 2026.11."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from integrations.demo_home.catalogue import COVER_FULL
+from integrations.demo_home.colors import color_rgb
+from integrations.demo_home.house import UNAVAILABLE, DemoHouse
+from integrations.demo_home.scripts import SCENES, run_script
+
+Data = Mapping[str, Any]
+Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
+
+
+class ServiceError(Exception):
+    """The action was refused. `str(error)` says why."""
+
+
+class UnknownServiceError(ServiceError):
+    """There is no such action."""
+
+
+def call(
+    house: DemoHouse, domain: str, service: str, entity_id: str, data: Data
+) -> Mapping[str, Any] | None:
+    """Do one action on one entity; gives a script's answer, else None.
+
+    An unavailable entity is passed over in silence, as Home Assistant does. Raises ServiceError.
+    """
+    own = entity_id.partition(".")[0]
+    handler = SERVICES.get((own if domain == "homeassistant" else domain, service))
+    if handler is None:
+        raise UnknownServiceError(f"Service {service} does not support entity {entity_id}")
+    if house.get(entity_id).state == UNAVAILABLE:
+        return None
+    if entity_id in house.failing:
+        house.failing.discard(entity_id)
+        raise ServiceError(f"{entity_id} did not answer")
+    return handler(house, entity_id, data)
+
+
+def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
+    """Turn on; what the lamp cannot do is ignored without a word, as Home Assistant does."""
+    light = house.get(entity_id)
+    modes = light.attributes["supported_color_modes"]
+    if modes == ["onoff"]:
+        house.write(entity_id, "on", color_mode="onoff")
+        return
+    brightness = _brightness(data)
+    if brightness == 0:
+        _light_off(house, entity_id, data)
+        return
+    kept = house.remembered.get(entity_id, {})
+    before = light.attributes["brightness"] or kept.get("brightness", 255)
+    changes: dict[str, Any] = {"brightness": before if brightness is None else brightness}
+    colour = _colour(data, modes)
+    if colour:
+        changes |= colour
+    elif light.state != "on":
+        changes |= {"color_mode": modes[0], **kept, "brightness": changes["brightness"]}
+    house.write(entity_id, "on", **changes)
+
+
+def _brightness(data: Data) -> int | None:
+    """0 to 255 from `brightness` or from `brightness_pct` (0 to 100); None if neither is given."""
+    if "brightness_pct" not in data:
+        return data.get("brightness")
+    percent = data["brightness_pct"]
+    if isinstance(percent, bool) or not isinstance(percent, int | float):
+        raise ServiceError("expected float at 'brightness_pct'")
+    if not 0 <= percent <= 100:
+        raise ServiceError("value must be at most 100 at 'brightness_pct'")
+    return round(percent * 255 / 100)
+
+
+def _colour(data: Data, modes: list[str]) -> dict[str, Any]:
+    """The attributes of the asked colour, empty where none is asked or the lamp has none."""
+    if "rgb" in modes and ("rgb_color" in data or "color_name" in data):
+        rgb = data["rgb_color"] if "rgb_color" in data else color_rgb(data["color_name"])
+        return {"color_mode": "rgb", "rgb_color": list(rgb), "color_temp_kelvin": None}
+    if "color_temp" in modes and "color_temp_kelvin" in data:
+        colour = {"color_mode": "color_temp", "color_temp_kelvin": data["color_temp_kelvin"]}
+        return colour | {"rgb_color": None} if "rgb" in modes else colour
+    return {}
+
+
+def _light_off(house: DemoHouse, entity_id: str, data: Data) -> None:
+    light = house.get(entity_id)
+    shown = ("brightness", "color_mode", "rgb_color", "color_temp_kelvin")
+    own = {key: light.attributes[key] for key in shown if key in light.attributes}
+    if light.state == "on":
+        house.remembered[entity_id] = own
+    house.write(entity_id, "off", **dict.fromkeys(own))
+
+
+def _on(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "on")
+
+
+def _off(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "off")
+
+
+def _fan_on(house: DemoHouse, entity_id: str, data: Data) -> None:
+    percentage = data.get("percentage", house.get(entity_id).attributes["percentage"] or 67)
+    house.write(entity_id, "on" if percentage else "off", percentage=percentage)
+
+
+def _fan_off(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "off", percentage=0)
+
+
+def _open(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _move(house, entity_id, 100)
+
+
+def _close(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _move(house, entity_id, 0)
+
+
+def _set_position(house: DemoHouse, entity_id: str, data: Data) -> None:
+    if house.get(entity_id).attributes["supported_features"] != COVER_FULL:
+        raise ServiceError(f"Entity {entity_id} does not support action cover.set_cover_position")
+    _move(house, entity_id, data["position"])
+
+
+def _move(house: DemoHouse, entity_id: str, position: int) -> None:
+    """Send a cover to `position`, in percent open."""
+    cover = house.get(entity_id)
+    now = cover.attributes.get("current_position")
+    end = "open" if position > 0 else "closed"
+    if now is None:
+        house.travel(entity_id, "opening" if position else "closing", end)
+        return
+    opening = position > now or (position == now and position > 0)
+    via = "opening" if opening else "closing"
+    house.travel(entity_id, via, end, current_position=position)
+
+
+def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
+    """Stop on the way: half open, if it can tell. On a still cover nothing happens."""
+    if not house.halt(entity_id):
+        return
+    if "current_position" in house.get(entity_id).attributes:
+        house.write(entity_id, "open", current_position=50)
+    else:
+        house.write(entity_id, "open")
+
+
+def _lock(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.travel(entity_id, "locking", "jammed" if entity_id in house.jammed else "locked")
+
+
+def _unlock(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.travel(entity_id, "unlocking", "jammed" if entity_id in house.jammed else "unlocked")
+
+
+def _set_temperature(house: DemoHouse, entity_id: str, data: Data) -> None:
+    thermostat = house.get(entity_id).attributes
+    temperature = float(data["temperature"])
+    if not thermostat["min_temp"] <= temperature <= thermostat["max_temp"]:
+        low, high = thermostat["min_temp"], thermostat["max_temp"]
+        raise ServiceError(
+            f"Provided temperature {temperature} is not valid. Accepted range is {low} to {high}"
+        )
+    house.write(entity_id, temperature=temperature)
+
+
+def _set_hvac_mode(house: DemoHouse, entity_id: str, data: Data) -> None:
+    modes = house.get(entity_id).attributes["hvac_modes"]
+    if data.get("hvac_mode") not in modes:
+        raise ServiceError(f"HVAC mode {data.get('hvac_mode')} is not valid")
+    house.write(entity_id, data["hvac_mode"])
+
+
+def _heat(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "heat")
+
+
+def _play(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "playing")
+
+
+def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, "paused")
+
+
+def _player_on(house: DemoHouse, entity_id: str, data: Data) -> None:
+    if house.get(entity_id).state == "off":
+        house.write(entity_id, "idle")
+
+
+def _next(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _track(house, entity_id, 1)
+
+
+def _previous(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _track(house, entity_id, -1)
+
+
+def _track(house: DemoHouse, entity_id: str, step: int) -> None:
+    number = house.get(entity_id).attributes.get("media_track", 1) + step
+    house.write(entity_id, media_track=max(1, number))
+
+
+def _volume_set(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, volume_level=round(min(1.0, max(0.0, data["volume_level"])), 2))
+
+
+def _volume_by(step: float) -> Handler:
+    def change(house: DemoHouse, entity_id: str, data: Data) -> None:
+        level = house.get(entity_id).attributes["volume_level"] + step
+        _volume_set(house, entity_id, {"volume_level": level})
+
+    return change
+
+
+def _mute(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, is_volume_muted=bool(data["is_volume_muted"]))
+
+
+def _clean(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.halt(entity_id)
+    house.write(entity_id, "cleaning")
+
+
+def _return(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.travel(entity_id, "returning", "docked")
+
+
+def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] | None:
+    """Run a script by its entity. Home Assistant logs an error inside it and reports success."""
+    try:
+        return run_script(house, entity_id, data, call)
+    except ServiceError:
+        return None
+
+
+def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.write(entity_id, house.clock.now().isoformat())
+    for domain, service, member in SCENES[entity_id]:
+        call(house, domain, service, member, {})
+
+
+SERVICES: dict[tuple[str, str], Handler] = {
+    ("light", "turn_on"): _light_on,
+    ("light", "turn_off"): _light_off,
+    ("switch", "turn_on"): _on,
+    ("switch", "turn_off"): _off,
+    ("fan", "turn_on"): _fan_on,
+    ("fan", "set_percentage"): _fan_on,
+    ("fan", "turn_off"): _fan_off,
+    ("cover", "open_cover"): _open,
+    ("cover", "close_cover"): _close,
+    ("cover", "stop_cover"): _stop_cover,
+    ("cover", "set_cover_position"): _set_position,
+    ("lock", "lock"): _lock,
+    ("lock", "unlock"): _unlock,
+    ("climate", "set_temperature"): _set_temperature,
+    ("climate", "set_hvac_mode"): _set_hvac_mode,
+    ("climate", "turn_on"): _heat,
+    ("climate", "turn_off"): _off,
+    ("media_player", "turn_on"): _player_on,
+    ("media_player", "turn_off"): _off,
+    ("media_player", "media_play"): _play,
+    ("media_player", "media_pause"): _pause,
+    ("media_player", "media_next_track"): _next,
+    ("media_player", "media_previous_track"): _previous,
+    ("media_player", "volume_set"): _volume_set,
+    ("media_player", "volume_up"): _volume_by(0.1),
+    ("media_player", "volume_down"): _volume_by(-0.1),
+    ("media_player", "volume_mute"): _mute,
+    ("vacuum", "start"): _clean,
+    ("vacuum", "return_to_base"): _return,
+    ("script", "turn_on"): _script,
+    ("scene", "turn_on"): _scene,
+}

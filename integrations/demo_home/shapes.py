@@ -1,0 +1,229 @@
+"""Field names and shapes of Home Assistant 2026.11's states, registries and event messages."""
+
+from datetime import datetime
+from typing import Any
+
+from integrations.demo_home.house import Change, DemoHouse, Snapshot, Thing
+
+Json = dict[str, Any]
+VERSION = "2026.11.0"
+
+
+def state(snapshot: Snapshot) -> Json:
+    """A state as `/api/states` and `get_states` give it."""
+    return {
+        "entity_id": snapshot.entity_id,
+        "state": snapshot.state,
+        "attributes": dict(snapshot.attributes),
+        "last_changed": snapshot.last_changed.isoformat(),
+        "last_reported": snapshot.last_updated.isoformat(),
+        "last_updated": snapshot.last_updated.isoformat(),
+        "context": context(snapshot.context_id),
+    }
+
+
+def context(context_id: str) -> Json:
+    """Who caused a state."""
+    return {"id": context_id, "parent_id": None, "user_id": None}
+
+
+def state_changed(change: Change) -> Json:
+    """The event of a change, as `subscribe_events` gives it."""
+    return {
+        "event_type": "state_changed",
+        "data": {
+            "entity_id": change.new.entity_id,
+            "old_state": state(change.old),
+            "new_state": state(change.new),
+        },
+        "origin": "LOCAL",
+        "time_fired": change.new.last_updated.isoformat(),
+        "context": context(change.new.context_id),
+    }
+
+
+def compressed_state(snapshot: Snapshot) -> Json:
+    """A whole state as `subscribe_entities` gives it: s, a, c, lc, and lu if it differs from lc."""
+    short: Json = {
+        "s": snapshot.state,
+        "a": dict(snapshot.attributes),
+        "c": snapshot.context_id,
+        "lc": snapshot.last_changed.timestamp(),
+    }
+    if snapshot.last_updated != snapshot.last_changed:
+        short["lu"] = snapshot.last_updated.timestamp()
+    return short
+
+
+def compressed_change(change: Change) -> Json:
+    """What is new ("+") and which attributes are gone ("-")."""
+    old, new = change.old, change.new
+    added: Json = {"c": new.context_id}
+    if new.state != old.state:
+        added["s"] = new.state
+    if new.last_changed != old.last_changed:
+        added["lc"] = new.last_changed.timestamp()
+    else:
+        added["lu"] = new.last_updated.timestamp()
+    missing = object()
+    attributes = {
+        key: value
+        for key, value in new.attributes.items()
+        if old.attributes.get(key, missing) != value
+    }
+    if attributes:
+        added["a"] = attributes
+    diff: Json = {"+": added}
+    gone = [key for key in old.attributes if key not in new.attributes]
+    if gone:
+        diff["-"] = {"a": gone}
+    return diff
+
+
+def floors(house: DemoHouse, since: datetime) -> list[Json]:
+    """`config/floor_registry/list`."""
+    return [
+        {
+            "aliases": list(floor.aliases),
+            "floor_id": floor.floor_id,
+            "icon": None,
+            "level": level,
+            "name": floor.name,
+            **_times(since),
+        }
+        for level, floor in enumerate(house.floors.values())
+    ]
+
+
+def areas(house: DemoHouse, since: datetime) -> list[Json]:
+    """`config/area_registry/list`."""
+    return [
+        {
+            "aliases": list(area.aliases),
+            "area_id": area.area_id,
+            "floor_id": area.floor_id,
+            "humidity_entity_id": None,
+            "icon": None,
+            "labels": [],
+            "name": area.name,
+            "picture": None,
+            "temperature_entity_id": None,
+            **_times(since),
+        }
+        for area in house.areas.values()
+    ]
+
+
+def devices(house: DemoHouse, since: datetime) -> list[Json]:
+    """`config/device_registry/list`: one device behind each entity that is not software."""
+    return [
+        {
+            "area_id": thing.area_id if thing.area_on_device else None,
+            "config_entries": ["demo"],
+            "configuration_url": None,
+            "connections": [],
+            "disabled_by": None,
+            "entry_type": None,
+            "hw_version": None,
+            "id": thing.device_id,
+            "identifiers": [["demo", thing.entity_id]],
+            "labels": [],
+            "manufacturer": "Demo",
+            "model": None,
+            "model_id": None,
+            "name": thing.name,
+            "name_by_user": None,
+            "primary_config_entry": "demo",
+            "serial_number": None,
+            "sw_version": None,
+            "via_device_id": None,
+            **_times(since),
+        }
+        for thing in house.things.values()
+        if thing.device_id is not None
+    ]
+
+
+def entity(thing: Thing, since: datetime) -> Json:
+    """One row of `config/entity_registry/list`; its aliases are only in the extended form."""
+    return {
+        "area_id": None if thing.area_on_device else thing.area_id,
+        "categories": {},
+        "config_entry_id": "demo" if thing.device_id else None,
+        "config_subentry_id": None,
+        "device_id": thing.device_id,
+        "disabled_by": None,
+        "entity_category": None,
+        "entity_id": thing.entity_id,
+        "has_entity_name": False,
+        "hidden_by": None,
+        "icon": None,
+        "id": thing.entity_id.replace(".", "_"),
+        "labels": [],
+        "name": None,
+        "options": {"conversation": {"should_expose": thing.exposed}},
+        "original_name": thing.name,
+        "platform": "demo" if thing.device_id else thing.domain,
+        "translation_key": None,
+        "unique_id": thing.entity_id,
+        **_times(since),
+    }
+
+
+def extended_entity(thing: Thing, since: datetime) -> Json:
+    """One entity as `config/entity_registry/get` and `get_entries` give it, with its aliases."""
+    return {
+        **entity(thing, since),
+        "aliases": list(thing.aliases),
+        "capabilities": None,
+        "device_class": None,
+        "original_device_class": thing.attributes.get("device_class"),
+        "original_icon": None,
+    }
+
+
+def exposure(house: DemoHouse) -> Json:
+    """`homeassistant/expose_entity/list`."""
+    return {
+        "exposed_entities": {
+            thing.entity_id: {"conversation": thing.exposed} for thing in house.things.values()
+        }
+    }
+
+
+def config() -> Json:
+    """`/api/config` and `get_config`, as much as a client looks at."""
+    return {
+        "allowlist_external_dirs": [],
+        "allowlist_external_urls": [],
+        "components": sorted(("api", "config", "conversation", "demo", "mcp_server")),
+        "config_dir": "/config",
+        "config_source": "storage",
+        "country": None,
+        "currency": "EUR",
+        "debug": False,
+        "elevation": 0,
+        "external_url": None,
+        "internal_url": None,
+        "language": "en",
+        "latitude": 0.0,
+        "location_name": "Demo home",
+        "longitude": 0.0,
+        "radius": 100,
+        "recovery_mode": False,
+        "safe_mode": False,
+        "state": "RUNNING",
+        "time_zone": "UTC",
+        "unit_system": {
+            "length": "km",
+            "mass": "g",
+            "pressure": "Pa",
+            "temperature": "°C",
+            "volume": "L",
+        },
+        "version": VERSION,
+    }
+
+
+def _times(since: datetime) -> Json:
+    return {"created_at": since.timestamp(), "modified_at": since.timestamp()}

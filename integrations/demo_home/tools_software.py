@@ -1,0 +1,136 @@
+"""Tools of what is not a device: scripts and to-do lists."""
+
+from typing import Any
+
+from integrations.demo_home import intents, schemas, services, slots
+from integrations.demo_home.house import DemoHouse
+from integrations.demo_home.intents import Place
+from integrations.demo_home.schemas import TEXT, Schema, described
+from integrations.demo_home.scripts import run_script
+from integrations.demo_home.tool import ADD, ONCE, READ_LIST, Hints, Run, Tool
+
+
+def script_tools(house: DemoHouse) -> list[Tool]:
+    """A tool for each exposed script; its fields are described, but not enforced."""
+    return [
+        Tool(
+            f"script__{thing.entity_id.partition('.')[2]}",
+            thing.name,
+            f"{_SCRIPT_TEXTS[thing.entity_id]} Aliases: {[thing.name]}",
+            schemas.input_schema(*_SCRIPT_FIELDS.get(thing.entity_id, ({}, ()))),
+            Hints(open_world=True),
+            slots.Slots(dict.fromkeys(("brightness", "mood", "rooms"), slots.anything)),
+            _script_runner(thing.entity_id),
+            "script",
+        )
+        for thing in house.exposed()
+        if thing.domain == "script"
+    ]
+
+
+_SCRIPT_TEXTS = {
+    "script.movie_night": "Dims the living room for a film.",
+    "script.welcome_home": "Lights the hall and unlocks the front door.",
+}
+
+_SCRIPT_FIELDS: dict[str, tuple[Schema, tuple[str, ...]]] = {
+    "script.movie_night": (
+        {
+            "brightness": {
+                "type": "number",
+                "minimum": 0.0,
+                "maximum": 100.0,
+                "description": "How bright, in percent",
+            },
+            "mood": described(schemas.choice("calm", "action", "horror"), "Mood of the film"),
+            "rooms": {"type": "array", "items": TEXT, "description": "Rooms to dim"},
+        },
+        ("brightness",),
+    )
+}
+
+
+def _script_runner(entity_id: str) -> Run:
+    def run(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+        return {"result": run_script(house, entity_id, values, services.call) or {}}
+
+    return run
+
+
+_STATUSES = ("needs_action", "completed", "all")
+_ITEM = schemas.input_schema({"item": TEXT, "name": TEXT}, ("item", "name"))
+_ITEM_SLOTS = slots.Slots({"item": slots.text, "name": slots.text}, ("item", "name"))
+
+
+def _item_tool(name: str, title: str, description: str, hints: Hints, run: Run) -> Tool:
+    """A tool for one item of a list."""
+    return Tool(f"todo__{name}", title, description, _ITEM, hints, _ITEM_SLOTS, run, "todo")
+
+
+_ITEM_TOOLS = (
+    _item_tool(
+        "HassListAddItem",
+        "Add to-do list item",
+        "Puts an item on a to-do list",
+        ADD,
+        intents.add_item,
+    ),
+    _item_tool(
+        "HassListCompleteItem",
+        "Complete to-do list item",
+        "Ticks an item off a to-do list",
+        ONCE,
+        intents.complete_item,
+    ),
+    _item_tool(
+        "HassListRemoveItem",
+        "Remove to-do list item",
+        "Takes an item off a to-do list",
+        ONCE,
+        intents.remove_item,
+    ),
+)
+
+
+def todo_tools(house: DemoHouse) -> list[Tool]:
+    """The tools of the exposed to-do lists, whose names stand in the schema."""
+    lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
+    properties = {
+        "todo_list": schemas.choice(*lists),
+        "status": described(
+            {**schemas.choice(*_STATUSES), "default": "needs_action"},
+            "Which items: open, completed or all",
+        ),
+    }
+    get_items = Tool(
+        "todo__get_items",
+        "Get to-do list items",
+        "Tells what is on a to-do list, by default what is still open.",
+        schemas.input_schema(properties, ("todo_list",)),
+        READ_LIST,
+        slots.Slots(
+            {"todo_list": slots.texts(tuple(lists)), "status": slots.texts(_STATUSES)},
+            ("todo_list",),
+        ),
+        _items_reader(lists),
+        "todo",
+    )
+    return [get_items, *_ITEM_TOOLS]
+
+
+def _items_reader(lists: dict[str, str]) -> Run:
+    """Reads the lists, given as entity ids by name."""
+
+    def get_items(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+        status = values.get("status", ("needs_action",))[0]
+        items = [
+            {
+                "summary": item.summary,
+                "uid": item.uid,
+                "status": "completed" if item.done else "needs_action",
+            }
+            for item in house.todo[lists[values["todo_list"][0]]]
+        ]
+        return {"items": [item for item in items if status in ("all", item["status"])]}
+
+    return get_items

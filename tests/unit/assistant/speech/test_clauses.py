@@ -1,0 +1,111 @@
+"""Where an answer may be cut, whatever pieces it comes in."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assistant.speech.clauses import LONG, TOO_LONG, ClauseCutter
+
+
+def cut(*pieces: str) -> list[str]:
+    cutter = ClauseCutter()
+    clauses = [clause for piece in pieces for clause in cutter.push(piece)]
+    return clauses + cutter.flush()
+
+
+ANSWERS = [
+    ["Done."],
+    ["The light is on.", "The door is locked."],
+    ["Okay, sure,", "the light is on, and the fan is off.", "Bye, now."],
+    ["It is 21.5 degrees.", "Humidity is 40 %."],
+    ["It is 21.5°C,", "or 1,234.5 in total."],
+    ["At 6:05 the sun rises.", "At 18:30 it sets."],
+    ["Dr. Smith and Mrs. J. Doe called.", "They are well."],
+    ["The alarm is at 6 a.m. on Monday.", "It rings at 7 p.m.", "The other is off."],
+    ["Son las 6 p. m. en casa.", "Son las 7 p. m.", "La puerta está cerrada."],
+    ["El Sr. López llamó,", "p. ej. ayer.", "¿Algo más?", "¡Adiós!"],
+    ["Use lights,", "e.g. the lamp.", "Or fans etc. as well."],
+    ["No. 5 is off.", "No.", "It is on."],
+    ["Ready!", "Really?", "Yes."],
+    ["Well... ok then.", "So it goes…", "The end."],
+    ["Version 2026.11.1 is in configuration.yaml.", "See example.com for more."],
+    ["Lights:", "- Kitchen lamp. it is on", "- Hall lamp", "1. First", "2. Second"],
+    ["**Temperature**:", "21.5°C is **warm.**", "*Very.*", "Bye."],
+    ["See [the docs. Really](http://a.b/c. d) now.", "Then `a. B. c` it."],
+    ["The lamp (the one, in the hall) is on.", 'He said "Stop."', "Then he left."],
+    ["| a | b. C |\n|---|---|\n| Dr. X. | y |", "After it."],
+    ["```yaml\na: 1. B\n\nb: 2\n```", "Done."],
+    ["灯已打开。", "门锁好了！"],
+    ["a", "b", "c"],
+]
+
+
+def joined(clauses: list[str]) -> str:
+    """The clauses as one text again: lines where they are lines, CJK without spaces."""
+    text = clauses[0]
+    for before, clause in pairwise(clauses):
+        line = clause[0] in "-|`12" or before[0] in "-|`1" or len(before) == 1
+        text += ("\n" if line else "" if before[-1] in "。！" else " ") + clause
+    return text
+
+
+@pytest.mark.parametrize("clauses", ANSWERS)
+def test_answers_are_cut_where_a_reader_would_breathe(clauses: list[str]) -> None:
+    text = joined(clauses)
+    assert cut(text) == clauses
+    assert cut(*text) == clauses  # one character at a time
+
+
+def test_ten_thousand_random_splits_give_the_same_clauses() -> None:
+    dice = random.Random(7)
+    texts = [joined(clauses) for clauses in ANSWERS]
+    expected = [cut(text) for text in texts]
+    for _ in range(2000):
+        number = dice.randrange(len(texts))
+        text = texts[number]
+        places = sorted(dice.choices(range(len(text) + 1), k=dice.randrange(1, 6)))
+        pieces = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+        assert cut(*pieces) == expected[number], pieces
+
+
+ALPHABET = st.text('aB1 .,;:!?\n|`*()[]"…—。-', max_size=60)
+
+
+@given(st.lists(ALPHABET, max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_any_chunking_gives_the_same_clauses_and_loses_nothing(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    whole = cut(text)
+    assert cut(*pieces) == whole
+    assert "".join("".join(whole).split()) == "".join(text.split())
+    assert all(clause == clause.strip() != "" for clause in whole)
+
+
+def test_the_first_clause_comes_as_soon_as_it_is_safe() -> None:
+    cutter = ClauseCutter()
+    assert cutter.push("The kitchen light,") == []
+    assert cutter.push(" ") == ["The kitchen light,"]
+    assert cutter.push("as you said, is on! ") == ["as you said, is on!"]
+    assert cutter.push("It is 21.") == []
+    assert cutter.push("5 degrees. ") == []  # a name might follow an abbreviation
+    assert cutter.push("T") == ["It is 21.5 degrees."]
+    assert cutter.flush() == ["T"]
+    assert cutter.push("Turning it on, ") == ["Turning it on,"]  # as new after flush
+
+
+def test_long_sentences_are_split_at_commas_then_between_words() -> None:
+    with_commas = "Yes. " + "one lamp and another lamp, " * 20
+    clauses = cut(with_commas)
+    assert all(clause.endswith(",") for clause in clauses[1:])
+    assert max(map(len, clauses)) < LONG + 40
+    endless = cut("word " * 500)
+    assert max(map(len, endless)) < TOO_LONG + 10
+    assert " ".join(endless) == ("word " * 500).strip()
+
+
+def test_an_open_bracket_does_not_hold_everything_back() -> None:
+    text = "Well :( that is bad. " + "It goes on and on. " * 20
+    assert len(cut(text)) > 10

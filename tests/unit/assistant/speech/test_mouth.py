@@ -1,0 +1,300 @@
+"""Speaking: order, pace, silence, and voices that fail."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.speech.mouth import Mouth
+from audio.errors import AudioError, DeviceLost, InputUnusable
+from audio.player import NullPlayer
+
+RATE = 1000  # Hz
+
+
+def pcm(ms: int, level: int = 1000) -> bytes:
+    return np.full(ms, level, np.int16).tobytes()
+
+
+class FakeVoice:
+    """100 ms of sound for each word, one piece a word; it fails at the word in `breaks_at`."""
+
+    rate = RATE
+
+    def __init__(self, language: str, name: str, breaks_at: str) -> None:
+        self._breaks_at = breaks_at
+        self.name = f"{name}:{language}"
+        self.said: list[str] = []
+        self.threads: set[int] = set()
+        self.open = 0  # iterators not yet closed
+        self.begun = threading.Event()
+        self.gate = threading.Event()  # held back while it is clear
+        self.gate.set()
+
+    def speak(self, text: str) -> Iterator[bytes]:
+        self.said.append(text)
+        self.begun.set()
+        self.open += 1
+        try:
+            for word in text.split():
+                self.threads.add(threading.get_ident())
+                assert self.gate.wait(10)
+                if word == self._breaks_at:
+                    raise InputUnusable(f"The voice {self.name} failed.")
+                yield pcm(100)
+        finally:
+            self.open -= 1
+
+
+class Recorder(NullPlayer):
+    """A player that remembers."""
+
+    def __init__(self, clock: VirtualClock | None = None, lost_after: int = 1000) -> None:
+        super().__init__(paced=clock is not None, clock=clock)
+        self.sound = bytearray()
+        self.stops = 0
+        self._left = lost_after
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise DeviceLost("The loudspeaker has gone.")
+        await super().play(pcm, rate)
+        self.sound += pcm
+
+    def stop(self) -> None:
+        self.stops += 1
+        super().stop()
+
+
+class Voices:
+    """Makes one fake voice for each language."""
+
+    def __init__(self, name: str = "fake", breaks_at: str = "broken") -> None:
+        self.made: dict[str, FakeVoice] = {}
+        self._name = name
+        self._breaks_at = breaks_at
+
+    def __call__(self, language: str) -> FakeVoice:
+        assert language not in self.made
+        self.made[language] = FakeVoice(language, self._name, self._breaks_at)
+        return self.made[language]
+
+
+async def settle(mouth: Mouth, clock: VirtualClock, seconds: float = 0.0) -> None:
+    """Let the worker thread do all that it can, while time passes in small steps."""
+    loop = asyncio.get_running_loop()
+    for _ in range(max(1, round(seconds / 0.05))):
+        for _ in range(20):  # a piece each
+            await loop.run_in_executor(mouth._synthesis._worker, int)
+        await clock.run(0.05)
+
+
+async def test_an_answer_is_spoken_in_order_and_ends_with_its_sound() -> None:
+    voices, player = Voices(), Recorder()
+    mouth = Mouth(voices, player)
+    marks: list[float] = []
+    async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
+        await answer.say("**One** 5 W", "en")
+        await answer.say("🔒", "en")  # nothing to say
+        await answer.say("dos y 5 W", "es")
+        spoken = await answer.finish()
+    assert spoken.clauses == ("One five watts", "dos y cinco vatios")
+    assert spoken.audio_ms == pytest.approx(700)
+    assert answer.spoken == spoken
+    assert not answer.stopped
+    assert voices.made["en"].said == ["One five watts"]
+    assert voices.made["es"].said == ["dos y cinco vatios"]
+    threads = voices.made["en"].threads | voices.made["es"].threads
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+    assert marks == [pytest.approx(100)]
+    mouth.close()
+
+
+async def test_a_voice_is_made_once_and_can_be_made_before() -> None:
+    voices = Voices()
+    mouth = Mouth(voices, Recorder())
+    await mouth.warm(["en", "es"])
+    assert sorted(voices.made) == ["en", "es"]
+    for _ in range(2):
+        assert (await mouth.speak("One two. Three.", "en")).clauses == ("One two.", "Three.")
+    assert voices.made["en"].said == ["One two.", "Three."] * 2
+    mouth.close()
+
+
+async def test_finish_returns_at_the_end_of_playback_and_sound_is_made_ahead() -> None:
+    clock = VirtualClock()
+    voices, player = Voices(), Recorder(clock)
+    mouth = Mouth(voices, player)
+    async with mouth.answer() as answer:
+        await answer.say("one two three four five", "en")
+        await answer.say("six seven eight nine ten", "en")
+        finished = asyncio.create_task(answer.finish())
+        await settle(mouth, clock, 0.3)
+        assert len(voices.made["en"].said) == 2  # while the first still sounds
+        await settle(mouth, clock, 0.6)
+        assert not finished.done()
+        await settle(mouth, clock, 0.3)
+        assert finished.done()
+    assert answer.spoken.audio_ms == pytest.approx(1000)
+    mouth.close()
+
+
+async def test_stop_is_silence_at_once_and_tells_what_was_begun() -> None:
+    clock = VirtualClock()
+    voices, player = Voices(), Recorder(clock)
+    mouth = Mouth(voices, player)
+    async with mouth.answer() as answer:
+        for clause in ("one two three", "four five six", "seven eight nine"):
+            await answer.say(clause, "en")
+        await settle(mouth, clock, 0.4)
+        before = player.played_ms
+        mouth.stop()
+        spoken = await answer.finish()
+        await answer.say("ten", "en")
+    await settle(mouth, clock, 2.0)
+    assert spoken.clauses == ("one two three", "four five six")
+    assert spoken.audio_ms == pytest.approx(before) == player.played_ms
+    assert answer.stopped
+    assert "ten" not in voices.made["en"].said
+    assert voices.made["en"].open == 0
+    again = asyncio.create_task(mouth.speak("eleven", "en"))
+    await settle(mouth, clock, 0.4)
+    assert (await again).clauses == ("eleven",)
+    mouth.close()
+
+
+async def test_cancelling_the_turn_stops_the_sound() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    turn = asyncio.create_task(mouth.speak("one two three four five", "en"))
+    await settle(mouth, clock, 0.2)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    at = player.played_ms
+    await settle(mouth, clock, 1.0)
+    assert player.played_ms == at < 500
+    mouth.close()
+
+
+async def test_an_error_in_the_block_comes_out_bare() -> None:
+    mouth = Mouth(Voices(), Recorder())
+
+    async def turn() -> None:
+        async with mouth.answer() as answer:
+            await answer.say("one", "en")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await turn()
+    assert (await mouth.speak("two", "en")).clauses == ("two",)
+    mouth.close()
+
+
+async def test_only_one_answer_at_a_time() -> None:
+    mouth = Mouth(Voices(), Recorder())
+    async with mouth.answer():
+        with pytest.raises(RuntimeError):
+            await mouth.speak("two", "en")
+    mouth.close()
+
+
+async def test_a_voice_that_fails_is_replaced_for_the_rest(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    voices, spare = Voices(), Voices("spare", breaks_at="")
+    mouth = Mouth(voices, Recorder(), fallback=spare)
+    for _ in range(2):  # the next answer tries the voice again
+        async with mouth.answer() as answer:
+            for clause in ("fine", "this is broken now", "after"):
+                await answer.say(clause, "en")
+            spoken = await answer.finish()
+        assert spoken.clauses == ("fine", "this is broken now", "after")
+        assert spoken.audio_ms == pytest.approx(100 + 200 + 400 + 100)
+    assert voices.made["en"].said == ["fine", "this is broken now"] * 2
+    assert spare.made["en"].said == ["this is broken now", "after"] * 2
+    assert len(caplog.records) == 1
+    mouth.close()
+
+
+async def test_a_voice_that_cannot_be_made_is_replaced_too() -> None:
+    def none(language: str) -> FakeVoice:
+        raise InputUnusable("no voice")
+
+    spare = Voices("spare")
+    mouth = Mouth(none, Recorder(), fallback=spare)
+    await mouth.speak("hello", "en")
+    assert spare.made["en"].said == ["hello"]
+    with pytest.raises(InputUnusable):
+        await mouth.warm(["en"])
+    mouth.close()
+
+
+async def test_when_the_fallback_fails_the_caller_is_told() -> None:
+    player = Recorder()
+    mouth = Mouth(Voices(), player, fallback=Voices("spare"))
+
+    async def turn() -> None:
+        async with mouth.answer() as answer:
+            await answer.say("one", "en")
+            await answer.say("broken", "en")
+            for _ in range(1000):  # never blocks, though nobody takes them any more
+                await answer.say("two", "en")
+
+    with pytest.raises(AudioError, match="spare:en failed"):
+        await turn()
+    assert len(player.sound) == len(pcm(100))  # what had been made was played
+    mouth.close()
+
+
+async def test_a_lost_loudspeaker_is_told() -> None:
+    mouth = Mouth(Voices(), Recorder(lost_after=2))
+    with pytest.raises(DeviceLost):
+        await mouth.speak("one two three four", "en")
+    mouth.close()
+
+
+async def test_volume_acts_on_words_and_sounds() -> None:
+    player = Recorder()
+    mouth = Mouth(Voices(), player, volume=0.5)
+    await mouth.speak("one", "en")
+    assert set(np.frombuffer(bytes(player.sound), np.int16)) == {500}
+    mouth.volume = 0.25
+    player.sound.clear()
+    await mouth.sound("wake")
+    quiet = np.abs(np.frombuffer(bytes(player.sound), np.int16)).max()
+    assert quiet == pytest.approx(0.25 * 32767 * 10 ** (-12 / 20), rel=0.01)
+    mouth.close()
+
+
+async def test_a_short_sound_before_the_answer_is_not_counted_as_its_audio() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    await mouth.sound("wake")
+    speaking = asyncio.create_task(mouth.speak("one two", "en"))
+    await settle(mouth, clock, 0.6)
+    assert (await speaking).audio_ms == pytest.approx(200)
+    mouth.close()
+
+
+async def test_closing_while_a_piece_is_being_made() -> None:
+    voices = Voices()
+    mouth = Mouth(voices, Recorder())
+    await mouth.warm(["en"])
+    voice = voices.made["en"]
+    voice.gate.clear()
+    async with mouth.answer() as answer:
+        await answer.say("one two", "en")
+        assert await asyncio.to_thread(voice.begun.wait, 10)
+        mouth.close()
+        assert (await answer.finish()).clauses == ()
+        voice.gate.set()

@@ -1,0 +1,45 @@
+"""A house without a server, and one that serves."""
+
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+import httpx
+import pytest
+
+from integrations.demo_home import DemoHome
+from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.house import DemoHouse, SystemClock
+
+
+def _no_waiting(journey: Coroutine[Any, Any, None]) -> Any:
+    raise AssertionError(f"{journey} should not wait")
+
+
+@pytest.fixture
+def house() -> DemoHouse:
+    """A house in which everything arrives at once."""
+    return DemoHouse(FLOORS, AREAS, THINGS, clock=SystemClock(), spawn=_no_waiting, settle_s=0)
+
+
+@pytest.fixture
+def unserved() -> DemoHome:
+    """A house with its application, but without a port; everything arrives at once."""
+    return DemoHome(settle_s=0)
+
+
+@pytest.fixture
+async def client(unserved: DemoHome) -> AsyncIterator[httpx.AsyncClient]:
+    """An HTTP client of `unserved` that has its token."""
+    async with httpx.AsyncClient(
+        base_url="http://demo.home",
+        headers={"Authorization": f"Bearer {unserved.token}"},
+        transport=httpx.ASGITransport(unserved.app),
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+async def home() -> AsyncIterator[DemoHome]:
+    """A serving house in which everything arrives at once."""
+    async with DemoHome(settle_s=0) as home:
+        yield home
