@@ -69,11 +69,15 @@ class TurnDone:
     understood: bool = True  # False: the sentence was not a command or question that this brain can serve
 
 
+# Each has its sentence in the catalogue, under "fault".
+FaultKind = Literal["unreachable", "timeout", "broken", "house_away"]
+
+
 @dataclass(frozen=True, slots=True)
 class BrainFault:
     """The brain failed; no further event follows."""
 
-    kind: str  # e.g. "unreachable", "timeout", "broken"
+    kind: FaultKind
     message: str  # one sentence for a person
     retryable: bool
 

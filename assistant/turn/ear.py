@@ -4,11 +4,10 @@ The wake engine hears every frame. Voice activity is looked for only while someb
 speak, so that an idle box does not pay for it.
 """
 
+from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
-
-from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.frames import FRAME_BYTES, SAMPLES_PER_MS, Frame
 from audio.ring import Ring
 from audio.vad.protocol import VoiceDetector

@@ -42,7 +42,9 @@ _QUESTION_MARKS = ("?", "？", "؟")
 class ToolRunner(Protocol):
     """The one path that every brain's every call takes."""
 
-    async def call(self, call: ToolCall, turn_id: str, heard: str | None) -> ToolOutcome:
+    async def call(
+        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+    ) -> ToolOutcome:
         """Judge, run, verify and journal one call. Never raises for what the call itself does."""
         ...
 
@@ -160,7 +162,9 @@ class LiveTurn:
 
     async def _call(self, brain_turn: BrainTurn, call: ToolCall) -> None:
         # A call that has started runs to its end and is journalled, even if the turn is cut off.
-        running = self._spawn(self._performers.tools.call(call, self.turn_id, self.heard))
+        running = self._spawn(
+            self._performers.tools.call(call, self.turn_id, self.heard, self.language)
+        )
         outcome = await asyncio.shield(running)
         self.outcomes.append(outcome)
         self.timeline.mark("last_tool_result")

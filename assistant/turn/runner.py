@@ -121,7 +121,7 @@ class Runner:
                 if turns is not None and self._closed - before >= turns and self._resting:
                     break
         self.dispatch(SourceEnded(end_ms))
-        await self._until(lambda: self._resting)
+        await self.rest()
         return self._closed - before
 
     async def listen_for_ever(self, open_source: Callable[[], FrameSource], pause_s: float) -> None:
@@ -148,6 +148,10 @@ class Runner:
         before = self._closed
         self.dispatch(Typed(text))
         await self._until(lambda: self._closed > before and self._resting)
+
+    async def rest(self) -> None:
+        """Wait until no turn is open and every closed one is written down."""
+        await self._until(lambda: self._resting)
 
     def dispatch(self, event: Event) -> None:
         """Give the machine an event and carry out the effects. Call it on the loop's thread."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Recognizer(Protocol):
@@ -50,6 +50,7 @@ class Decoding:
         return " ".join(word.text for word in self.words)
 
 
+@runtime_checkable
 class GrammarRecognizer(Recognizer, Protocol):
     """A recogniser that can also be told what may be said. Not thread-safe: one worker thread."""
 

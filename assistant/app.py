@@ -1,0 +1,149 @@
+"""The composition root: wires the parts of one process together by the settings."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from assistant.clock import Clock, SystemClock
+from assistant.config.schema import Settings
+from assistant.journal.records import new_id
+from assistant.journal.store import Store
+from assistant.speech.catalogue import catalogue
+from assistant.speech.mouth import Mouth
+from assistant.tools.toolbox import Toolbox
+from assistant.turn.ear import Ear
+from assistant.turn.live import Performers
+from assistant.turn.log import TurnLog
+from assistant.turn.machine import Rules
+from assistant.turn.runner import Runner
+from assistant.voices import silent_voice, voices_of
+from audio.endpoint import Endpointer
+from audio.player import NullPlayer, Player
+from audio.vad.silero import SileroDetector
+from audio.wake import make_wake_engine
+from integrations.demo_home.server import DemoHome
+from integrations.home_assistant.client import HomeAssistant
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import ServerSpec, home_assistant_server
+
+DEMO = "demo"  # as home_assistant.url
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """What one process of Hearth is made of."""
+
+    settings: Settings
+    store: Store
+    home: HomeAssistant
+    hub: McpHub
+    tools: Toolbox
+    runner: Runner
+    log: TurnLog
+    demo: DemoHome | None  # the simulated house, where `home_assistant.url` is "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The house and its tools, without anybody who speaks or listens."""
+
+    store: Store
+    home: HomeAssistant
+    hub: McpHub
+    tools: Toolbox
+    demo: DemoHome | None
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, player: Player | None, *, hears: bool) -> AsyncIterator[App]:
+    """Build and connect everything, and close it in the end.
+
+    `player`: where answers sound; None: nothing is synthesised, as for typed turns.
+    `hears`: whether a source of sound will be listened to.
+    Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
+    """
+    clock = SystemClock()
+    async with open_bridge(settings, clock) as bridge, AsyncExitStack() as stack:
+        brain = _brain(settings, bridge, clock)
+        stack.callback(brain.close)
+        mouth = _mouth(settings, player)
+        stack.callback(mouth.close)
+        ear = _ear(settings) if hears else None
+        if ear is not None:
+            stack.callback(ear.close)
+        log = TurnLog(bridge.store, brain.name)
+        runner = Runner(
+            Performers(brain, bridge.tools, mouth),
+            ear,
+            catalogue(),
+            clock,
+            lambda: new_id(clock.now()),
+            log.record,
+            language=settings.assistant.languages[0],
+            rules=Rules(follow_up=settings.assistant.follow_up),
+        )
+        await stack.enter_async_context(runner)
+        yield App(
+            settings, bridge.store, bridge.home, bridge.hub, bridge.tools, runner, log, bridge.demo
+        )
+
+
+@asynccontextmanager
+async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]:
+    """The house, its tool servers and the store. Raises ConfigError and StoreError."""
+    async with AsyncExitStack() as stack:
+        demo = None
+        url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
+        if url == DEMO:
+            demo = await stack.enter_async_context(DemoHome())
+            url, token = demo.url, demo.token
+        store = await stack.enter_async_context(Store(settings.database, clock))
+        tls = (settings.home_assistant.verify_tls, settings.home_assistant.ca_file)
+        home = await stack.enter_async_context(HomeAssistant(url, token, *tls))
+        servers = [
+            home_assistant_server(url, token, verify_tls=tls[0], ca_file=tls[1]),
+            *_other_servers(settings),
+        ]
+        hub = await stack.enter_async_context(McpHub(servers))
+        area = settings.assistant.area
+        tools = Toolbox(hub, home, store, catalogue(), clock, area=area)
+        yield Bridge(store, home, hub, tools, demo)
+
+
+def _other_servers(settings: Settings) -> list[ServerSpec]:
+    """The tool servers of the configuration, beside Home Assistant's own."""
+    return [
+        ServerSpec(
+            name=server.name,
+            transport=server.transport,
+            url=server.url,
+            headers={key: value.get_secret_value() for key, value in server.headers.items()},
+            command=server.command,
+            args=server.args,
+            env={key: value.get_secret_value() for key, value in server.env.items()},
+            cwd=server.cwd or None,
+            timeout_s=server.timeout_s,
+            trust=server.trust,
+            allow=server.allow,
+            deny=server.deny,
+        )
+        for server in settings.mcp.servers
+    ]
+
+
+def _mouth(settings: Settings, player: Player | None) -> Mouth:
+    if player is None:
+        return Mouth(silent_voice, NullPlayer(paced=False))
+    return Mouth(voices_of(settings), player, volume=settings.voice.volume)
+
+
+def _ear(settings: Settings) -> Ear:
+    wake = settings.wake
+    engine = make_wake_engine(
+        wake.engine,
+        [word.model for word in wake.words],
+        wake.sensitivity,
+        {word.model: word.sensitivity for word in wake.words if word.sensitivity},
+    )
+    voice = SileroDetector()
+    return Ear(engine, voice, Endpointer(chunk_samples=voice.chunk_samples))

@@ -1,0 +1,37 @@
+"""`hearth ask`: one typed turn."""
+
+import argparse
+import json
+
+from assistant.app import open_app
+from assistant.cli.command import Command, Failed
+from assistant.cli.show import show_turn
+from assistant.config.schema import Settings
+from assistant.turn.record import as_json
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="the sentence, in any configured language")
+    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if not arguments.text.strip():
+        raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
+    async with open_app(settings, player=None, hears=False) as app:
+        await app.runner.ask(arguments.text)
+        turn = app.log.turns[-1]
+    if arguments.json:
+        print(json.dumps(as_json(turn.record, turn.outcomes), ensure_ascii=False))
+    else:
+        show_turn(turn.record, turn.outcomes)
+    return 1 if turn.record.error else 0
+
+
+COMMAND = Command(
+    name="ask",
+    summary="one typed turn",
+    example='hearth ask "turn on the kitchen light"',
+    add_arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,26 @@
+"""What each command of the program is made of."""
+
+import argparse
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from assistant.config.schema import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after `hearth`."""
+
+    name: str
+    summary: str  # one line for --help, lower case, no full stop
+    example: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Settings], Awaitable[int]]  # gives the exit code
+
+
+class Failed(Exception):  # noqa: N818 - it says what happened, as the other errors do
+    """A command could not do its work. `str(error)` is one sentence for a person."""
+
+    def __init__(self, sentence: str, exit_code: int = 1) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code

@@ -1,0 +1,165 @@
+"""`hearth demo`: the main job without microphone, key or Home Assistant."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from assistant.app import App, open_app
+from assistant.cli.command import Command, Failed
+from assistant.cli.show import show_turn
+from assistant.config.schema import Settings
+from assistant.demo.gramophone import Gramophone
+from assistant.demo.scenes import SCENES, Spoken, Typed
+from assistant.demo.show import show_scene
+from assistant.demo.speech import make_clip
+from assistant.output import open_player
+from assistant.turn.log import FinishedTurn
+from audio.microphone import Microphone
+from audio.wav import WavSource
+from integrations.demo_home.describe import in_words
+from integrations.demo_home.server import DemoHome
+
+_FOLDER = Path("out/demo")
+_SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
+_REOPEN_S = 2.0
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mic", action="store_true", help="speak to the simulated house yourself")
+    parser.add_argument(
+        "--out", type=Path, default=_FOLDER, metavar="FOLDER", help=f"default: {_FOLDER}"
+    )
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failed(
+            f"{arguments.out} cannot be made ({error.strerror}); name another folder with --out"
+        ) from error
+    settings = _demo_settings(settings, arguments.out)
+    if arguments.mic:
+        return await _with_microphone(settings)
+    return await _with_scenes(settings, arguments.out)
+
+
+def _demo_settings(settings: Settings, folder: Path) -> Settings:
+    """A fixed set-up, whatever the configuration says, but for the sound devices."""
+    return Settings.model_validate(
+        {
+            "assistant": {"data": str(folder / "data"), "languages": ["en", "es"]},
+            "home_assistant": {"url": "demo"},
+            "brain": {"order": ["offline"]},
+            "voice": {"engine": "espeak"},
+            "audio": settings.audio.model_dump(),
+        }
+    )
+
+
+async def _with_scenes(settings: Settings, folder: Path) -> int:
+    console = Console(highlight=False)
+    spoken = [scene for scene in SCENES if isinstance(scene, Spoken)]
+    clips = {
+        scene.name: await asyncio.to_thread(make_clip, scene, folder)
+        for scene in track(spoken, "Making the speech", console=console, transient=True)
+    }
+    console.print(
+        "The speech is synthetic (flite asks, espeak-ng answers) and the house is simulated; "
+        "recognition, tool calls and sound are real.",
+        style="dim",
+    )
+    player = Gramophone()
+    failed: list[str] = []
+    async with open_app(settings, player, hears=True) as app:
+        assert app.demo is not None
+        console.print(f"\n{app.demo.describe()}", highlight=False)
+        for number, scene in enumerate(SCENES, 1):
+            answer = folder / f"{scene.name}.answer.wav"
+            await player.begin(answer)
+            before = _states(app.demo)
+            turn = await _play(app, scene, clips.get(scene.name))
+            changes = _changes(before, _states(app.demo))
+            show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
+            if (trouble := _trouble(scene, turn, changes)) is not None:
+                console.print(f"   [red]wrong   {trouble}[/]")
+                failed.append(scene.name)
+        await player.close()
+        console.print(f"\n{app.demo.describe()}", highlight=False)
+    return _verdict(console, failed, folder)
+
+
+async def _play(app: App, scene: Spoken | Typed, clip: Path | None) -> FinishedTurn | None:
+    """Perform one scene, and wait a little for what is on its way in the house."""
+    count = app.log.count
+    if clip is not None:
+        await app.runner.listen(WavSource(clip, realtime=False), turns=1)
+    else:
+        await app.runner.ask(scene.words)
+    demo = app.demo
+    assert demo is not None
+    # Looked at with each change that the websocket tells; what is missing is told by `_trouble`.
+    await app.home.wait_for(
+        scene.expects,
+        lambda _: all(_states(demo)[key] == want for key, want in scene.expects.items()),
+        _SETTLE_S,
+    )
+    return app.log.turns[-1] if app.log.count > count else None
+
+
+def _states(demo: DemoHome) -> dict[str, str]:
+    return {snapshot.entity_id: in_words(snapshot) for snapshot in demo.house.all()}
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
+    return {key: (before[key], now) for key, now in after.items() if before[key] != now}
+
+
+def _trouble(
+    scene: Spoken | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
+) -> str | None:
+    """What is not as the scene wants it, or None."""
+    if turn is None:
+        return "it was not heard"
+    if {key: now for key, (_, now) in changes.items()} != scene.expects:
+        return f"the house should show {scene.expects or 'no change'}"
+    return None
+
+
+def _verdict(console: Console, failed: list[str], folder: Path) -> int:
+    if failed:
+        console.print(f"\n[red]Went wrong: {', '.join(failed)}.[/] The recordings are in {folder}.")
+        return 1
+    console.print(
+        f"\n[green]All {len(SCENES)} went as they should.[/] "
+        f"The recordings and the spoken answers are in {folder}.\n"
+        "Next: [bold]hearth setup[/] connects it to your Home Assistant; "
+        "[bold]hearth demo --mic[/] lets you speak to the simulated house."
+    )
+    return 0
+
+
+async def _with_microphone(settings: Settings) -> int:
+    console = Console(highlight=False)
+    async with (
+        open_player(settings, paced=True) as player,
+        open_app(settings, player, hears=True) as app,
+    ):
+        assert app.demo is not None
+        app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
+        console.print(app.demo.describe())
+        console.print('\nSay "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
+        await app.runner.listen_for_ever(lambda: Microphone(settings.audio.input), _REOPEN_S)
+    return 0
+
+
+COMMAND = Command(
+    name="demo",
+    summary="the main job without microphone, key or Home Assistant",
+    example="hearth demo --mic",
+    add_arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,54 @@
+"""`hearth hear`: one spoken turn from a file, through the whole pipeline."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from assistant.app import open_app
+from assistant.cli.command import Command
+from assistant.cli.show import show_turn
+from assistant.config.schema import Settings
+from assistant.output import open_file_player
+from assistant.turn.record import NO_WAKE, as_json, no_wake
+from audio.wav import WavSource
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE.wav", help="stands for the microphone")
+    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument("--fast", action="store_true", help="as fast as it can be worked out")
+    pace.add_argument("--realtime", action="store_true", help="as fast as it was spoken (default)")
+    parser.add_argument("--out", type=Path, metavar="ANSWER.wav", help="write the spoken answer")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    paced = not arguments.fast
+    source = WavSource(arguments.file, realtime=paced)
+    async with (
+        open_file_player(arguments.out, paced) as player,
+        open_app(settings, player, hears=True) as app,
+    ):
+        await app.runner.listen(source, turns=1)
+        turn = app.log.turns[-1] if app.log.turns else None
+    if turn is None:
+        if arguments.json:
+            print(json.dumps(no_wake()))
+        else:
+            print(f"hearth: {NO_WAKE} in {arguments.file}", file=sys.stderr)
+        return 1
+    if arguments.json:
+        print(json.dumps(as_json(turn.record, turn.outcomes), ensure_ascii=False))
+    else:
+        show_turn(turn.record, turn.outcomes)
+    return 1 if turn.record.error else 0
+
+
+COMMAND = Command(
+    name="hear",
+    summary="one spoken turn from a sound file",
+    example="hearth hear command.wav --fast --json --out answer.wav",
+    add_arguments=_arguments,
+    run=_run,
+)

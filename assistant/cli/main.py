@@ -1,0 +1,111 @@
+"""The `hearth` program: reads the command line, runs one command, turns errors into one sentence.
+
+Exit codes: 0 done, 1 the turn failed, 2 usage or configuration.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assistant.cli import ask, demo, devices, hear, run, say, tools, trace
+from assistant.cli.command import Command, Failed
+from assistant.config.errors import ConfigError
+from assistant.config.load import load_settings
+from assistant.journal.records import StoreError
+from audio.errors import AudioError
+from integrations.errors import IntegrationError
+
+COMMANDS: tuple[Command, ...] = (
+    run.COMMAND,
+    demo.COMMAND,
+    hear.COMMAND,
+    ask.COMMAND,
+    say.COMMAND,
+    tools.COMMAND,
+    trace.COMMAND,
+    devices.COMMAND,
+)
+
+FAILED, UNUSABLE = 1, 2
+EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` names and return the exit code."""
+    arguments = _parser().parse_args(argv)
+    _log_to_stderr(arguments.debug)
+    try:
+        settings = load_settings(arguments.config, os.environ)
+        return asyncio.run(arguments.command.run(arguments, settings))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (`hearth tools | head`): nothing is left to tell it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (*EXPECTED, ExceptionGroup) as error:
+        cause = _first(error)
+        if not isinstance(cause, EXPECTED):
+            raise
+        if arguments.debug:
+            logging.getLogger(__name__).exception("hearth %s", arguments.command.name)
+        print(f"hearth: {cause}", file=sys.stderr)
+        return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
+
+
+def _first(error: Exception) -> Exception:
+    """The error inside task groups, which wrap what their tasks raise."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="the configuration (default: $HEARTH_CONFIG, ~/.config/hearth/hearth.toml, "
+        "/etc/hearth/hearth.toml)",
+    )
+    common.add_argument("--debug", action="store_true", help="tell more on stderr, with tracebacks")
+    parser = argparse.ArgumentParser(
+        prog="hearth",
+        description="A voice for Home Assistant on a Pi: Gemini Live when you allow it, "
+        "your own box when not.",
+        epilog="Try it without microphone, key or Home Assistant: hearth demo",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        own = commands.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.summary[:1].upper() + command.summary[1:] + ".",
+            epilog="Example: " + command.example,
+            parents=[common],
+        )
+        command.add_arguments(own)
+        own.set_defaults(command=command)
+    return parser
+
+
+def _log_to_stderr(debug: bool) -> None:
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+        if debug
+        else "hearth: %(message)s",
+        stream=sys.stderr,
+        force=True,
+    )
+    for chatty in ("httpx", "httpcore", "httpx2", "httpcore2", "websockets", "mcp", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.INFO if debug else logging.ERROR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""`hearth run`: the daemon that listens."""
+
+import argparse
+import asyncio
+import signal
+from pathlib import Path
+
+from rich.console import Console
+
+from assistant.app import App, open_app
+from assistant.cli.command import Command
+from assistant.cli.show import show_turn
+from assistant.config.schema import Settings
+from assistant.lock import locked
+from assistant.output import open_player
+from assistant.turn.machine import State
+from audio.microphone import Microphone
+from audio.wav import WavSource
+from integrations.serving import serving
+from integrations.web.health import Health, health_app
+
+_REOPEN_S = 2.0
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="do not print the turns")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    with locked(settings.data_folder):
+        async with (
+            open_player(settings, paced=True) as player,
+            open_app(settings, player, hears=True) as app,
+            serving(health_app(lambda: _health(app)), settings.http.host, settings.http.port),
+            asyncio.TaskGroup() as group,
+        ):
+            if not arguments.quiet:
+                app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
+            listening = group.create_task(_listen(app, settings), name="listening")
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listening.cancel)
+    return 0
+
+
+async def _listen(app: App, settings: Settings) -> None:
+    """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
+    name = settings.audio.input
+    words = ", ".join(word.model for word in settings.wake.words)
+    if name == "null":
+        await asyncio.get_running_loop().create_future()
+    Console(stderr=True).print(f"[dim]hearth: listening for {words} on {name}; Ctrl-C ends it[/]")
+    if name.startswith("file:"):
+        await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
+        return
+    await app.runner.listen_for_ever(lambda: Microphone(name), _REOPEN_S)
+
+
+def _health(app: App) -> Health:
+    return "degraded" if app.runner.state is State.FAULT else "ok"
+
+
+COMMAND = Command(
+    name="run",
+    summary="listen, answer and go on",
+    example="hearth run --config /etc/hearth/hearth.toml",
+    add_arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,44 @@
+"""`hearth say`: hear a text as Hearth would speak it."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from assistant.cli.command import Command
+from assistant.config.schema import Settings
+from assistant.output import open_player
+from assistant.speech.mouth import Mouth
+from assistant.voices import voices_of
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="what to say, markup and all")
+    parser.add_argument("--out", type=Path, metavar="FILE.wav", help="write it instead of playing")
+    parser.add_argument("--language", metavar="CODE", help="default: the first configured one")
+    parser.add_argument("--json", action="store_true", help="print what was said as one JSON value")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    language = arguments.language or settings.assistant.languages[0]
+    async with open_player(settings, arguments.out) as player:
+        mouth = Mouth(voices_of(settings), player, volume=settings.voice.volume)
+        try:
+            spoken = await mouth.speak(arguments.text, language)
+        finally:
+            mouth.close()
+    if arguments.json:
+        said = {"clauses": list(spoken.clauses), "audio_ms": round(spoken.audio_ms, 1)}
+        print(json.dumps(said, ensure_ascii=False))
+    else:
+        print(" ".join(spoken.clauses), file=sys.stderr)
+    return 0
+
+
+COMMAND = Command(
+    name="say",
+    summary="speak a text",
+    example='hearth say "It is **21.5°C** outside" --out weather.wav',
+    add_arguments=_arguments,
+    run=_run,
+)

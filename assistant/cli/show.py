@@ -1,0 +1,35 @@
+"""How a turn is shown to a person: the answer on stdout, how it came about on stderr."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from assistant.journal.records import TurnRecord
+from assistant.tools.outcome import ToolOutcome
+
+_COLOURS = {"done": "green", "not_run": "yellow"}
+
+
+def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
+    """Print what was heard, which tools ran, and the answer."""
+    console = Console(stderr=True, highlight=False)
+    if record.source != "text":
+        console.print(f"[dim]heard   [/] {escape(record.heard or '(nothing)')}")
+    for outcome in outcomes:
+        console.print(f"[dim]tool    [/] {describe(outcome)}")
+    if record.error:
+        console.print(f"[red]problem [/] {escape(record.error.message or record.error.kind)}")
+    if record.answer:
+        print(record.answer)
+        sys.stdout.flush()
+
+
+def describe(outcome: ToolOutcome) -> str:
+    """One line on a call, in rich's markup."""
+    arguments = ", ".join(f"{key}={value}" for key, value in outcome.arguments.items())
+    colour = _COLOURS.get(outcome.status, "red")
+    seen = "; ".join(f"{o.entity_id} {o.before} → {o.after}" for o in outcome.observed)
+    line = f"{escape(outcome.name)}({escape(arguments)}) [{colour}]{outcome.status}[/]"
+    return f"{line} {escape(seen)}".rstrip()

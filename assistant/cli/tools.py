@@ -1,0 +1,140 @@
+"""`hearth tools`: the menu as the model sees it, and what would be decided about a call."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assistant.app import Bridge, open_bridge
+from assistant.cli.command import Command, Failed
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.speech.catalogue import catalogue
+from assistant.tools.menu import MenuEntry
+from integrations.mcp.servers import ServerState
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument(
+        "--explain",
+        metavar="JSON",
+        help='run nothing, tell what would be decided about {"name":…,"arguments":…,"heard":…}; '
+        "- reads one call a line",
+    )
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    calls = _calls(arguments.explain) if arguments.explain else []
+    async with open_bridge(settings, SystemClock()) as bridge:
+        if arguments.explain:
+            language = settings.assistant.languages[0]
+            for call in calls:
+                _print_verdict(await _explain(bridge, call, language), arguments.json)
+            return 0
+        menu = await bridge.tools.menu()
+        servers = bridge.hub.states()
+    if arguments.json:
+        told = {
+            "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
+            "tools": [_plain(entry) for entry in menu.entries],
+        }
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        _print_menu(servers, menu.entries)
+    return 0 if any(server.ok for server in servers) else 1
+
+
+def _plain(entry: MenuEntry) -> dict[str, Any]:
+    return {
+        "name": entry.declaration.name,
+        "server": entry.server,
+        "description": entry.declaration.description,
+        "parameters": entry.declaration.parameters,
+        "tier": entry.tier,
+        "rule": entry.rule,
+        "approved": entry.approved,
+        "hidden": entry.hidden,
+        "losses": list(entry.declaration.losses),
+    }
+
+
+def _print_menu(servers: Iterable[ServerState], entries: Iterable[MenuEntry]) -> None:
+    console = Console()
+    for server in servers:
+        mark = "[green]ok[/]" if server.ok else f"[red]not usable[/] {escape(server.reason)}"
+        console.print(f"{escape(server.name)}: {mark}")
+    table = Table("tool", "tier", "rule", "what it does")
+    for entry in entries:
+        about = escape(entry.declaration.description.partition("\n")[0][:80])
+        if entry.hidden:
+            about = f"[dim]hidden: Hearth does this itself. {about}[/]"
+        table.add_row(escape(entry.declaration.name), entry.tier, entry.rule, about)
+    console.print(table)
+    losses = [entry for entry in entries if entry.declaration.losses]
+    if losses:
+        console.print(f"{len(losses)} tools lost a detail on the way to the model; see --json.")
+
+
+def _calls(given: str) -> list[dict[str, Any]]:
+    """The calls to explain: the argument, or with "-" each line of standard input."""
+    calls = []
+    for line in sys.stdin if given == "-" else [given]:
+        if not line.strip():
+            continue
+        try:
+            call = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise Failed(f"--explain takes JSON, but {error}", exit_code=2) from None
+        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+            raise Failed('--explain takes an object with a "name"', exit_code=2)
+        if not isinstance(call.get("arguments", {}), dict):
+            raise Failed('the "arguments" of --explain must be an object', exit_code=2)
+        calls.append(call)
+    return calls
+
+
+async def _explain(bridge: Bridge, call: dict[str, Any], language: str) -> dict[str, Any]:
+    explained = await bridge.tools.explain(
+        call["name"], call.get("arguments", {}), call.get("heard")
+    )
+    if explained is None:
+        raise Failed(f"There is no tool {call['name']}; list them with hearth tools")
+    entry, verdict = explained
+    reason = catalogue().say(verdict.key, language, **verdict.values) if verdict.key else None
+    return {
+        "name": entry.tool.name,
+        "server": entry.server,
+        "arguments": dict(verdict.arguments),
+        "entities": list(verdict.entities),
+        "effects": list(verdict.effects),
+        "tier": verdict.tier,
+        "rule": verdict.rule,
+        "decision": verdict.decision,
+        "narrowed": verdict.narrowed,
+        "reason": reason,
+    }
+
+
+def _print_verdict(told: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False))
+        return
+    print(f"{told['name']}: {told['decision']} ({told['tier']}, rule {told['rule']})")
+    for label in ("arguments", "entities", "effects", "reason"):
+        if told[label]:
+            print(f"  {label}: {told[label]}")
+
+
+COMMAND = Command(
+    name="tools",
+    summary="the tools that can be used, with their tier",
+    example='hearth tools --explain \'{"name": "HassTurnOff", "arguments": {"area": "Hall"}}\'',
+    add_arguments=_arguments,
+    run=_run,
+)

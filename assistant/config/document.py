@@ -1,0 +1,113 @@
+"""Writes docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
+
+import json
+import sys
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from assistant.config.fields import SECTIONS, core, is_secret, keys_of, table_in
+from assistant.config.kinds import Section
+
+_INTRODUCTION = """\
+# Configuration
+
+<!-- Made by `python -m assistant.config.document` from the schema; do not edit. -->
+
+Hearth reads one TOML file: the one named by `--config`, else by `$HEARTH_CONFIG`, else
+`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file the defaults count.
+Every key is optional. An unknown key is an error that names the nearest known one.
+
+**Environment.** `HEARTH_SECTION__KEY` stands above the file: `HEARTH_AUDIO__INPUT=null`,
+`HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. A text is taken as it is; anything else is a TOML value:
+`HEARTH_ASSISTANT__LANGUAGES='["en", "es"]'`, `HEARTH_VOICE__SPEED=1.2`.
+
+**Secrets.** A secret is taken from the environment, else from the systemd credential of the name
+`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), else from the file that `KEY_file`
+names, else from the key itself. Such a file holds one line. An empty variable counts as not given.
+The files for `headers_file` and `env_file` hold one `Name: value` or `NAME=value` a line.
+
+**Paths.** `~` is the user's home. Paths in `*_file` keys and in `assistant.data` are meant from the
+folder of the configuration file, `journal.path` from the data folder.
+"""
+
+
+def document() -> str:
+    """The whole page as Markdown."""
+    parts = [_INTRODUCTION]
+    for name, section in SECTIONS.items():
+        parts.append(_section(f"`[{name}]`", section))
+        for key, field in keys_of(section).items():
+            table = table_in(field)
+            if table is not None:
+                block = not field.default  # otherwise its entries are mostly written as text
+                title = f"`[[{name}.{key}]]`" if block else f"A table in `{name}.{key}`"
+                parts.append(_section(title, table, level=3))
+    return "\n".join(parts)
+
+
+def _section(title: str, section: type[Section], level: int = 2) -> str:
+    rows = [_row(key, field) for key, field in keys_of(section).items()]
+    head = ["| Key | Default | Kind | Meaning |", "|---|---|---|---|"]
+    return "\n".join([f"{'#' * level} {title}", "", section.__doc__ or "", "", *head, *rows, ""])
+
+
+def _row(key: str, field: FieldInfo) -> str:
+    cells = (f"`{key}`", _default(field), _kind(field), field.description or "")
+    return f"| {' | '.join(cells)} |"
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if value is PydanticUndefined:
+        return "*required*"
+    if value is None:
+        return "*unset*"
+    return f"`{_toml('' if is_secret(field) else value)}`"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_toml(entry) for entry in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {_toml(entry)}' for key, entry in value.items())}}}"
+    if isinstance(value, Section):  # a wake word given by name
+        return _toml(next(iter(value.model_dump().values())))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _kind(field: FieldInfo) -> str:
+    if table_in(field) and field.default:
+        return "list of text or tables"
+    return _kind_of(field.annotation)
+
+
+def _kind_of(annotation: object) -> str:
+    kind = core(annotation)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return ", ".join(f"`{choice}`" for choice in inner)
+    if origin is tuple:
+        return f"list of {_kind_of(inner[0])}"
+    if origin is dict:
+        return "table of secrets" if core(inner[1]) is SecretStr else "table of text"
+    if inner:  # X | None
+        return _kind_of(inner[0])
+    if isinstance(kind, type) and issubclass(kind, Section):
+        return "tables"
+    return _PLAIN[kind]
+
+
+_PLAIN: dict[object, str] = {
+    str: "text",
+    SecretStr: "secret",
+    bool: "`true`, `false`",
+    int: "whole number",
+    float: "number",
+}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())

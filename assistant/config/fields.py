@@ -1,0 +1,51 @@
+"""Looks into the schema: which sections and keys there are, which are secret, which are text."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from assistant.config.kinds import Section
+from assistant.config.schema import Settings
+
+SECTIONS: dict[str, type[Section]] = {
+    name: field.annotation
+    for name, field in Settings.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+}
+
+
+def keys_of(section: type[Section]) -> dict[str, FieldInfo]:
+    """A section's keys as they stand in the file."""
+    return {field.alias or name: field for name, field in section.model_fields.items()}
+
+
+def all_keys() -> Iterator[tuple[str, str, FieldInfo]]:
+    """Every (section, key, field) that stands directly in a section."""
+    for name, section in SECTIONS.items():
+        for key, field in keys_of(section).items():
+            yield name, key, field
+
+
+def core(annotation: object) -> object:
+    """The type without its checks."""
+    return core(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
+
+
+def is_secret(field: FieldInfo) -> bool:
+    """Whether the value must never be shown."""
+    return core(field.annotation) is SecretStr
+
+
+def is_text(field: FieldInfo) -> bool:
+    """Whether the value is written as text, secret or one of a few words included."""
+    kind = core(field.annotation)
+    return kind in (str, SecretStr) or get_origin(kind) is Literal
+
+
+def table_in(field: FieldInfo) -> type[Section] | None:
+    """The table that a list such as `mcp.servers` is made of, if it is one."""
+    kind = core(field.annotation)
+    inner = core(get_args(kind)[0]) if get_origin(kind) is tuple else None
+    return inner if isinstance(inner, type) and issubclass(inner, Section) else None

@@ -1,0 +1,96 @@
+"""The kinds of value that settings are made of, each refusing in words that end a sentence."""
+
+import re
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+
+
+class Section(BaseModel):
+    """A table of the configuration file: fixed once read, and no key beyond its own."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True
+    )
+
+
+def _language(code: str) -> str:
+    if not _LANGUAGE.fullmatch(code):
+        raise ValueError('must be a language code such as "en" or "es-MX"')
+    return code
+
+
+def _time_of_day(text: str) -> str:
+    if not _TIME.fullmatch(text):
+        raise ValueError('must be a time such as "22:00"')
+    return text
+
+
+def _web_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError('must be an address such as "http://192.168.1.5:8123"')
+    return url.rstrip("/")
+
+
+def _home_address(url: str) -> str:
+    return url if url == "demo" else _web_address(url)
+
+
+def _web_address_or_empty(url: str) -> str:
+    return _web_address(url) if url else url
+
+
+def _plain_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise ValueError('must be made of letters, digits, "-" and "_"')
+    return name
+
+
+def _home_folder(text: str) -> str:
+    return str(Path(text).expanduser()) if text.startswith("~/") else text
+
+
+def _pin(pin: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"([0-9]{4,12})?", pin.get_secret_value()):
+        raise ValueError("must be 4 to 12 digits")
+    return pin
+
+
+def at_least_one(values: tuple[object, ...]) -> tuple[object, ...]:
+    """Refuse an empty list."""
+    if not values:
+        raise ValueError("must have at least one entry")
+    return values
+
+
+def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """Refuse a list that names something twice."""
+    if len(set(values)) < len(values):
+        raise ValueError("must not name anything twice")
+    return values
+
+
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Positive = Annotated[int, Field(strict=True, ge=1)]
+Port = Annotated[int, Field(strict=True, ge=1, le=65535)]
+Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Speed = Annotated[float, Field(strict=True, ge=0.25, le=4)]
+Volume = Annotated[float, Field(strict=True, ge=0, le=2)]
+Language = Annotated[str, AfterValidator(_language)]
+TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
+HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
+OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
+PlainName = Annotated[str, AfterValidator(_plain_name)]
+NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
+Pin = Annotated[SecretStr, AfterValidator(_pin)]
+Texts = tuple[str, ...]
+NO_SECRET = SecretStr("")

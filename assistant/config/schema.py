@@ -1,0 +1,268 @@
+"""Every setting with its type, default and meaning; docs/configuration.md is made from it."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+
+from assistant.config.kinds import (
+    NO_SECRET,
+    Count,
+    Flag,
+    HomeAddress,
+    Language,
+    NameOrPath,
+    OptionalWebAddress,
+    Port,
+    Positive,
+    Section,
+    Speed,
+    Volume,
+    at_least_one,
+    no_repeats,
+)
+from assistant.config.places import data_folder
+from assistant.config.tools import Limits, Mcp, Policy
+
+BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
+Sensitivity = Literal["low", "normal", "high"]
+
+
+class Assistant(Section):
+    """Who Hearth is and where it stands."""
+
+    name: str = Field(default="Hearth", description="What it calls itself.")
+    languages: Annotated[
+        tuple[Language, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
+    ] = Field(
+        default=("en",),
+        description="Languages it is spoken to in; the first one counts where nothing else tells.",
+    )
+    area: str = Field(
+        default="",
+        description="The area of Home Assistant in which this box stands, "
+        "for sentences that name no place.",
+    )
+    persona: str = Field(default="", description="How it should speak, in your own words.")
+    follow_up: Literal["question", "always", "never"] = Field(
+        default="question",
+        description="After which answers it listens again without the wake word: "
+        "those that ask something, all, none.",
+    )
+    data: str = Field(
+        default="",
+        description="Folder of everything that must survive. Empty: `$STATE_DIRECTORY`, "
+        "else `hearth` in the user's state folder.",
+    )
+
+
+class Privacy(Section):
+    """What may leave the house."""
+
+    accept_cloud: Flag = Field(
+        default=False,
+        description="Whether speech, and what is needed to serve it, may go to Google.",
+    )
+    share_heard: Flag = Field(
+        default=False,
+        description="Whether what was heard may be published to Home Assistant and MQTT.",
+    )
+
+
+class HomeAssistant(Section):
+    """The house."""
+
+    url: HomeAddress = Field(
+        default="http://homeassistant.local:8123",
+        description='Address of Home Assistant; "demo" is a simulated house inside Hearth.',
+    )
+    token: SecretStr = Field(default=NO_SECRET, description="A long-lived access token.")
+    token_file: str = Field(default="", description="A file that holds the token.")
+    verify_tls: Flag = Field(
+        default=True, description="Whether an https certificate must be valid."
+    )
+    ca_file: str = Field(
+        default="", description="Certificate authority of your own, as a PEM file."
+    )
+
+
+class Gemini(Section):
+    """Google's models; used only with `privacy.accept_cloud = true`."""
+
+    api_key: SecretStr = Field(
+        default=NO_SECRET, description="The key; `GEMINI_API_KEY` and `GOOGLE_API_KEY` serve too."
+    )
+    api_key_file: str = Field(default="", description="A file that holds the key.")
+    model: str = Field(default="gemini-3.8-live", description="The model that is spoken with.")
+    once_model: str = Field(
+        default="gemini-3.8-flash", description="The model that is sent one recording at a time."
+    )
+    base_url: OptionalWebAddress = Field(default="", description="Another address of the service.")
+    ca_file: str = Field(
+        default="", description="Certificate authority for `base_url`, as a PEM file."
+    )
+    api_version: str = Field(default="v1beta", description="Version of the interface.")
+    google_search: Flag = Field(default=False, description="Whether the model may search the web.")
+
+
+class BrainChoice(Section):
+    """Who understands what was said."""
+
+    order: Annotated[
+        tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
+    ] = Field(
+        default=("gemini-live", "gemini-once", "home-assistant", "offline"),
+        description="Tried in this order; what is not there is skipped.",
+    )
+    prefer_local: Literal["never", "sentences", "always"] = Field(
+        default="never",
+        description="Whether plain commands stay in the house: never, "
+        "only Home Assistant's own sentences, or always when they are understood there.",
+    )
+
+
+class Offline(Section):
+    """Recognition without the cloud."""
+
+    recognizer: NameOrPath = Field(
+        default="",
+        description="Empty: the built-in English one. Else the address of a Wyoming server "
+        "(`tcp://host:10300`) or the folder of a vosk or sherpa-onnx model.",
+    )
+
+
+class Audio(Section):
+    """Microphone and speaker."""
+
+    input: str = Field(
+        default="default",
+        description="The microphone, as `hearth devices` names it; `file:PATH` and `null` too.",
+    )
+    output: str = Field(
+        default="default",
+        description="The speaker, as `hearth devices` names it; `file:PATH` and `null` too.",
+    )
+    echo_cancellation: Literal["auto", "on", "off", "system"] = Field(
+        default="auto", description="Whether Hearth removes its own voice from what it hears."
+    )
+
+
+class WakeWord(Section):
+    """One wake word with its own values."""
+
+    model: NameOrPath = Field(description="A built-in word or the path of a model file.")
+    sensitivity: Sensitivity | None = Field(
+        default=None, description="How easily this word wakes it; unset: `wake.sensitivity`."
+    )
+    profile: str = Field(
+        default="", description="The profile that a turn woken by this word starts with."
+    )
+
+
+def _word_as_table(word: Any) -> Any:
+    return {"model": word} if isinstance(word, str) else word
+
+
+class Wake(Section):
+    """The wake word."""
+
+    engine: Literal["micro", "open"] = Field(
+        default="micro", description="microWakeWord or openWakeWord."
+    )
+    words: Annotated[
+        tuple[Annotated[WakeWord, BeforeValidator(_word_as_table)], ...],
+        AfterValidator(at_least_one),
+    ] = Field(
+        default=(WakeWord(model="okay_nabu"),),
+        description="Each a built-in word, the path of a model file, or a table "
+        "`{model=, sensitivity=, profile=}`.",
+    )
+    sensitivity: Sensitivity = Field(default="normal", description="How easily it wakes.")
+    verify: Literal["off", "soft"] = Field(
+        default="off", description="Whether the other engine may veto a detection."
+    )
+
+
+class VoiceChoice(Section):
+    """How it speaks."""
+
+    engine: Literal["piper", "espeak", "gemini"] = Field(
+        default="piper", description="The local voices piper and espeak, or the model's own."
+    )
+    models: dict[Language, NameOrPath] = Field(
+        default={"en": "en_US-lessac-medium"},
+        description="piper: the voice for each language, a name or the path of a voice file.",
+    )
+    speed: Speed = Field(default=1.0, description="1.0 is the voice's own pace.")
+    volume: Volume = Field(default=1.0, description="1.0 is the voice's own loudness.")
+    acknowledge: Literal["auto", "sound", "words"] = Field(
+        default="words",
+        description="How a done command is answered: as it fits, by a tone, in words.",
+    )
+
+
+class Http(Section):
+    """The interface for programs and the console page."""
+
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; loopback unless changed."
+    )
+    port: Port = Field(default=8765, description="Port to listen on.")
+    token: SecretStr = Field(
+        default=NO_SECRET, description="The administrator's token; empty: made at first start."
+    )
+    token_file: str = Field(default="", description="A file that holds the token.")
+
+
+class Mqtt(Section):
+    """A broker, if Home Assistant should see Hearth that way."""
+
+    host: str = Field(default="", description="Its name or address; empty: not used.")
+    port: Port = Field(default=1883, description="Its port.")
+    username: str = Field(default="", description="User name.")
+    password: SecretStr = Field(default=NO_SECRET, description="Password.")
+    password_file: str = Field(default="", description="A file that holds the password.")
+    discovery_prefix: str = Field(default="homeassistant", description="As set in Home Assistant.")
+
+
+class Journal(Section):
+    """What is remembered of past turns."""
+
+    path: str = Field(
+        default="", description="The database; empty: `hearth.db` in `assistant.data`."
+    )
+    keep_days: Positive = Field(default=30, description="Days after which turns are forgotten.")
+    transcript_hours: Count = Field(
+        default=24, description="Hours after which their words are erased; the rows stay."
+    )
+
+
+class Settings(Section):
+    """The whole configuration."""
+
+    assistant: Assistant = Assistant()
+    privacy: Privacy = Privacy()
+    home_assistant: HomeAssistant = HomeAssistant()
+    mcp: Mcp = Mcp()
+    gemini: Gemini = Gemini()
+    brain: BrainChoice = BrainChoice()
+    offline: Offline = Offline()
+    audio: Audio = Audio()
+    wake: Wake = Wake()
+    voice: VoiceChoice = VoiceChoice()
+    policy: Policy = Policy()
+    limits: Limits = Limits()
+    http: Http = Http()
+    mqtt: Mqtt = Mqtt()
+    journal: Journal = Journal()
+
+    @property
+    def data_folder(self) -> Path:
+        """The folder of everything that must survive; it may not exist yet."""
+        return Path(self.assistant.data) if self.assistant.data else data_folder(os.environ)
+
+    @property
+    def database(self) -> Path:
+        """The store's file; a relative `journal.path` lies in the data folder."""
+        return self.data_folder / Path(self.journal.path or "hearth.db").expanduser()

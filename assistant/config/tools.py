@@ -1,0 +1,143 @@
+"""The settings of tools: which servers there are, and what they may do."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, SecretStr, model_validator
+
+from assistant.config.kinds import (
+    NO_SECRET,
+    Amount,
+    OptionalWebAddress,
+    Pin,
+    PlainName,
+    Positive,
+    Seconds,
+    Section,
+    Texts,
+    TimeOfDay,
+    no_repeats,
+)
+
+Ruling = Literal["allow", "confirm", "pin", "phone", "deny"]
+
+
+class McpServer(Section):
+    """One further server of tools."""
+
+    name: PlainName = Field(description="Its name in Hearth: letters, digits, `-` and `_`.")
+    transport: Literal["stdio", "http", "sse"] = Field(
+        default="stdio", description="A program that Hearth starts, or a server on the network."
+    )
+    command: str = Field(default="", description="stdio: the program.")
+    args: Texts = Field(default=(), description="stdio: its arguments.")
+    env: dict[str, SecretStr] = Field(
+        default={}, description="stdio: its environment, beside PATH, HOME and LANG."
+    )
+    env_file: str = Field(
+        default="", description="A file with further lines `NAME=value` for `env`."
+    )
+    cwd: str = Field(default="", description="stdio: the folder in which it runs.")
+    url: OptionalWebAddress = Field(default="", description="http and sse: its address.")
+    headers: dict[str, SecretStr] = Field(
+        default={}, description="http and sse: headers of each request."
+    )
+    headers_file: str = Field(
+        default="", description="A file with further lines `Name: value` for `headers`."
+    )
+    trust: Literal["untrusted", "trusted"] = Field(
+        default="untrusted",
+        description="Whether its descriptions and results are believed. "
+        "Changed tools of an untrusted server wait for `hearth tools approve`.",
+    )
+    allow: Texts = Field(default=(), description="Tools that may run like switching a light.")
+    deny: Texts = Field(default=(), description="Tools that are not offered.")
+    timeout_s: Seconds = Field(default=10.0, description="Seconds that one call may take.")
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if self.transport == "stdio" and not self.command:
+            raise ValueError('must have a command, because its transport is "stdio"')
+        if self.transport != "stdio" and not self.url:
+            raise ValueError(f'must have a url, because its transport is "{self.transport}"')
+        return self
+
+
+def _different_names(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+    no_repeats(tuple(server.name for server in servers))
+    return servers
+
+
+class Mcp(Section):
+    """Further servers of tools, beside the house."""
+
+    servers: Annotated[tuple[McpServer, ...], AfterValidator(_different_names)] = Field(
+        default=(), description="One `[[mcp.servers]]` table for each server."
+    )
+
+
+class PolicyRule(Section):
+    """One rule; the fields that are given must all match, with `*` and `?` as wildcards."""
+
+    entity: str = Field(default="", description="Entity id.")
+    area: str = Field(default="", description="Area.")
+    label: str = Field(default="", description="Label.")
+    domain: str = Field(default="", description="Domain, such as `lock`.")
+    tool: str = Field(default="", description="Tool.")
+    server: str = Field(default="", description="Server of the tool.")
+    direction: Literal["open", "close"] | None = Field(
+        default=None, description="Only opening and unlocking, or only closing and locking."
+    )
+    from_: TimeOfDay | None = Field(
+        default=None, alias="from", description="Start of the time of day."
+    )
+    to: TimeOfDay | None = Field(default=None, description="Its end; may lie after midnight.")
+    satellite: str = Field(default="", description="Name of the box that heard the sentence.")
+    decide: Literal["allow", "confirm", "pin", "deny"] = Field(description="What then happens.")
+
+    @model_validator(mode="after")
+    def _whole_span(self) -> Self:
+        if (self.from_ is None) != (self.to is None):
+            raise ValueError("must have both from and to, or neither")
+        return self
+
+
+class Policy(Section):
+    """What may be done, and what is asked first."""
+
+    mode: Literal["trusting", "normal", "ask", "guest"] = Field(
+        default="normal", description="How much is done without asking."
+    )
+    secure: Ruling = Field(
+        default="confirm", description="Unlocking, opening doors, disarming, sirens."
+    )
+    costly: Ruling = Field(
+        default="confirm", description="Ovens, strong heating, water, vacuum, mower."
+    )
+    pin: Pin = Field(
+        default=NO_SECRET, description="4 to 12 digits, asked for where the decision is `pin`."
+    )
+    pin_file: str = Field(default="", description="A file that holds the PIN.")
+    rules: tuple[PolicyRule, ...] = Field(
+        default=(),
+        description="One `[[policy.rules]]` table for each rule; the first that matches wins.",
+    )
+
+    @model_validator(mode="after")
+    def _pin_when_asked_for(self) -> Self:
+        decisions = {self.secure, self.costly, *(rule.decide for rule in self.rules)}
+        if "pin" in decisions and not self.pin.get_secret_value():
+            raise ValueError("must have a pin, because something in it is decided by pin")
+        return self
+
+
+class Limits(Section):
+    """How much one turn, and one day, may do."""
+
+    mutations_per_turn: Positive = Field(
+        default=8, description="Calls in one turn that change something."
+    )
+    rounds_per_turn: Positive = Field(default=4, description="Rounds in one turn with such calls.")
+    calls_per_turn: Positive = Field(default=24, description="Calls in one turn in all.")
+    daily_cost_usd: Amount = Field(
+        default=1.0, description="What a day may cost; then it goes on locally."
+    )

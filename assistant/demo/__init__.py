@@ -1,0 +1,1 @@
+"""The demonstration: made speech in a simulated house."""

@@ -1,0 +1,111 @@
+"""What the store keeps: one frozen value for each kind of row. All times are aware."""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from assistant.brains.protocol import Usage
+from assistant.tools.outcome import Decision, Observed, Status, Tier
+
+Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
+
+
+class StoreError(Exception):
+    """The store cannot be written or read now (disk full, locked for long). One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class WakeRecord:
+    """The detection that began a turn."""
+
+    word: str
+    score: float  # 0 to 1
+    at_ms: float  # since the source's first sample
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """Why a turn failed."""
+
+    kind: str  # e.g. "no_speech", "unreachable"
+    message: str | None  # one sentence for a person; None once erased
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationRecord:
+    """What was asked before a gated call, and what came back."""
+
+    asked: str | None  # None once erased
+    heard: str | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """One turn from the wake word to the end of the answer."""
+
+    turn_id: str
+    started_at: datetime
+    source: Literal["voice", "follow_up", "text"]
+    language: str
+    brain: str | None = None  # as in `brain.order`; None where no brain was asked
+    wake: WakeRecord | None = None
+    heard: str | None = None  # None: nothing, or erased
+    answer: str | None = None  # as the brain gave it
+    clauses: tuple[str, ...] = ()  # as they went to the voice
+    sound: str | None = None  # the tone that stood for words
+    audio_ms: float = 0.0  # of answer that was played
+    timeline: dict[str, float] = field(default_factory=dict)  # ms, on one clock
+    usage: Usage | None = None
+    cost_usd: float = 0.0
+    error: ErrorRecord | None = None
+    confirmation: ConfirmationRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One tool call. Without a status it was sent and has not come back."""
+
+    turn_id: str
+    id: str  # unique in its turn
+    server: str
+    name: str  # as the server names it
+    arguments: dict[str, Any]  # as sent; empty once erased
+    decision: Decision
+    tier: Tier
+    started_at: datetime
+    status: Status | None = None
+    observed: tuple[Observed, ...] = ()
+    ms: float = 0.0
+    sentence: str | None = None  # what happened; None until it ended, and once erased
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRecord:
+    """A timer. It rings from `due` on until it is acknowledged."""
+
+    id: str
+    due: datetime
+    duration_s: float
+    created_at: datetime
+    name: str = ""
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncementRecord:
+    """Something to be said once, unless it expires first."""
+
+    id: str
+    text: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # as asked: volume, priority, media, ...
+
+
+def new_id(now: datetime) -> str:
+    """A short name that sorts by time: 9 characters of milliseconds, 3 of chance."""
+    number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(55, -1, -5))

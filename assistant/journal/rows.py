@@ -1,0 +1,171 @@
+"""Records to rows and back."""
+
+import json
+import sqlite3
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from assistant.brains.protocol import Usage
+from assistant.journal.records import (
+    AnnouncementRecord,
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    TimerRecord,
+    TurnRecord,
+    WakeRecord,
+)
+from assistant.tools.outcome import Decision, Observed, Status, Tier
+
+STARTED = "started"  # a call's status between being sent and being answered
+
+
+def instant(time: datetime) -> str:
+    """A time as the tables hold it: UTC, always with microseconds, so that text sorts by time."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def turn_row(turn: TurnRecord) -> dict[str, Any]:
+    """The columns of one turn."""
+    error, asked = turn.error, turn.confirmation
+    return {
+        "turn_id": turn.turn_id,
+        "started_at": instant(turn.started_at),
+        "source": turn.source,
+        "language": turn.language,
+        "brain": turn.brain,
+        "wake": _json(asdict(turn.wake)) if turn.wake else None,
+        "heard": turn.heard,
+        "answer": turn.answer,
+        "clauses": _json(turn.clauses),
+        "sound": turn.sound,
+        "audio_ms": turn.audio_ms,
+        "timeline": _json(turn.timeline),
+        "usage": _json(asdict(turn.usage)) if turn.usage else None,
+        "cost_usd": turn.cost_usd,
+        "error_kind": error.kind if error else None,
+        "error_message": error.message if error else None,
+        "confirmation_asked": asked.asked if asked else None,
+        "confirmation_heard": asked.heard if asked else None,
+        "confirmation_verdict": asked.verdict if asked else None,
+    }
+
+
+def turn_from(row: sqlite3.Row) -> TurnRecord:
+    """The turn of a row."""
+    verdict, kind = row["confirmation_verdict"], row["error_kind"]
+    return TurnRecord(
+        turn_id=row["turn_id"],
+        started_at=datetime.fromisoformat(row["started_at"]),
+        source=row["source"],
+        language=row["language"],
+        brain=row["brain"],
+        wake=WakeRecord(**json.loads(row["wake"])) if row["wake"] else None,
+        heard=row["heard"],
+        answer=row["answer"],
+        clauses=tuple(json.loads(row["clauses"])),
+        sound=row["sound"],
+        audio_ms=row["audio_ms"],
+        timeline=json.loads(row["timeline"]),
+        usage=Usage(**json.loads(row["usage"])) if row["usage"] else None,
+        cost_usd=row["cost_usd"],
+        error=ErrorRecord(kind, row["error_message"]) if kind else None,
+        confirmation=ConfirmationRecord(
+            row["confirmation_asked"], row["confirmation_heard"], verdict
+        )
+        if verdict
+        else None,
+    )
+
+
+def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
+    """The columns of one call."""
+    return {
+        "turn_id": call.turn_id,
+        "id": call.id,
+        "server": call.server,
+        "name": call.name,
+        "arguments": _json(call.arguments),
+        "decision": call.decision,
+        "tier": call.tier,
+        "started_at": instant(call.started_at),
+        "writer": writer,
+        "status": call.status or STARTED,
+        "observed": _json([asdict(seen) for seen in call.observed]),
+        "ms": call.ms,
+        "sentence": call.sentence,
+    }
+
+
+def call_from(row: sqlite3.Row) -> CallRecord:
+    """The call of a row."""
+    return CallRecord(
+        turn_id=row["turn_id"],
+        id=row["id"],
+        server=row["server"],
+        name=row["name"],
+        arguments=json.loads(row["arguments"]),
+        decision=Decision(row["decision"]),
+        tier=Tier(row["tier"]),
+        started_at=datetime.fromisoformat(row["started_at"]),
+        status=None if row["status"] == STARTED else Status(row["status"]),
+        observed=tuple(Observed(**seen) for seen in json.loads(row["observed"])),
+        ms=row["ms"],
+        sentence=row["sentence"],
+    )
+
+
+def timer_row(timer: TimerRecord) -> dict[str, Any]:
+    """The columns of one timer that runs."""
+    return {
+        "id": timer.id,
+        "due": instant(timer.due),
+        "duration_s": timer.duration_s,
+        "created_at": instant(timer.created_at),
+        "name": timer.name,
+        "language": timer.language,
+        "status": "running",
+    }
+
+
+def timer_from(row: sqlite3.Row) -> TimerRecord:
+    """The timer of a row."""
+    return TimerRecord(
+        id=row["id"],
+        due=datetime.fromisoformat(row["due"]),
+        duration_s=row["duration_s"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        name=row["name"],
+        language=row["language"],
+    )
+
+
+def announcement_row(announcement: AnnouncementRecord) -> dict[str, Any]:
+    """The columns of one announcement that nobody has heard yet."""
+    expires = announcement.expires_at
+    return {
+        "id": announcement.id,
+        "text": announcement.text,
+        "created_at": instant(announcement.created_at),
+        "expires_at": instant(expires) if expires else None,
+        "options": _json(announcement.options),
+        "started_at": None,
+        "done_at": None,
+    }
+
+
+def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
+    """The announcement of a row."""
+    expires = row["expires_at"]
+    return AnnouncementRecord(
+        id=row["id"],
+        text=row["text"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        expires_at=datetime.fromisoformat(expires) if expires else None,
+        options=json.loads(row["options"]),
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

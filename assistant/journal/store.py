@@ -1,0 +1,235 @@
+"""Everything that must survive the process: turns, tool calls, timers, announcements."""
+
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.clock import Clock
+from assistant.journal.database import Database
+from assistant.journal.processes import is_alive, own_mark
+from assistant.journal.records import AnnouncementRecord, CallRecord, TimerRecord, TurnRecord
+from assistant.journal.rows import (
+    STARTED,
+    announcement_from,
+    announcement_row,
+    call_from,
+    call_row,
+    instant,
+    timer_from,
+    timer_row,
+    turn_from,
+    turn_row,
+)
+from assistant.tools.outcome import Status, ToolOutcome
+
+
+class Store:
+    """One SQLite file, shared by every Hearth process of a data folder.
+
+    Use it as an async context manager; entering raises ConfigError when the file cannot be used.
+    Every method may raise StoreError. A write that has begun is finished even if its caller is
+    cancelled.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._clock = clock
+        self._database = Database(path, clock.now)
+        self._mark = own_mark()
+
+    async def __aenter__(self) -> Self:
+        """Open the file; calls that a dead process left under way become unknown."""
+        await self._database.open()
+        await self._database.run(_settle_dead_calls)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish what is waiting and close the file."""
+        await self._database.close()
+
+    # --- turns and calls
+
+    async def record_turn(self, turn: TurnRecord) -> None:
+        """Keep a turn; one of the same id is replaced."""
+        await self._database.run(lambda db: _put(db, "turns", turn_row(turn)))
+
+    async def turn(self, turn_id: str) -> TurnRecord | None:
+        """The turn of that id, if it is kept."""
+        turns = await self._turns("WHERE turn_id = ?", (turn_id,))
+        return turns[0] if turns else None
+
+    async def last_turn(self) -> TurnRecord | None:
+        """The turn that began last."""
+        turns = await self.turns(1)
+        return turns[0] if turns else None
+
+    async def turns(self, limit: int) -> list[TurnRecord]:
+        """The last turns, newest first."""
+        return await self._turns("ORDER BY started_at DESC, rowid DESC LIMIT ?", (limit,))
+
+    async def start_call(self, call: CallRecord) -> None:
+        """Keep a call as started. To be awaited before it is sent."""
+        await self._database.run(lambda db: _put(db, "calls", call_row(call, self._mark)))
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        """Keep how a call ended; one that never started is kept too."""
+        began = self._clock.now() - timedelta(milliseconds=outcome.ms)
+        row = call_row(_ended(turn_id, outcome, began), self._mark)
+        await self._database.run(lambda db: _put(db, "calls", row, keep=("started_at",)))
+
+    async def calls(self, turn_id: str) -> list[CallRecord]:
+        """The calls of a turn in their order."""
+        return await self._calls("WHERE turn_id = ? ORDER BY rowid", (turn_id,))
+
+    async def unknown_calls(self, since: datetime) -> list[CallRecord]:
+        """Calls begun since then whose process died before they ended, newest first."""
+        where = "WHERE status = ? AND started_at >= ? ORDER BY started_at DESC"
+        return await self._calls(where, (Status.UNKNOWN, instant(since)))
+
+    # --- timers
+
+    async def add_timer(self, timer: TimerRecord) -> None:
+        """Keep a running timer; on the disk when this returns."""
+        await self._database.run(lambda db: _put(db, "timers", timer_row(timer)), durable=True)
+
+    async def timers(self) -> list[TimerRecord]:
+        """Timers that run or ring, the first due first."""
+        rows = await self._rows("SELECT * FROM timers WHERE status = 'running' ORDER BY due", ())
+        return [timer_from(row) for row in rows]
+
+    async def acknowledge_timer(self, timer_id: str) -> bool:
+        """It has rung and was heard. False if no such timer runs."""
+        return await self._end_timer(timer_id, "acknowledged")
+
+    async def cancel_timer(self, timer_id: str) -> bool:
+        """It is no longer wanted. False if no such timer runs."""
+        return await self._end_timer(timer_id, "cancelled")
+
+    # --- announcements
+
+    async def add_announcement(self, announcement: AnnouncementRecord) -> None:
+        """Keep an announcement until it is spoken; on the disk when this returns."""
+        row = announcement_row(announcement)
+        await self._database.run(lambda db: _put(db, "announcements", row), durable=True)
+
+    async def pending_announcements(self) -> list[AnnouncementRecord]:
+        """Those that have not begun and not expired, oldest first."""
+        rows = await self._rows(
+            "SELECT * FROM announcements WHERE started_at IS NULL AND done_at IS NULL "
+            "AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at, rowid",
+            (instant(self._clock.now()),),
+        )
+        return [announcement_from(row) for row in rows]
+
+    async def start_announcement(self, announcement_id: str) -> bool:
+        """Its first sample is about to be played. False: it has been before, do not play it."""
+        return await self._change(
+            "UPDATE announcements SET started_at = ? WHERE id = ? AND started_at IS NULL",
+            (instant(self._clock.now()), announcement_id),
+        )
+
+    async def finish_announcement(self, announcement_id: str) -> bool:
+        """It was spoken, or is no longer wanted. False if that was known."""
+        return await self._change(
+            "UPDATE announcements SET done_at = ? WHERE id = ? AND done_at IS NULL",
+            (instant(self._clock.now()), announcement_id),
+        )
+
+    # --- forgetting
+
+    async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
+        """Erase words older than `transcript_hours` and whole rows older than `keep_days`.
+
+        What is erased is overwritten in the file, and gone from the write-ahead log.
+        """
+        now = self._clock.now()
+        words = instant(now - timedelta(hours=transcript_hours))
+        rows = instant(now - timedelta(days=keep_days))
+        await self._database.run(lambda db: _erase(db, words, rows, instant(now)))
+        await self._database.empty_log()
+
+    async def _turns(self, where: str, values: tuple[Any, ...]) -> list[TurnRecord]:
+        return [turn_from(row) for row in await self._rows(f"SELECT * FROM turns {where}", values)]
+
+    async def _calls(self, where: str, values: tuple[Any, ...]) -> list[CallRecord]:
+        return [call_from(row) for row in await self._rows(f"SELECT * FROM calls {where}", values)]
+
+    async def _rows(self, query: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
+        return await self._database.run(lambda db: db.execute(query, values).fetchall())
+
+    async def _end_timer(self, timer_id: str, status: str) -> bool:
+        query = "UPDATE timers SET status = ? WHERE id = ? AND status = 'running'"
+        return await self._change(query, (status, timer_id))
+
+    async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
+        """Whether the one row was there to be changed; on the disk when this returns."""
+        done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
+        return done == 1
+
+
+def _put(
+    db: sqlite3.Connection, table: str, row: Mapping[str, Any], keep: tuple[str, ...] = ()
+) -> None:
+    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
+    values = ", ".join(f":{column}" for column in row)
+    changes = ", ".join(f"{column} = :{column}" for column in row if column not in keep)
+    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
+    db.execute(f"{query} ON CONFLICT DO UPDATE SET {changes}", row)
+
+
+def _ended(turn_id: str, outcome: ToolOutcome, began: datetime) -> CallRecord:
+    return CallRecord(
+        turn_id=turn_id,
+        id=outcome.id,
+        server=outcome.server,
+        name=outcome.name,
+        arguments=outcome.arguments,
+        decision=outcome.decision,
+        tier=outcome.tier,
+        started_at=began,
+        status=outcome.status,
+        observed=outcome.observed,
+        ms=outcome.ms,
+        sentence=outcome.sentence,
+    )
+
+
+def _settle_dead_calls(db: sqlite3.Connection) -> None:
+    """Nobody will ever tell how they ended. Calls of living processes are left alone."""
+    writers = db.execute("SELECT DISTINCT writer FROM calls WHERE status = ?", (STARTED,))
+    for writer in [row["writer"] for row in writers.fetchall()]:
+        if not is_alive(writer):
+            db.execute(
+                "UPDATE calls SET status = ? WHERE status = ? AND writer = ?",
+                (Status.UNKNOWN, STARTED, writer),
+            )
+
+
+def _erase(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
+    """Words and rows from before these instants."""
+    db.execute("DELETE FROM turns WHERE started_at < ?", (rows,))
+    db.execute("DELETE FROM calls WHERE started_at < ?", (rows,))
+    db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (rows,))
+    db.execute(
+        "DELETE FROM announcements WHERE created_at < ? "
+        "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
+        (rows, now),
+    )
+    db.execute(
+        "UPDATE turns SET heard = NULL, answer = NULL, clauses = '[]', error_message = NULL, "
+        "confirmation_asked = NULL, confirmation_heard = NULL WHERE started_at < ?",
+        (words,),
+    )
+    db.execute("UPDATE calls SET arguments = '{}', sentence = NULL WHERE started_at < ?", (words,))
+    db.execute(
+        "UPDATE announcements SET text = '', options = '{}' WHERE created_at < ? "
+        "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
+        (words, now),
+    )

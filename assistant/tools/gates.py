@@ -1,0 +1,105 @@
+"""What is at stake when a thing is switched one way: closing is free, opening is not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assistant.tools.intents import Action
+from assistant.tools.resolve import members
+from integrations.home_assistant.house import Entity, House
+
+HEATING_LIMIT_C = 25.0
+OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
+# A cover without a device class is taken for an opener if its name says so.
+_OPENER_WORDS = ("garage", "gate", "door", "garaje", "puerta", "portón", "cancela", "verja")
+_OPENING = frozenset({Action.ON, Action.TOGGLE})
+_GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
+_UNKNOWN_EFFECT = {
+    "script": "script",
+    "button": "button",
+    "input_button": "button",
+    "automation": "automation",
+}
+# Domains that a switching call may reach without more than comfort at stake, or that ignore it.
+_HARMLESS = frozenset(
+    {
+        *("air_quality", "assist_satellite", "binary_sensor", "calendar", "camera", "climate"),
+        *("conversation", "counter", "cover", "date", "datetime", "device_tracker", "event", "fan"),
+        *("geo_location", "group", "humidifier", "image", "input_boolean", "input_datetime"),
+        *("input_number", "input_select", "input_text", "lawn_mower", "light", "media_player"),
+        *("notify", "number", "person", "remote", "schedule", "select", "sensor", "stt", "sun"),
+        *("switch", "text", "time", "timer", "todo", "tts", "update", "vacuum", "wake_word"),
+        *("water_heater", "weather", "zone"),
+    }
+)
+
+
+def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
+    """Why this may not simply happen: unlock, open, disarm, siren, or an unknown effect."""
+    domain = entity.domain
+    if domain == "lock":
+        return "unlock" if action in (Action.OFF, Action.TOGGLE) else None
+    if domain == "valve" or (domain == "cover" and is_opener(entity)):
+        return "open" if _opens(entity, action, arguments) else None
+    if domain == "alarm_control_panel":
+        return "disarm" if action in (Action.OFF, Action.TOGGLE) else None
+    if domain == "siren":
+        return "siren" if action in _OPENING else None
+    if domain == "scene":
+        return _scene(entity, house)
+    if domain in _UNKNOWN_EFFECT:
+        return _UNKNOWN_EFFECT[domain]
+    return None if domain in _HARMLESS else "unknown_thing"
+
+
+def is_harmless(domain: str) -> bool:
+    """Nothing of this domain is ever gated, whatever its class or state."""
+    return domain in _HARMLESS - _GATED - {"group"}
+
+
+def is_costly(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
+    """Runs on unattended, or uses much: heating above 25 degrees, hot water, a vacuum, a mower."""
+    if action is Action.START:
+        return True
+    if entity.domain in ("vacuum", "lawn_mower", "water_heater"):
+        return action in _OPENING
+    temperature = arguments.get("temperature")
+    if entity.domain == "climate" and isinstance(temperature, int | float):
+        return celsius(entity, float(temperature)) > HEATING_LIMIT_C
+    return False
+
+
+def celsius(entity: Entity, degrees: float) -> float:
+    """Degrees of a thermostat in its own unit; one that goes above 45 counts in Fahrenheit."""
+    highest = entity.attributes.get("max_temp")
+    fahrenheit = isinstance(highest, int | float) and highest > 45
+    return (degrees - 32) / 1.8 if fahrenheit else degrees
+
+
+def is_opener(entity: Entity) -> bool:
+    """A cover that lets someone in, unlike a blind or an awning."""
+    if entity.device_class:
+        return entity.device_class in OPENERS
+    names = " ".join((entity.entity_id, *entity.names)).casefold()
+    return any(word in names for word in _OPENER_WORDS)
+
+
+def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
+    """Whether the way goes towards open. Stopping opens nothing and may save someone."""
+    if action is not Action.POSITION:
+        return action in _OPENING
+    wanted, now = arguments.get("position"), entity.attributes.get("current_position")
+    if not isinstance(wanted, int | float):
+        return True
+    return wanted > (now if isinstance(now, int | float) else 0)
+
+
+def _scene(entity: Entity, house: House) -> str | None:
+    """A scene does not tell what it sets; free only where all it holds is harmless either way."""
+    held = [house.entities.get(entity_id) for entity_id in members(entity)]
+    harmless = all(
+        member is not None
+        and member.domain != "scene"
+        and gate(member, Action.TOGGLE, {}, house) is None
+        for member in held
+    )
+    return None if held and harmless else "scene"

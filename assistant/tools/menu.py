@@ -1,0 +1,121 @@
+"""The tools that a brain may ask for, under the names that the model sees."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assistant.tools.intents import INTENTS, Action, suffix
+from assistant.tools.outcome import Tier
+from integrations.gemini.declarations import Declaration, convert
+from integrations.mcp.servers import McpTool, ServerSpec
+
+MAX_TOOLS = 512  # declarations that the Gemini API takes
+DATE_AND_TIME = "GetDateTime"
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """One tool with all that is decided about it before any call."""
+
+    server: str
+    tool: McpTool
+    declaration: Declaration  # its `name` is unique in the menu
+    tier: Tier  # before the arguments are known: the least it can be
+    rule: str  # what gave that tier
+    trusted: bool = True  # its server's annotations are believed
+    rated: bool = False  # named in the server's `allow`
+    hidden: bool = False  # not offered: a built-in does it
+    approved: bool = True
+
+    @property
+    def suffix(self) -> str:
+        """The tool's own name, without a prefix of Home Assistant's."""
+        return suffix(self.tool.name)
+
+    @property
+    def reads_only(self) -> bool:
+        """It changes nothing, as a trusted server says."""
+        return self.tier is Tier.READ
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """All tools at one moment."""
+
+    entries: tuple[MenuEntry, ...] = ()
+    _by_name: Mapping[str, MenuEntry] = field(default_factory=dict, repr=False, compare=False)
+
+    def get(self, name: str) -> MenuEntry | None:
+        """The entry under the model's name for it."""
+        return self._by_name.get(name)
+
+    def find(self, name: str) -> MenuEntry | None:
+        """The offered entry of that name, or of that name after a prefix (`intent__HassTurnOn`)."""
+        exact = self._by_name.get(name)
+        if exact is not None and not exact.hidden:
+            return exact
+        return next((entry for entry in self.offered() if entry.suffix == name), None)
+
+    def offered(self) -> list[MenuEntry]:
+        """What the model is shown."""
+        return [entry for entry in self.entries if not entry.hidden]
+
+
+def build_menu(
+    tools: Sequence[McpTool],
+    servers: Mapping[str, ServerSpec],
+    built_in: Collection[str] = (DATE_AND_TIME,),
+) -> Menu:
+    """Declare every tool under a unique legal name; hide what doubles a built-in (by suffix)."""
+    entries: list[MenuEntry] = []
+    by_name: dict[str, MenuEntry] = {}
+    shown = 0
+    for tool in tools:
+        spec = servers[tool.server]
+        name = _unique(tool, by_name)
+        doubled = spec.home_assistant and suffix(tool.name) in built_in
+        tier, rule = _first_tier(tool, spec)
+        entry = MenuEntry(
+            server=tool.server,
+            tool=tool,
+            declaration=convert(name, tool.description, tool.input_schema),
+            tier=tier,
+            rule=rule,
+            trusted=spec.trust == "trusted",
+            rated=tool.name in spec.allow,
+            hidden=doubled or shown >= MAX_TOOLS,
+        )
+        shown += not entry.hidden
+        entries.append(entry)
+        by_name[entry.declaration.name] = entry
+    return Menu(tuple(entries), by_name)
+
+
+def _unique(tool: McpTool, taken: Mapping[str, MenuEntry]) -> str:
+    """The tool's own name, with the server's in front where another tool has it already."""
+    for name in (tool.name, f"{tool.server}__{tool.name}"):
+        legal = convert(name, "", {}).name
+        if legal not in taken:
+            return legal
+    number = 2
+    while f"{legal[:120]}_{number}" in taken:
+        number += 1
+    return f"{legal[:120]}_{number}"
+
+
+def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
+    """The tier as far as the tool alone tells; what a call touches may raise it."""
+    if spec.trust == "trusted" and tool.read_only:
+        return Tier.READ, "read-only"
+    if tool.name in spec.allow:
+        return Tier.COMFORT, "allow"
+    intent = INTENTS.get(suffix(tool.name)) if spec.home_assistant else None
+    if intent is None:
+        return Tier.COSTLY, "script" if is_script(tool.name) else "unknown"
+    if intent.action is Action.START:
+        return Tier.COSTLY, "runs-on"
+    return Tier.COMFORT, "by-target"
+
+
+def is_script(name: str) -> bool:
+    """Whether a tool of Home Assistant is someone's script."""
+    return name.startswith(("script__", "intent_script__"))

@@ -1,0 +1,60 @@
+"""The one sentence that tells a brain what became of a call."""
+
+from collections.abc import Sequence
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.answer import Answer
+from assistant.tools.outcome import Observed, Status
+from assistant.tools.verify import Finding
+from integrations.home_assistant.house import House
+
+MAX_NAMED = 4  # things told one by one
+
+
+class Sentences:
+    """Catalogue sentences in one language."""
+
+    def __init__(self, catalogue: Catalogue, language: str) -> None:
+        self._catalogue = catalogue
+        self._language = language
+
+    def say(self, key: str, **values: object) -> str:
+        """One sentence of the catalogue."""
+        return self._catalogue.say(key, self._language, **values)
+
+    def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
+        """What was done, what was seen, and what did not work, by name."""
+        observed = finding.observed
+        if status is Status.FAILED:
+            return self.say("tools.failed", reason=", ".join(answer.failed))
+        if status is Status.NOT_OBSERVED:
+            late = [one for one in observed if one.entity_id in finding.missing] or list(observed)
+            if not late or finding.as_asked is None:
+                return self.say("tools.not_seen")
+            return self.say("tools.not_observed", what=self._states(late, house))
+        if answer.failed and observed:
+            done = self._states(observed, house)
+            return self.say("tools.partly", what=done, names=", ".join(answer.failed))
+        if not observed:
+            return self.say("tools.done")
+        return self.say("tools.done_what", what=self._states(observed, house))
+
+    def _states(self, observed: Sequence[Observed], house: House) -> str:
+        """ "Kitchen Light: on 30 %; Lamp: off", or how many things changed."""
+        if len(observed) > MAX_NAMED:
+            return self.say("tools.many_things", count=len(observed))
+        return "; ".join(f"{_name(one, house)}: {self._state(one.after)}" for one in observed)
+
+    def _state(self, state: str | None) -> str:
+        """A state in the turn's language, where the catalogue has the word."""
+        word, _, detail = (state or "unknown").partition(" ")
+        try:
+            word = self.say(f"states.{word}")
+        except KeyError:  # an entity's own word, such as a sensor's value
+            word = word.replace("_", " ")
+        return f"{word} {detail}".strip()
+
+
+def _name(observed: Observed, house: House) -> str:
+    entity = house.entities.get(observed.entity_id)
+    return entity.name if entity is not None else observed.entity_id

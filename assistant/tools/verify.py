@@ -1,0 +1,249 @@
+"""Did the house do it? What a call asked for, compared with the states that follow."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assistant.tools.intents import INTENTS, Action
+from assistant.tools.outcome import Observed
+from assistant.tools.states import brightness_percent, short_state
+from integrations.home_assistant.house import Entity, House
+
+WAIT_S = 1.0  # for what can be checked
+GLANCE_S = 0.3  # for what only shows that something changed
+UNDER_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning", "arming"})
+
+Check = Callable[[Entity], bool]
+
+_ON: Mapping[str, frozenset[str]] = {
+    "lock": frozenset({"locked", "locking"}),
+    "cover": frozenset({"open", "opening"}),
+    "valve": frozenset({"open", "opening"}),
+    "vacuum": frozenset({"cleaning"}),
+    "lawn_mower": frozenset({"mowing"}),
+    "media_player": frozenset({"on", "idle", "playing", "paused", "buffering"}),
+}
+_OFF: Mapping[str, frozenset[str]] = {
+    "lock": frozenset({"unlocked", "unlocking", "open", "opening"}),
+    "cover": frozenset({"closed", "closing"}),
+    "valve": frozenset({"closed", "closing"}),
+    "vacuum": frozenset({"docked", "returning", "idle", "paused"}),
+    "lawn_mower": frozenset({"docked", "returning", "paused"}),
+    "media_player": frozenset({"off", "standby"}),
+}
+_HEATING = frozenset({"climate", "water_heater", "humidifier"})  # on is any state but off
+_PLAIN = frozenset({"light", "switch", "fan", "input_boolean", "remote", "siren", "group"})
+
+
+class LivePicture(Protocol):
+    """The live picture of the house (`integrations.home_assistant.client.HomeAssistant`)."""
+
+    @property
+    def house(self) -> House:
+        """The newest picture."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is kept up to date."""
+        ...
+
+    async def wait_for(
+        self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
+    ) -> bool:
+        """Wait for the house to look a certain way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was seen after a call."""
+
+    observed: tuple[Observed, ...]
+    as_asked: bool | None  # None: nobody can tell (not checkable, or the picture is not live)
+    missing: tuple[str, ...] = ()  # ids that do not show what was asked
+
+
+async def verify(
+    suffix: str,
+    arguments: Mapping[str, Any],
+    entity_ids: Collection[str],
+    before: House,
+    picture: LivePicture,
+    wait_s: float = WAIT_S,
+) -> Finding:
+    """Wait until all of `entity_ids` show what was asked, at most `wait_s`; say what is seen."""
+    checks = {
+        entity_id: check
+        for entity_id in entity_ids
+        if entity_id in before.entities
+        and (check := expected(suffix, arguments, before.entities[entity_id])) is not None
+    }
+    watched = list(checks or entity_ids)
+    awaited = {
+        name: check
+        for name, check in checks.items()
+        if not (suffix == "HassLightSet" and _only_switches(before.entities[name]))
+    }
+
+    def shown(house: House) -> bool:
+        return not _missing(awaited, house)
+
+    def changed(house: House) -> bool:
+        return any(house.entities.get(name) != before.entities.get(name) for name in watched)
+
+    if awaited:
+        await picture.wait_for(list(awaited), shown, wait_s)
+    elif watched:
+        await picture.wait_for(watched, changed, min(wait_s, GLANCE_S))
+    house = picture.house
+    observed = tuple(_observed(name, before, house) for name in watched if name in before.entities)
+    if not checks or not picture.connected:
+        return Finding(observed, None)
+    missing = _missing(checks, house)
+    return Finding(observed, not missing, tuple(missing))
+
+
+def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
+    """How this entity looks when the call has worked, or None where no state tells."""
+    intent = INTENTS.get(suffix)
+    if intent is None:
+        return None
+    if intent.action is Action.ON:
+        return _switched(before, _ON, on=True)
+    if intent.action is Action.OFF:
+        return _switched(before, _OFF, on=False)
+    if intent.action is Action.TOGGLE:
+        return lambda now: now.state != before.state
+    if intent.action is Action.STOP:
+        return lambda now: now.state not in UNDER_WAY
+    if intent.action is Action.POSITION:
+        return _number("current_position", arguments.get("position"), tolerance=1.0, moving=True)
+    if intent.action is Action.START:
+        return _switched(before, _ON, on=True)
+    if intent.action is Action.HALT:
+        return lambda now: now.state in ("docked", "returning")
+    return _set(suffix, arguments, before)
+
+
+def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) -> Check | None:
+    domain = before.domain
+    if domain in table:
+        return lambda now: now.state in table[domain]
+    if domain in _HEATING:
+        return lambda now: (
+            now.state not in ("unavailable", "unknown") and (now.state != "off") is on
+        )
+    if domain in _PLAIN:
+        return lambda now: now.state == ("on" if on else "off")
+    return None
+
+
+def _set(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
+    if suffix == "HassLightSet":
+        return _light(arguments)
+    if suffix == "HassClimateSetTemperature":
+        return _number("temperature", arguments.get("temperature"), tolerance=0.26)
+    if suffix == "HassFanSetSpeed":
+        step = before.attributes.get("percentage_step")
+        tolerance = float(step) / 2 if isinstance(step, int | float) else 1.0
+        return _number("percentage", arguments.get("percentage"), tolerance=max(1.0, tolerance))
+    if suffix == "HassHumidifierSetpoint":
+        return _number("humidity", arguments.get("humidity"), tolerance=1.0)
+    if suffix == "HassHumidifierMode":
+        return lambda now: now.attributes.get("mode") == arguments.get("mode")
+    if suffix == "HassSetVolume":
+        level = arguments.get("volume_level")
+        percent = level / 100 if isinstance(level, int | float) else None
+        return _number("volume_level", percent, tolerance=0.011)
+    if suffix == "HassSetVolumeRelative":
+        return _volume(arguments.get("volume_step"), before)
+    if suffix in ("HassMediaPlayerMute", "HassMediaPlayerUnmute"):
+        muted = suffix == "HassMediaPlayerMute"
+        return lambda now: bool(now.attributes.get("is_volume_muted")) is muted
+    if suffix == "HassMediaPause":
+        return lambda now: now.state in ("paused", "idle", "off")
+    if suffix == "HassMediaUnpause":
+        return lambda now: now.state in ("playing", "buffering")
+    return None
+
+
+def _light(arguments: Mapping[str, Any]) -> Check:
+    brightness, kelvin = arguments.get("brightness"), arguments.get("temperature")
+    color = arguments.get("color")
+
+    def shows(now: Entity) -> bool:
+        if brightness == 0:
+            return now.state == "off"
+        if now.state != "on":
+            return False
+        if isinstance(brightness, int | float):
+            seen = brightness_percent(now)
+            if seen is None or abs(seen - brightness) > 1:
+                return False
+        if color and now.attributes.get("rgb_color") is None:
+            return False
+        return not isinstance(kelvin, int | float) or _is_kelvin(now, float(kelvin))
+
+    return shows
+
+
+def _only_switches(light: Entity) -> bool:
+    """A lamp that can be neither dimmed nor coloured: waiting for that would be in vain."""
+    return list(light.attributes.get("supported_color_modes") or ()) == ["onoff"]
+
+
+def _is_kelvin(now: Entity, kelvin: float) -> bool:
+    """The colour temperature, held within what the lamp can do."""
+    lowest = now.attributes.get("min_color_temp_kelvin") or kelvin
+    highest = now.attributes.get("max_color_temp_kelvin") or max(kelvin, lowest)
+    seen = now.attributes.get("color_temp_kelvin")
+    wanted = min(max(kelvin, lowest), highest)
+    # Lamps count in mireds, so that Kelvin comes back a little off.
+    return isinstance(seen, int | float) and abs(seen - wanted) <= wanted * 0.02
+
+
+def _volume(step: Any, before: Entity) -> Check | None:
+    was = before.attributes.get("volume_level")
+    if not isinstance(was, int | float):
+        return None
+    if isinstance(step, int | float):
+        wanted = min(1.0, max(0.0, was + step / 100))
+        return _number("volume_level", wanted, tolerance=0.011)
+    up = step == "up"
+
+    def moved(now: Entity) -> bool:
+        level = now.attributes.get("volume_level")
+        if not isinstance(level, int | float):
+            return False
+        return (level > was or level >= 1.0) if up else (level < was or level <= 0.0)
+
+    return moved
+
+
+def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
+    """An attribute near a number; with `moving`, being on its way is enough."""
+    if not isinstance(wanted, int | float):
+        return None
+
+    def near(now: Entity) -> bool:
+        seen = now.attributes.get(name)
+        close = isinstance(seen, int | float) and abs(seen - wanted) <= tolerance
+        return close or (moving and now.state in UNDER_WAY)
+
+    return near
+
+
+def _missing(checks: Mapping[str, Check], house: House) -> list[str]:
+    return [
+        name
+        for name, check in checks.items()
+        if name not in house.entities or not check(house.entities[name])
+    ]
+
+
+def _observed(entity_id: str, before: House, after: House) -> Observed:
+    now = after.entities.get(entity_id)
+    return Observed(
+        entity_id, short_state(before.entities[entity_id]), short_state(now) if now else None
+    )

@@ -1,0 +1,47 @@
+"""Finished turns: written to the store, the newest kept at hand."""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assistant.journal.records import StoreError, TurnRecord
+from assistant.journal.store import Store
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.events import CloseTurn
+from assistant.turn.live import LiveTurn
+from assistant.turn.record import record_of
+
+_log = logging.getLogger(__name__)
+_KEPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """A turn that is over, with its calls."""
+
+    record: TurnRecord
+    outcomes: tuple[ToolOutcome, ...]
+
+
+class TurnLog:
+    """Takes each finished turn from the runner."""
+
+    def __init__(self, store: Store, brain: str) -> None:
+        self._store = store
+        self._brain = brain
+        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last
+        self.count = 0  # of all turns so far
+        self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
+
+    async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
+        """Write a turn down. A store that fails is logged: the person has had their answer."""
+        finished = FinishedTurn(record_of(turn, closing, self._brain), tuple(turn.outcomes))
+        self.turns.append(finished)
+        self.count += 1
+        try:
+            await self._store.record_turn(finished.record)
+        except StoreError as error:
+            _log.error("the turn could not be written down: %s", error)
+        if self.on_turn is not None:
+            self.on_turn(finished)

@@ -1,0 +1,40 @@
+"""A context that owns background tasks: they end with it, its body's errors stay as they are."""
+
+import asyncio
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Self
+
+
+class OwnedTasks:
+    """A TaskGroup for tasks that run until the context ends, whatever the reason.
+
+    A bare TaskGroup waits for its tasks and wraps the body's error in a group; here the tasks are
+    cancelled and the error of the body passes unchanged. A task that fails still ends the body.
+    """
+
+    def __init__(self) -> None:
+        self._group = asyncio.TaskGroup()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    def start(self, work: Coroutine[None, None, None], name: str) -> None:
+        """Run `work` until it ends or the context does."""
+        self._tasks.append(self._group.create_task(work, name=name))
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        # A cancellation may be the group's own, after a task failed: it must see it to tell.
+        if isinstance(error, asyncio.CancelledError):
+            await self._group.__aexit__(kind, error, traceback)
+        else:
+            await self._group.__aexit__(None, None, None)

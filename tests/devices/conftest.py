@@ -1,0 +1,24 @@
+"""Device tests run beside the simulated sound server, or not at all."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.devices.pulse import MARK
+
+
+@pytest.fixture(autouse=True)
+def _sound() -> None:
+    if MARK not in os.environ:
+        pytest.skip("needs the simulated sound devices: make test-devices")
+
+
+@pytest.fixture(scope="session")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A spoken sentence of about two seconds, 16 kHz mono, made by flite."""
+    path = tmp_path_factory.mktemp("clip") / "sentence.wav"
+    sentence = "turn on the light in the dining room"
+    subprocess.run(["flite", "-voice", "slt", "-t", sentence, "-o", str(path)], check=True)
+    return path

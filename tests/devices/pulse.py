@@ -1,0 +1,168 @@
+"""A PulseAudio server with a simulated microphone and loudspeaker, and the means to use both.
+
+    python tests/devices/pulse.py -- COMMAND ...
+
+runs COMMAND with the two as the default sound devices. The server is a process of its own with a
+folder of its own, needs no session and no root, and ends with the command. PortAudio reads its
+surroundings when it is loaded, so the server has to stand before the tests' process starts.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+RATE = 16_000  # Hz, of what `Recorder` gives
+MARK = "HEARTH_TEST_SOUND"  # set in the environment of what runs beside the server
+
+_START_TIMEOUT_S = 15.0
+_RECORDING_LIMIT = 32 * 1024 * 1024  # bytes, 17 minutes
+
+# Without `norewinds` the first sound of a null sink may come up to 2 s late (PulseAudio 16.1).
+_SERVER_SCRIPT = """\
+load-module module-native-protocol-unix
+load-module module-null-sink sink_name=speaker rate=48000 channels=1 norewinds=1
+load-module module-null-sink sink_name=micsink rate=48000 channels=1 norewinds=1
+load-module module-remap-source source_name=mic master=micsink.monitor
+set-default-sink speaker
+set-default-source mic
+"""
+_ALSA_SETTINGS = """\
+pcm.!default { type pulse }
+ctl.!default { type pulse }
+"""
+
+
+@contextmanager
+def sound_server() -> Iterator[Mapping[str, str]]:
+    """Run the server; gives the environment in which programs find it.
+
+    Raises RuntimeError with the server's own words when it does not come up.
+    """
+    with tempfile.TemporaryDirectory(prefix="hearth-sound-") as name:
+        folder = Path(name)
+        (folder / "server.pa").write_text(_SERVER_SCRIPT)
+        (folder / ".asoundrc").write_text(_ALSA_SETTINGS)
+        surroundings = {
+            **os.environ,
+            "HOME": name,
+            "XDG_RUNTIME_DIR": name,
+            "XDG_CONFIG_HOME": f"{name}/config",
+            "PULSE_RUNTIME_PATH": f"{name}/pulse",
+            "PULSE_SERVER": f"unix:{name}/pulse/native",
+            MARK: "pulse",
+        }
+        server = _start(folder, surroundings)
+        try:
+            _wait_until_up(server, surroundings, folder)
+            yield surroundings
+        finally:
+            server.terminate()
+            try:
+                server.wait(5)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _start(folder: Path, surroundings: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    options = ["--daemonize=no", "--exit-idle-time=-1", f"--log-target=file:{folder}/log"]
+    return subprocess.Popen(
+        ["pulseaudio", "-n", "-F", str(folder / "server.pa"), *options],
+        env=surroundings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _wait_until_up(
+    server: subprocess.Popen[bytes], surroundings: Mapping[str, str], folder: Path
+) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while time.monotonic() < deadline and server.poll() is None:
+        asked = subprocess.run(
+            ["pactl", "get-default-source"], env=surroundings, capture_output=True, text=True
+        )
+        if asked.stdout.strip() == "mic":
+            return
+        time.sleep(0.05)
+    log = folder / "log"
+    words = log.read_text().strip() if log.exists() else "it wrote no log"
+    raise RuntimeError(f"PulseAudio did not come up: {words}")
+
+
+async def play(clip: Path) -> None:
+    """Speak a WAV file into the simulated microphone; returns when it has been said."""
+    player = await asyncio.create_subprocess_exec("paplay", "--device=micsink", str(clip))
+    try:
+        if await player.wait() != 0:
+            raise RuntimeError(f"paplay could not play {clip.name}")
+    finally:
+        if player.returncode is None:
+            player.kill()
+            await player.wait()
+
+
+class Recorder:
+    """What the simulated loudspeaker gives off, from the moment `recording` was entered."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+        self._started = time.monotonic()
+
+    @property
+    def now(self) -> float:
+        """Seconds of sound given off until now, read or not; up to 0.05 s too few."""
+        return time.monotonic() - self._started
+
+    async def read(self, seconds: float) -> bytes:
+        """The next piece of that length: mono int16 at RATE."""
+        return await self._stream.readexactly(int(seconds * RATE) * 2)
+
+
+@asynccontextmanager
+async def recording() -> AsyncIterator[Recorder]:
+    """Listen at the simulated loudspeaker; the recorder is live when the block starts."""
+    recorder = await asyncio.create_subprocess_exec(
+        "parecord",
+        *("--device=speaker.monitor", "--raw", "--format=s16le", f"--rate={RATE}"),
+        *("--channels=1", "--latency-msec=20"),
+        stdout=asyncio.subprocess.PIPE,
+        limit=_RECORDING_LIMIT,
+    )
+    assert recorder.stdout is not None
+    try:
+        await recorder.stdout.readexactly(2)  # a null sink gives silence as long as it lives
+        yield Recorder(recorder.stdout)
+    finally:
+        if recorder.returncode is None:
+            recorder.kill()
+        await recorder.wait()
+
+
+async def record(seconds: float) -> bytes:
+    """What the simulated loudspeaker gives off from now on: mono int16 at RATE."""
+    async with recording() as recorder:
+        return await recorder.read(seconds)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command behind `--` beside a server; gives the command's exit code."""
+    if len(arguments) < 2 or arguments[0] != "--":
+        print("usage: python tests/devices/pulse.py -- COMMAND ...", file=sys.stderr)
+        return 2
+    # A termination unwinds, so that the server ends too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with sound_server() as surroundings:
+        return subprocess.run(arguments[1:], env=surroundings).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

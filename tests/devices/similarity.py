@@ -1,0 +1,23 @@
+"""How alike two recordings are, wherever the one begins in the other."""
+
+import numpy as np
+
+
+def similarity(heard: bytes, said: bytes) -> float:
+    """Pearson correlation of two mono int16 recordings of one rate at the best alignment.
+
+    1.0 is the same wave at any loudness, about 0 two unrelated ones. Samples of `said` that lie
+    outside `heard` count as silence, so that a cut-off recording scores low.
+    """
+    long = np.frombuffer(heard, np.int16).astype(np.float64)
+    short = np.frombuffer(said, np.int16).astype(np.float64)
+    if not long.any() or not short.any():
+        return 0.0
+    room = len(long) + len(short)
+    spectrum = np.fft.rfft(long, room) * np.conj(np.fft.rfft(short, room))
+    lag = int(np.argmax(np.fft.irfft(spectrum, room)))
+    if lag >= len(long):
+        lag -= room  # the recording began after the clip did
+    padded = np.concatenate([np.zeros(len(short)), long, np.zeros(len(short))])
+    piece = padded[len(short) + lag : 2 * len(short) + lag]
+    return 0.0 if not piece.any() else float(np.corrcoef(piece, short)[0, 1])

@@ -1,0 +1,129 @@
+"""A turn's picture: where each phase stands, how long it took, and that it fits a terminal."""
+
+import textwrap
+from datetime import UTC, datetime
+
+import pytest
+
+from assistant.journal.records import (
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    TurnRecord,
+)
+from assistant.journal.trace import draw_bar, draw_trace, first_sound_ms
+from assistant.tools.outcome import Decision, Observed, Status, Tier
+
+TIMELINE = {
+    "wake": 800.0,
+    "speech_start": 300.0,
+    "speech_end": 2300.0,
+    "end_of_turn": 2800.0,
+    "heard": 2900.0,
+    "first_reply_text": 3010.0,
+    "first_tool_call": 2910.0,
+    "last_tool_result": 3000.0,
+    "first_audio_out": 3100.0,
+    "answer_done": 4300.0,
+}
+TURN = TurnRecord(
+    "01hv0000abcd",
+    datetime(2026, 1, 1, 12, tzinfo=UTC),
+    "voice",
+    "en",
+    brain="offline",
+    heard="turn on the office lights",
+    answer="The office lights are on.",
+    timeline=TIMELINE,
+)
+CALL = CallRecord(
+    "01hv0000abcd",
+    "c1",
+    "home",
+    "HassTurnOn",
+    {"area": "Office"},
+    Decision.ALLOWED,
+    Tier.COMFORT,
+    TURN.started_at,
+    Status.DONE,
+    (Observed("light.office", "off", "on"),),
+    90.0,
+)
+
+
+def test_the_waterfall() -> None:
+    _, *lines = draw_trace(TURN, [CALL]).splitlines()
+    expected = """\
+        heard        turn on the office lights
+        wake word   |      *                                               |     at 500
+        speech      |===========================                           |    2000 ms
+        pause       |                          ========                    |     500 ms
+        recognition |                                 ==                   |     100 ms
+        house       |                                  ==                  |      90 ms
+        first words |                                   *                  |    at 2710
+        voice       |                                   ===                |      90 ms
+        answer      |                                     =================|    1200 ms
+        call         home HassTurnOn {"area": "Office"}: allowed, done (90 ms);
+                     light.office off -> on
+        answer       The office lights are on.
+        latency      first sound 800 ms after the last word"""
+    assert lines == textwrap.dedent(expected).splitlines()
+
+
+def test_the_head_names_the_turn() -> None:
+    head = draw_trace(TURN, []).splitlines()[0]
+    began = TURN.started_at.astimezone()
+    assert head == f"01hv0000abcd  {began:%Y-%m-%d %H:%M:%S}  voice  offline  en"
+
+
+def test_what_went_wrong_is_told() -> None:
+    turn = TurnRecord(
+        "t",
+        TURN.started_at,
+        "voice",
+        "en",
+        error=ErrorRecord("timeout", "The house did not answer."),
+        confirmation=ConfirmationRecord("Unlock Front Door?", None, "silence"),
+    )
+    under_way = CallRecord(
+        "t", "c", "home", "X", {}, Decision.ALLOWED, Tier.SECURE, TURN.started_at
+    )
+    assert draw_trace(turn, [under_way]).splitlines()[1:] == [
+        "heard        (nothing, or erased)",
+        "call         home X {}: allowed, under way (0 ms)",
+        "asked        Unlock Front Door? silence",
+        "answer       (nothing, or erased)",
+        "error        timeout: The house did not answer.",
+    ]
+
+
+@pytest.mark.parametrize("stretch", [1.0, 0.001, 1000.0])
+def test_no_line_is_wider_than_a_terminal(stretch: float) -> None:
+    timeline = {moment: ms * stretch for moment, ms in TIMELINE.items()}
+    turn = TurnRecord("t", TURN.started_at, "voice", "en", answer="word " * 100, timeline=timeline)
+    assert max(map(len, draw_trace(turn, [CALL]).splitlines())) <= 80
+
+
+def test_the_bar() -> None:
+    assert draw_bar(TIMELINE, 42) == "|==================-----#+~>>>>>>>>>>>|"
+    assert len(draw_bar(TIMELINE)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("timeline", "bar"),
+    [
+        ({}, ""),
+        ({"wake": 5.0}, ""),
+        ({"wake": 5.0, "answer_done": 5.0}, "||"),
+        ({"heard": 0.0, "first_tool_call": 1.0, "last_tool_result": 50.0}, "|++++++++|"),
+        ({"speech_end": 0.0, "heard": 60.0, "answer_done": 60.1}, "|######>|"),
+    ],
+)
+def test_bars_of_turns_that_lack_phases(timeline: dict[str, float], bar: str) -> None:
+    assert draw_bar(timeline, 10) == bar
+
+
+def test_latency_counts_from_the_last_word() -> None:
+    assert first_sound_ms(TIMELINE) == 800.0
+    assert first_sound_ms({"first_audio_out": 70.0}) == 70.0  # typed
+    assert first_sound_ms({"wake": 1.0}) is None

@@ -1,0 +1,210 @@
+"""Call to verdict, row by row."""
+
+from typing import Any
+
+import pytest
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.menu import MenuEntry, build_menu
+from assistant.tools.outcome import Decision
+from assistant.tools.policy import judge
+from integrations.home_assistant.house import House
+from integrations.mcp.servers import McpTool, ServerSpec
+
+HOME = ServerSpec("home_assistant", "http", trust="trusted", home_assistant=True)
+OTHER = ServerSpec("other", "http", allow=("good",))
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+def entry(name: str, spec: ServerSpec = HOME, *, read_only: bool = False) -> MenuEntry:
+    tool = McpTool(spec.name, name, name, "", SCHEMA, read_only)
+    return build_menu([tool], {spec.name: spec}).entries[0]
+
+
+ON, OFF, SET = "intent__HassTurnOn", "intent__HassTurnOff", "intent__HassSetPosition"
+# tool, arguments, rule, tier, allowed
+BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
+    (ON, {"name": "Kitchen Light"}, "comfort", "comfort", True),
+    ("HassTurnOn", {"name": "kitchen light"}, "comfort", "comfort", True),
+    (OFF, {"name": "Kettle"}, "comfort", "comfort", True),
+    (ON, {"name": "light.kitchen"}, "comfort", "comfort", True),
+    (OFF, {"name": "Front Door"}, "unlock", "secure", False),
+    (OFF, {"name": " front DOOR "}, "unlock", "secure", False),
+    (OFF, {"name": "Front Door\u00a0"}, "unlock", "secure", False),
+    (OFF, {"name": "main door"}, "unlock", "secure", False),
+    (OFF, {"name": "lock.front"}, "unlock", "secure", False),
+    (OFF, {"area": "Hall"}, "unlock", "secure", False),
+    (OFF, {"area": "Hall", "domain": ["lock"]}, "unlock", "secure", False),
+    (OFF, {"area": "Hall", "domain": "lock"}, "unlock", "secure", False),
+    (OFF, {"area": "Hall", "domain": ["light"]}, "comfort", "comfort", True),
+    (OFF, {"floor": "downstairs"}, "unlock", "secure", False),
+    (OFF, {"floor": "Ground floor", "domain": ["light"]}, "comfort", "comfort", True),
+    (ON, {"name": "Front Door"}, "comfort", "comfort", True),
+    ("HassToggle", {"name": "Front Door"}, "unlock", "secure", False),
+    (OFF, {"name": "Doors"}, "unlock", "secure", False),
+    (ON, {"name": "Garage Door"}, "open", "secure", False),
+    (ON, {"area": "Garage"}, "open", "secure", False),
+    (ON, {"area": "Garage", "device_class": ["garage"]}, "open", "secure", False),
+    ("HassOpenCover", {"name": "Garage Door"}, "open", "secure", False),
+    (OFF, {"name": "Garage Door"}, "comfort", "comfort", True),
+    ("HassToggle", {"name": "Garage Door"}, "open", "secure", False),
+    (SET, {"name": "Garage Door", "position": 1}, "open", "secure", False),
+    (SET, {"name": "Garage Door", "position": 0}, "comfort", "comfort", True),
+    (SET, {"name": "Back Gate", "position": 20}, "comfort", "comfort", True),
+    (SET, {"name": "Back Gate", "position": 80}, "open", "secure", False),
+    (SET, {"name": "Blinds", "position": 100}, "comfort", "comfort", True),
+    ("intent__HassStopMoving", {"name": "Garage Door"}, "comfort", "comfort", True),
+    (ON, {"name": "Puerta del jardín"}, "open", "secure", False),
+    (ON, {"name": "Pergola Roof"}, "comfort", "comfort", True),
+    (ON, {"name": "Blinds"}, "comfort", "comfort", True),
+    (ON, {"name": "Garden Valve"}, "open", "secure", False),
+    (OFF, {"name": "Garden Valve"}, "comfort", "comfort", True),
+    (ON, {"name": "Siren"}, "siren", "secure", False),
+    (OFF, {"name": "Siren"}, "comfort", "comfort", True),
+    (OFF, {"name": "Alarm"}, "disarm", "secure", False),
+    (ON, {"name": "Alarm"}, "comfort", "comfort", True),
+    (ON, {"name": "Movie Night"}, "script", "costly", False),
+    (ON, {"area": "Living Room"}, "script", "costly", False),
+    ("script__movie_night", {}, "script", "costly", False),
+    ("intent_script__thing", {}, "script", "costly", False),
+    ("movie_night", {}, "script", "costly", False),
+    (ON, {"name": "Opener"}, "button", "costly", False),
+    (OFF, {"name": "Night"}, "automation", "costly", False),
+    (ON, {"name": "Cosy"}, "comfort", "comfort", True),
+    (ON, {"name": "Leave"}, "scene", "costly", False),
+    (ON, {"name": "Blank"}, "scene", "costly", False),
+    (ON, {"name": "Thing"}, "unknown_thing", "costly", False),
+    (ON, {"name": "Flux capacitor"}, "unseen", "comfort", False),
+    (ON, {"name": "Secret Light"}, "unseen", "comfort", False),
+    (ON, {"name": "Flux capacitor", "domain": ["light"]}, "comfort", "comfort", True),
+    (ON, {"name": "Flux capacitor", "domain": ["light", "lock"]}, "unseen", "comfort", False),
+    (ON, {"name": "Robbie"}, "runs-on", "costly", True),
+    ("vacuum__HassVacuumStart", {"name": "Robbie"}, "runs-on", "costly", True),
+    ("vacuum__HassVacuumStart", {}, "runs-on", "costly", True),
+    ("vacuum__HassVacuumCleanArea", {"area": "Kitchen"}, "runs-on", "costly", True),
+    ("vacuum__HassVacuumReturnToBase", {"name": "Robbie"}, "comfort", "comfort", True),
+    ("lawn_mower__HassLawnMowerStartMowing", {}, "runs-on", "costly", True),
+    (
+        "climate__HassClimateSetTemperature",
+        {"name": "Thermostat", "temperature": 25},
+        "comfort",
+        "comfort",
+        True,
+    ),
+    (
+        "climate__HassClimateSetTemperature",
+        {"name": "Thermostat", "temperature": 26},
+        "runs-on",
+        "costly",
+        True,
+    ),
+    (
+        "climate__HassClimateSetTemperature",
+        {"name": "Heater", "temperature": 72},
+        "comfort",
+        "comfort",
+        True,
+    ),
+    ("light__HassLightSet", {"area": "cocina", "brightness": 5}, "comfort", "comfort", True),
+    ("todo__HassListAddItem", {"name": "Shopping list", "item": "x"}, "comfort", "comfort", True),
+    ("assist_satellite__HassBroadcast", {"message": "x"}, "note", "comfort", True),
+    ("homeassistant__call_action", {"action": "lock.unlock"}, "unknown_tool", "costly", False),
+    (OFF, {}, "which_thing", "comfort", False),
+    ("media_player__HassMediaPause", {}, "comfort", "comfort", True),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "rule", "tier", "allowed"), BY_TARGET)
+def test_by_what_is_touched(
+    house: House, tool: str, arguments: dict[str, Any], rule: str, tier: str, allowed: bool
+) -> None:
+    verdict = judge(entry(tool), arguments, house, "do it", "Kitchen")
+    assert (verdict.rule, verdict.tier, verdict.decision is Decision.ALLOWED) == (
+        rule,
+        tier,
+        allowed,
+    )
+    if not allowed:
+        for language in ("en", "es"):
+            assert Catalogue().say(verdict.key, language, **verdict.values)
+
+
+LIGHTS = {"domain": ["light"]}
+EVERYTHING = {"name": "all"}
+# arguments, heard, the box's room, what is sent on top or the rule of a refusal
+BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = [
+    (LIGHTS, "turn off the lights", "Kitchen", {"area": "Kitchen"}),
+    (LIGHTS, "turn off the lights", "kitchen", {"area": "Kitchen"}),
+    (LIGHTS, "turn off the lights", "cocina", {"area": "Kitchen"}),
+    (LIGHTS, "turn off the lights", "", "which_room"),
+    (LIGHTS, "turn off the lights", "Attic", "which_room"),
+    (LIGHTS, "turn off all the lights", "Kitchen", {}),
+    (LIGHTS, "lights off in the whole house", "", {}),
+    (LIGHTS, "apaga todas las luces", "Kitchen", {}),
+    (LIGHTS, "apaga las luces de la casa", "", {}),
+    (LIGHTS, "ball lights off", "Kitchen", {"area": "Kitchen"}),
+    (LIGHTS, "lights off in the bedroom", "Kitchen", {"area": "Bedroom"}),
+    (LIGHTS, "lights off downstairs", "Kitchen", {"floor": "Ground floor"}),
+    (LIGHTS, "lights off in bedroom and hall", "Kitchen", {}),
+    (LIGHTS, None, "Kitchen", "not_heard"),
+    (LIGHTS, None, "", "not_heard"),
+    ({"domain": ["lock"]}, "unlock everything", "", "unlock"),
+    ({"domain": ["lock"]}, "unlock", "Kitchen", "unlock"),
+    ({"domain": ["climate"]}, "heating off", "Kitchen", "none_here"),
+    ({"name": "All", **LIGHTS}, "lights off", "Kitchen", {}),
+    (EVERYTHING, "turn off everything", "Kitchen", "unlock"),
+    (EVERYTHING, "turn it off", "Kitchen", {"area": "Kitchen"}),
+    ({**LIGHTS, "preferred_area_id": "hall"}, "lights off", "Kitchen", {"area": "Kitchen"}),
+]
+
+
+@pytest.mark.parametrize(("arguments", "heard", "area", "wanted"), BOUNDLESS)
+def test_a_call_without_a_place_is_held_against_what_was_heard(
+    house: House,
+    arguments: dict[str, Any],
+    heard: str | None,
+    area: str,
+    wanted: dict[str, str] | str,
+) -> None:
+    verdict = judge(entry(OFF), arguments, house, heard, area)
+    if isinstance(wanted, str):
+        assert (verdict.decision, verdict.rule) == (Decision.DENIED, wanted)
+        return
+    assert verdict.decision is Decision.ALLOWED
+    kept = {key: value for key, value in arguments.items() if key != "preferred_area_id"}
+    assert verdict.arguments == {**kept, **wanted}
+    assert verdict.narrowed is bool(wanted)
+
+
+def test_a_mixed_call_names_what_is_in_the_way(house: House) -> None:
+    verdict = judge(entry(OFF), {"area": "Hall"}, house, "hall off", "")
+    assert verdict.key == "policy.mixed"
+    assert verdict.values == {"names": "Front Door"}
+    assert set(verdict.entities) == {"lock.front", "light.hall", "vacuum.robbie"}
+
+
+def test_members_of_groups_are_effects(house: House) -> None:
+    verdict = judge(entry(ON), {"name": "Cosy"}, house, "cosy", "")
+    assert verdict.entities == ("scene.cosy",)
+    assert verdict.effects == ("light.lamp_living",)
+
+
+@pytest.mark.parametrize(
+    ("name", "read_only", "allowed"),
+    [("good", False, True), ("x", False, False), ("x", True, False)],
+)
+def test_an_untrusted_servers_hints_are_not_believed(
+    house: House, name: str, read_only: bool, allowed: bool
+) -> None:
+    verdict = judge(entry(name, OTHER, read_only=read_only), {}, house, "do", "")
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+
+
+def test_reading_is_free(house: House) -> None:
+    verdict = judge(entry("homeassistant__GetLiveContext", read_only=True), {}, house, None, "")
+    assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, "read")
+
+
+def test_without_a_picture_nothing_is_switched_blindly() -> None:
+    verdict = judge(entry(OFF), {"name": "Front Door"}, House(), "unlock", "")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unseen")

@@ -1,0 +1,240 @@
+"""The one way of every call, against the embedded house over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from assistant.brains.protocol import ToolCall
+from assistant.clock import SystemClock
+from assistant.journal.records import CallRecord
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.toolbox import Toolbox
+from integrations.demo_home import DemoHome
+from integrations.errors import Unavailable
+from integrations.home_assistant.client import HomeAssistant
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import CallLost, home_assistant_server
+
+
+@dataclass
+class Journal:
+    """Keeps what it is told, in order."""
+
+    started: list[CallRecord] = field(default_factory=list)
+    finished: list[ToolOutcome] = field(default_factory=list)
+
+    async def start_call(self, call: CallRecord) -> None:
+        self.started.append(call)
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        self.finished.append(outcome)
+
+
+class House:
+    """The embedded house with a toolbox on it."""
+
+    def __init__(self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str) -> None:
+        self.demo, self.home, self.hub, self.journal = demo, home, hub, Journal()
+        self.box = Toolbox(
+            hub, home, self.journal, Catalogue(), SystemClock(), area=area, wait_s=1.0
+        )
+        self._count = 0
+
+    async def do(self, tool: str, arguments: dict[str, Any], **more: Any) -> ToolOutcome:
+        self._count += 1
+        call = ToolCall(more.pop("id", f"c{self._count}"), tool, arguments)
+        return await self.box.call(call, "turn", more.pop("heard", "do it"), **more)
+
+    def state(self, entity_id: str) -> str:
+        return self.home.house.entities[entity_id].state
+
+
+@asynccontextmanager
+async def living(area: str = "Kitchen") -> AsyncIterator[House]:
+    async with (
+        DemoHome(settle_s=0.02) as demo,
+        McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
+        HomeAssistant(demo.url, demo.token) as home,
+    ):
+        yield House(demo, home, hub, area)
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    async with living() as living_house:
+        yield living_house
+
+
+async def test_a_call_is_done_observed_and_journaled(house: House) -> None:
+    outcome = await house.do("HassTurnOn", {"name": "kitchen light"})
+    assert outcome.name == "intent__HassTurnOn"
+    assert (outcome.decision, outcome.status) == (Decision.ALLOWED, Status.DONE)
+    (seen,) = outcome.observed
+    assert (seen.entity_id, seen.before, seen.after) == ("light.kitchen", "off", "on 100 %")
+    assert outcome.sentence == "Done. Kitchen light: on 100 %."
+    assert [call.name for call in house.journal.started] == ["intent__HassTurnOn"]
+    assert house.journal.finished == [outcome]
+    assert house.journal.started[0].status is None
+
+
+async def test_a_repeated_id_is_answered_from_the_ledger(house: House) -> None:
+    first, second = await asyncio.gather(
+        house.do("HassTurnOn", {"name": "Kitchen light"}, id="same"),
+        house.do("HassTurnOn", {"name": "Kitchen light"}, id="same"),
+    )
+    assert first is second
+    assert len(house.demo.calls) == 1
+
+
+async def test_unlocking_is_denied_before_anything_is_sent(house: House) -> None:
+    outcome = await house.do("HassTurnOff", {"name": "Front door"})
+    assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
+    assert outcome.tier is Tier.SECURE
+    assert outcome.sentence == "I am not allowed to unlock Front door."
+    assert house.demo.calls == []
+    assert house.journal.started == []
+    assert house.journal.finished == [outcome]
+    spanish = await house.do("HassTurnOff", {"name": "Front door"}, language="es")
+    assert spanish.sentence == "No tengo permiso para desbloquear Front door."
+
+
+@pytest.mark.parametrize("tool", ["script__welcome_home", "script__movie_night"])
+async def test_scripts_are_denied(house: House, tool: str) -> None:
+    outcome = await house.do(tool, {"brightness": 30} if "movie" in tool else {})
+    assert outcome.decision is Decision.DENIED
+    assert house.demo.calls == []
+
+
+async def test_locking_is_free_and_on_its_way_counts(house: House) -> None:
+    house.demo.house.write("lock.front_door", "unlocked")
+    assert await house.home.wait_for(
+        ["lock.front_door"], lambda now: now.entities["lock.front_door"].state == "unlocked", 1
+    )
+    outcome = await house.do("HassTurnOn", {"name": "Front door"})
+    assert outcome.status is Status.DONE
+    assert outcome.observed[0].after in ("locking", "locked")
+
+
+async def test_a_call_without_a_place_stays_in_this_room(house: House) -> None:
+    outcome = await house.do(
+        "HassTurnOn", {"domain": ["light"]}, heard="turn on the lights", id="x"
+    )
+    assert outcome.arguments == {"domain": ["light"], "area": "Kitchen"}
+    assert [seen.entity_id for seen in outcome.observed] == ["light.kitchen"]
+    assert house.state("light.bedroom") == "off"
+
+
+async def test_arguments_are_mended_or_corrected(house: House) -> None:
+    outcome = await house.do("HassLightSet", {"name": "Kitchen light", "brightness": "30 %"})
+    assert outcome.arguments["brightness"] == 30
+    assert outcome.observed[0].after == "on 30 %"
+    wrong = await house.do("HassLightSet", {"name": "Kitchen light", "brightness": "very"})
+    assert (wrong.status, wrong.retryable) == (Status.NOT_RUN, True)
+    assert "brightness" in wrong.sentence
+    assert len(house.demo.calls) == 1
+
+
+async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
+    outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
+    assert outcome.status is Status.NOT_OBSERVED
+    assert outcome.sentence.startswith("I asked, but the house does not show it")
+
+
+async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
+    outcome = await house.do("HassTurnOn", {"name": "Lamp"})
+    assert (outcome.status, outcome.retryable) == (Status.FAILED, False)
+    assert "Multiple entities share the name" in outcome.sentence
+
+
+async def test_reading_brings_the_data(house: House) -> None:
+    outcome = await house.do("GetLiveContext", {"name": "Front door"})
+    assert (outcome.tier, outcome.status) == (Tier.READ, Status.DONE)
+    assert "locked" in outcome.data
+    assert house.journal.started == []
+
+
+async def test_an_unknown_tool_and_a_hidden_one(house: House) -> None:
+    for name in ("HassFly", "llm__GetDateTime"):
+        outcome = await house.do(name, {})
+        assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
+    hidden = [entry.tool.name for entry in house.box.current_menu.entries if entry.hidden]
+    assert hidden == ["llm__GetDateTime"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retryable"),
+    [
+        (TimeoutError(), Status.TIMEOUT, False),
+        (CallLost("x"), Status.UNKNOWN, False),
+        (Unavailable("x"), Status.FAILED, True),
+    ],
+)
+async def test_a_broken_server_is_never_asked_twice(
+    house: House,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: Status,
+    retryable: bool,
+) -> None:
+    sent: list[str] = []
+
+    async def fail(server: str, name: str, *_: Any, **__: Any) -> None:
+        sent.append(name)
+        raise error
+
+    await house.box.menu()
+    monkeypatch.setattr(house.hub, "call", fail)
+    outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    assert (outcome.status, outcome.retryable) == (status, retryable)
+    assert sent == ["intent__HassTurnOn"]
+    assert house.journal.finished[-1].status is status
+
+
+async def test_a_cancelled_call_is_kept_as_unknown(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = asyncio.Event()
+
+    async def hang(*_: Any, **__: Any) -> None:
+        running.set()
+        await asyncio.Event().wait()
+
+    await house.box.menu()
+    monkeypatch.setattr(house.hub, "call", hang)
+    task = asyncio.ensure_future(house.do("HassTurnOn", {"name": "Kitchen light"}, id="a"))
+    await running.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [outcome.status for outcome in house.journal.finished] == [Status.UNKNOWN]
+    again = await house.do("HassTurnOn", {"name": "Kitchen light"}, id="a")
+    assert again.status is Status.UNKNOWN
+
+
+async def test_explain_runs_nothing(house: House) -> None:
+    found = await house.box.explain("HassTurnOff", {"name": "Front door"}, "unlock")
+    assert found is not None
+    entry, verdict = found
+    assert entry.tool.name == "intent__HassTurnOff"
+    assert (verdict.rule, verdict.entities) == ("unlock", ("lock.front_door",))
+    assert await house.box.explain("nope", {}) is None
+    assert house.demo.calls == []
+
+
+async def test_a_failed_list_is_told_by_name(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = house.hub.call
+
+    async def partly(*args: Any, **more: Any) -> Any:
+        result = await real(*args, **more)
+        failed = '"failed": [{"name": "Old lamp", "type": "entity", "id": "light.old"}]'
+        return replace(result, text=result.text.replace('"failed": []', failed))
+
+    monkeypatch.setattr(house.hub, "call", partly)
+    outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    assert "Old lamp" in outcome.sentence
+    assert "Kitchen light" in outcome.sentence

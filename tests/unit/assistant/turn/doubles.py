@@ -1,0 +1,138 @@
+"""Strict doubles around the runner: scripted ears, brains and tools."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+
+from assistant.brains.protocol import BrainEvent, ToolCall, TurnRequest
+from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.turn.ear import Ear, EarEvent
+from audio.endpoint import Endpointer
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
+from audio.vad.protocol import Voicing
+from audio.wake.protocol import Detection
+
+Script = Callable[["ScriptedTurn"], AsyncIterator[BrainEvent]]
+
+
+class NoWake:
+    """A wake engine that hears nothing."""
+
+    score = 0.0
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        return None
+
+    def close(self) -> None: ...
+
+
+class NoVoice:
+    """A detector that finds no speech."""
+
+    def hear(self, pcm: bytes, end: int) -> list[Voicing]:
+        return []
+
+    def reset(self) -> None: ...
+
+
+class ScriptedEar(Ear):
+    """Reports given events with the frames that end at given milliseconds."""
+
+    def __init__(self, script: dict[int, Sequence[EarEvent]]) -> None:
+        super().__init__(NoWake(), NoVoice(), Endpointer())
+        self.script = dict(script)
+
+    def hear(self, frame: Frame) -> list[EarEvent]:
+        super().hear(frame)
+        return list(self.script.pop(frame.end // 16, ()))
+
+
+class Frames:
+    """A pulled source of numbered frames: each is filled with its own number."""
+
+    pulled = True
+
+    def __init__(self, seconds: float) -> None:
+        self._count = round(seconds * 50)
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        for number in range(self._count):
+            yield Frame(numbered(number), number * FRAME_SAMPLES)
+
+
+def numbered(number: int) -> bytes:
+    """A frame's worth of one value."""
+    return (number % 32_000).to_bytes(2, "little") * (FRAME_BYTES // 2)
+
+
+class ScriptedTurn:
+    """One turn whose events a function makes."""
+
+    def __init__(self, request: TurnRequest, script: Script) -> None:
+        self.request = request
+        self.answers: list[ToolOutcome] = []
+        self.answered = asyncio.Event()
+        self._script = script
+
+    def events(self) -> AsyncIterator[BrainEvent]:
+        return self._script(self)
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        self.answers.append(outcome)
+        self.answered.set()
+
+
+class ScriptedBrain:
+    """Plays one script a turn; a turn too many fails, and so does one too few."""
+
+    name = "scripted"
+
+    def __init__(self, *scripts: Script) -> None:
+        self._scripts: Iterator[Script] = iter(scripts)
+        self.turns: list[ScriptedTurn] = []
+
+    def begin(self, request: TurnRequest) -> ScriptedTurn:
+        turn = ScriptedTurn(request, next(self._scripts))
+        self.turns.append(turn)
+        return turn
+
+    def assert_consumed(self) -> None:
+        assert next(self._scripts, None) is None, "a script was not played"
+
+
+class Tools:
+    """Runs every call at once and remembers it."""
+
+    def __init__(self) -> None:
+        self.calls: list[ToolCall] = []
+
+    async def call(
+        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+    ) -> ToolOutcome:
+        self.calls.append(call)
+        return done(call)
+
+
+def done(call: ToolCall) -> ToolOutcome:
+    """The outcome of a call that worked."""
+    return ToolOutcome(
+        id=call.id,
+        server="home_assistant",
+        name=call.name,
+        arguments=call.arguments,
+        decision=Decision.ALLOWED,
+        tier=Tier.COMFORT,
+        status=Status.DONE,
+        observed=(Observed("light.kitchen", "off", "on"),),
+        ms=1.0,
+        sentence="Done.",
+    )
+
+
+class ToneVoice:
+    """A voice that makes 10 ms of sound for each character."""
+
+    name = "tone"
+    rate = 16_000
+
+    def speak(self, text: str) -> Iterator[bytes]:
+        yield b"\1\0" * (160 * len(text))

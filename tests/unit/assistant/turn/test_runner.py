@@ -1,0 +1,244 @@
+"""The runner: events in, effects done, whole turns with doubles on both sides."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Heard,
+    ReplyText,
+    ToolCall,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.clock import VirtualClock
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.ear import EarEvent
+from assistant.turn.events import (
+    CloseTurn,
+    SpeechEnded,
+    SpeechStarted,
+    StopAsked,
+    Typed,
+    WakeHeard,
+)
+from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.machine import State
+from assistant.turn.runner import Runner
+from audio.player import NullPlayer
+from tests.unit.assistant.turn.doubles import (
+    Frames,
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    ToneVoice,
+    Tools,
+    done,
+    numbered,
+)
+
+WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
+COMMAND: dict[int, Sequence[EarEvent]] = {
+    1_000: [WAKE],
+    1_400: [SpeechStarted(1_220)],
+    3_000: [SpeechEnded(2_300, 3_000)],
+}
+Closed = list[tuple[LiveTurn, CloseTurn]]
+
+
+@asynccontextmanager
+async def runner_with(
+    brain: ScriptedBrain, ear: ScriptedEar | None = None, tools: Tools | None = None
+) -> AsyncIterator[tuple[Runner, Closed]]:
+    closed: Closed = []
+
+    async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
+        closed.append((turn, closing))
+
+    player = NullPlayer(paced=False)
+    mouth = Mouth(lambda _: ToneVoice(), player)
+    ids = (f"turn-{number}" for number in range(100))
+    performers = Performers(brain, tools or Tools(), mouth)
+    runner = Runner(performers, ear, Catalogue(), VirtualClock(), lambda: next(ids), on_turn)
+    try:
+        async with runner:
+            yield runner, closed
+    finally:
+        mouth.close()
+    brain.assert_consumed()
+
+
+async def _on(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    assert turn.request.audio is not None
+    await turn.request.audio.complete()
+    yield Heard("turn on the light", "en")
+    yield ToolCall("c1", "intent__HassTurnOn", {"name": "Kitchen light"})
+    await turn.answered.wait()
+    yield ReplyText("The kitchen ")
+    yield ReplyText("light is on.")
+    yield TurnDone()
+
+
+async def _say(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    yield ReplyText("Hello there.")
+    yield TurnDone()
+
+
+async def test_a_spoken_turn_from_wake_word_to_answer() -> None:
+    brain, tools = ScriptedBrain(_on), Tools()
+    async with runner_with(brain, ScriptedEar(COMMAND), tools) as (runner, closed):
+        assert await runner.listen(Frames(6.0), turns=1) == 1
+        assert runner.state is State.IDLE
+    [(turn, closing)] = closed
+    assert closing.error is None
+    assert turn.heard == "turn on the light"
+    assert turn.answer == "The kitchen light is on."
+    assert [call.id for call in tools.calls] == ["c1"]
+    assert brain.turns[0].answers == turn.outcomes == [done(tools.calls[0])]
+    assert turn.spoken.clauses == ("The kitchen light is on.",)
+    assert turn.spoken.audio_ms == pytest.approx(240, abs=1)
+    timeline = turn.timeline.as_dict()
+    assert timeline["wake"] == 1_000
+    assert timeline["speech_start"] == 1_220
+    assert timeline["speech_end"] == 2_300
+    assert timeline["end_of_turn"] == timeline["heard"] == 3_000
+    assert timeline["first_audio_out"] <= timeline["answer_done"]
+
+
+async def test_the_brain_gets_every_sample_from_the_mark_to_the_end_of_the_turn() -> None:
+    brain = ScriptedBrain(_on)
+    async with runner_with(brain, ScriptedEar(COMMAND)) as (runner, _):
+        await runner.listen(Frames(6.0), turns=1)
+    audio = brain.turns[0].request.audio
+    assert audio is not None
+    first, last = 700 // 20, 3_000 // 20
+    assert audio.pcm == b"".join(numbered(number) for number in range(first, last))
+    assert audio.detection == (1_000 - 700) * 16
+
+
+async def test_nobody_speaks_after_the_wake_word() -> None:
+    async def waits(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        await asyncio.Event().wait()
+        yield TurnDone()
+
+    async with runner_with(ScriptedBrain(waits), ScriptedEar({1_000: [WAKE]})) as (runner, closed):
+        await runner.listen(Frames(8.0), turns=1)
+    [(turn, closing)] = closed
+    assert closing.error == "no_speech"
+    assert turn.answer == ""
+    assert turn.timeline.as_dict()["end_of_turn"] == 6_000
+
+
+async def test_a_file_without_wake_word_is_no_turn() -> None:
+    async with runner_with(ScriptedBrain(), ScriptedEar({})) as (runner, closed):
+        assert await runner.listen(Frames(3.0), turns=1) == 0
+    assert closed == []
+
+
+async def test_two_commands_in_one_file_are_two_turns() -> None:
+    later = {
+        at + 4_000: [_later(event, 4_000) for event in events] for at, events in COMMAND.items()
+    }
+    brain = ScriptedBrain(_on, _on)
+    async with runner_with(brain, ScriptedEar({**COMMAND, **later})) as (runner, closed):
+        assert await runner.listen(Frames(9.0)) == 2
+    assert [turn.turn_id for turn, _ in closed] == ["turn-0", "turn-1"]
+
+
+def _later(event: EarEvent, ms: float) -> EarEvent:
+    match event:
+        case WakeHeard(word, score, at, mark):
+            return WakeHeard(word, score, at + ms, mark + ms)
+        case SpeechStarted(at):
+            return SpeechStarted(at + ms)
+        case SpeechEnded(at, decided):
+            return SpeechEnded(at + ms, decided + ms)
+
+
+async def test_a_typed_turn_needs_no_ear() -> None:
+    brain = ScriptedBrain(_say)
+    async with runner_with(brain) as (runner, closed):
+        await runner.ask("hello")
+    assert brain.turns[0].request == TurnRequest("turn-0", "en", "text", "hello", None)
+    assert closed[0][0].answer == "Hello there."
+
+
+async def test_a_brain_that_fails_is_said_and_told() -> None:
+    async def fails(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+        yield BrainFault("broken", "It broke.", retryable=False)
+
+    async with runner_with(ScriptedBrain(fails)) as (runner, closed):
+        await runner.ask("hello")
+    [(turn, closing)] = closed
+    assert (closing.error, closing.message) == ("broken", "It broke.")
+    assert turn.answer == Catalogue().say("fault.broken", "en")
+    assert turn.spoken.audio_ms > 0
+
+
+async def test_a_brain_that_raises_does_not_take_the_daemon_with_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def raises(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+        yield ReplyText("Well")
+        raise ValueError("a bug")
+
+    async with runner_with(ScriptedBrain(raises, _say)) as (runner, closed):
+        await runner.ask("first")
+        await runner.ask("second")
+    assert [closing.error for _, closing in closed] == ["broken", None]
+    assert "a bug" in caplog.text
+
+
+async def test_a_new_sentence_interrupts_and_a_started_call_is_finished() -> None:
+    release = asyncio.Event()
+
+    class SlowTools(Tools):
+        finished = False
+
+        async def call(
+            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        ) -> ToolOutcome:
+            await release.wait()
+            self.finished = True
+            return done(call)
+
+    async def calls(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+        yield ToolCall("c1", "slow", {})
+        await asyncio.Event().wait()
+
+    tools = SlowTools()
+    async with runner_with(ScriptedBrain(calls, _say), tools=tools) as (runner, closed):
+        runner.dispatch(Typed("first"))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        await runner.ask("second")
+        release.set()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert tools.finished
+    assert sorted((turn.turn_id, closing.error) for turn, closing in closed) == [
+        ("turn-0", "interrupted"),
+        ("turn-1", None),
+    ]
+
+
+async def test_stop_silences_the_answer() -> None:
+    async def talks(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+        yield ReplyText("One. ")
+        await asyncio.Event().wait()
+
+    async with runner_with(ScriptedBrain(talks)) as (runner, closed):
+        runner.dispatch(Typed("talk"))
+        await asyncio.sleep(0)
+        runner.dispatch(StopAsked())
+        assert runner.state is State.IDLE
+        await runner.rest()
+    assert closed[0][1].error == "interrupted"

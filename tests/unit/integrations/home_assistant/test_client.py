@@ -1,0 +1,128 @@
+"""The live picture against the embedded house: loading, following, losing and finding it again."""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from integrations.demo_home import DemoHome
+from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.rest import check
+from integrations.serving import serving
+
+QUICK = (0.01, 0.05)  # s between tries
+
+
+async def test_the_picture_has_rooms_names_and_states() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
+        assert home.connected
+        assert home.problem is None
+        house = home.house
+        assert house.areas["kitchen"].floor_id in house.floors
+        lock = house.entities["lock.front_door"]
+        assert (lock.name, lock.state, lock.area_id) == ("Front door", "locked", "hall")
+        assert "puerta principal" in lock.aliases
+        assert house.entities["cover.garage_door"].device_class == "garage"
+        assert not house.entities["light.workbench"].exposed
+        assert house.entities["light.kitchen"].exposed
+
+
+async def test_a_change_makes_a_new_picture() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
+        before = home.house
+        demo.house.write("light.kitchen", "on", brightness=76)
+        assert await home.wait_for(
+            ["light.kitchen"], lambda house: house.entities["light.kitchen"].state == "on", 2
+        )
+        assert before.entities["light.kitchen"].state == "off"
+        after = home.house.entities["light.kitchen"]
+        assert after.attributes["brightness"] == 76
+        assert after.aliases == before.entities["light.kitchen"].aliases
+        assert home.house is home.house
+
+
+async def test_waiting_ends_at_once_or_after_the_time() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
+        assert await home.wait_for([], lambda house: True, 0)
+        assert not await home.wait_for(["light.kitchen"], lambda house: False, 0.01)
+
+
+async def test_a_wrong_token_is_said_once_and_entering_does_not_fail() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, "wrong") as home:
+        assert not home.connected
+        assert isinstance(home.problem, SignInAgain)
+        assert "home_assistant.token" in str(home.problem)
+        assert home.house.entities == {}
+        assert not await home.wait_for([], lambda house: True, 1)
+        with pytest.raises(SignInAgain):
+            await home.command("get_states")
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [("http://127.0.0.1:9", Unavailable), ("nonsense", Misconfigured), ("http://", Misconfigured)],
+)
+async def test_an_address_that_does_not_work(url: str, kind: type[Exception]) -> None:
+    async with HomeAssistant(url, "t", pause_s=QUICK) as home:
+        assert type(home.problem) is kind
+        assert "home_assistant.url" in str(home.problem)
+
+
+async def test_commands_and_their_refusal() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
+        assert len(await home.command("config/area_registry/list")) == len(home.house.areas)
+        with pytest.raises(Refused):
+            await home.command("no/such/command")
+
+
+async def test_it_finds_the_house_again(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR)
+    async with AsyncExitStack() as running, DemoHome(token="t") as second:
+        first = await running.enter_async_context(DemoHome(token="t"))
+        async with HomeAssistant(first.url, "t", pause_s=QUICK) as home:
+            assert not _is_on(home)
+            second.house.write("light.kitchen", "on")
+            home._url = second.url  # as if the same host had started anew
+            await running.aclose()
+            async with asyncio.timeout(5):
+                while not _is_on(home):  # noqa: ASYNC110 (the client has no event for it)
+                    await asyncio.sleep(0.01)
+            assert home.problem is None
+
+
+def _is_on(home: HomeAssistant) -> bool:
+    entity = home.house.entities.get("light.kitchen")
+    return home.connected and entity is not None and entity.state == "on"
+
+
+async def test_the_bodys_own_error_passes_unchanged() -> None:
+    async with DemoHome() as demo:
+        with pytest.raises(KeyError, match="mine"):
+            async with HomeAssistant(demo.url, demo.token):
+                raise KeyError("mine")
+
+
+async def test_check_tells_who_answers() -> None:
+    async with DemoHome() as demo:
+        instance = await check(demo.url, demo.token)
+        assert instance.version.startswith("2026.")
+        assert instance.state == "RUNNING"
+        with pytest.raises(SignInAgain, match=r"home_assistant\.token"):
+            await check(demo.url, "wrong")
+
+
+async def test_check_on_something_else() -> None:
+    async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+    async with serving(hello, "127.0.0.1", 0) as port:
+        with pytest.raises(Misconfigured, match="not as Home Assistant"):
+            await check(f"http://127.0.0.1:{port}", "t")
+    with pytest.raises(Unavailable, match=r"home_assistant\.url"):
+        await check("http://127.0.0.1:9", "t")
+    with pytest.raises(Misconfigured, match="is no address"):
+        await check("nonsense", "t")

@@ -1,0 +1,168 @@
+"""The hub against a server on loopback: listing, calling, and every way in which a server fails."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import CallLost, McpResult, ServerSpec
+from tests.unit.integrations.mcp.loopback import LoopbackServer
+
+STDIO_SERVER = """
+from mcp.server import MCPServer
+server = MCPServer("adder")
+@server.tool()
+def add(a: int, b: int) -> int:
+    "Adds."
+    return a + b
+@server.tool()
+def die() -> None:
+    "Ends the process."
+    import os
+    os._exit(3)
+server.run("stdio")
+"""
+
+
+async def test_lists_every_page_and_calls(server: LoopbackServer) -> None:
+    server.pages = 3
+    async with McpHub([server.spec()]) as hub:
+        tools = await hub.tools()
+        assert [tool.name for tool in tools] == ["tool_0", "tool_1", "tool_2"]
+        assert tools[0].title == "A tool"
+        assert tools[0].read_only
+        assert tools[0].input_schema["properties"] == {"name": {"type": "string"}}
+        result = await hub.call("home_assistant", "tool_0", {"name": "Lamp"})
+        assert result == McpResult('{"name": "Lamp"}\n[image/png left out]', is_error=False)
+        assert hub.states()[0].ok
+
+
+async def test_a_tools_own_failure_is_a_result(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        result = await hub.call("home_assistant", "tool_0", {"fail": True})
+    assert result.is_error
+    assert result.text == "Error calling tool: No entities matched the name"
+
+
+async def test_an_older_release_is_found_at_the_second_path(server: LoopbackServer) -> None:
+    server.paths = {"/api/mcp"}
+    async with McpHub([server.spec()]) as hub:
+        assert await hub.tools()
+        assert hub.states()[0].ok
+
+
+async def test_prompt_and_meta(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        assert await hub.prompt("home_assistant") == "The house has a lamp."
+        await hub.call("home_assistant", "tool_0", {}, meta={"io.home-assistant/device_id": "d1"})
+    assert "io.home-assistant/device_id" in server.metas[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        ({"token": "other"}, SignInAgain, "home_assistant.token"),
+        ({"status": 403}, SignInAgain, "administrator"),
+        ({"paths": set()}, Misconfigured, "Model Context Protocol Server"),
+        ({"status": 503}, Unavailable, "starting"),
+        ({"status": 400}, Misconfigured, "home_assistant"),
+    ],
+)
+async def test_a_refusal_is_one_sentence(
+    server: LoopbackServer, change: dict[str, Any], kind: type[Exception], words: str
+) -> None:
+    spec = server.spec()
+    for name, value in change.items():
+        setattr(server, name, value)
+    async with McpHub([spec]) as hub:
+        assert await hub.tools() == []
+        state = hub.states()[0]
+        assert not state.ok
+        assert words in state.reason
+        assert state.reason.count(". ") == 0
+        assert "good" not in state.reason
+        with pytest.raises(kind):
+            await hub.call("home_assistant", "tool_0", {})
+    assert server.calls == []
+
+
+async def test_nobody_listens() -> None:
+    spec = ServerSpec("far", "http", url="http://127.0.0.1:9/mcp")
+    async with McpHub([spec]) as hub:
+        with pytest.raises(Unavailable, match=r'url in mcp\.servers "far"') as caught:
+            await hub.call("far", "x", {})
+        assert not isinstance(caught.value, CallLost)
+
+
+async def test_one_dead_server_does_not_hurt_the_others(server: LoopbackServer) -> None:
+    dead = ServerSpec("dead", "stdio", command="/nowhere/server")
+    bad = ServerSpec("bad", "http", url="not-a-url")
+    async with McpHub([dead, server.spec(), bad]) as hub:
+        assert [tool.server for tool in await hub.tools()] == ["home_assistant"]
+        states = {state.name: state for state in hub.states()}
+        assert "command = '/nowhere/server'" in states["dead"].reason
+        assert "url = 'not-a-url'" in states["bad"].reason
+        assert states["home_assistant"].ok
+
+
+async def test_twenty_calls_at_once(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        results = await asyncio.gather(
+            *(hub.call("home_assistant", "tool_0", {"name": str(n)}) for n in range(20))
+        )
+    assert [result.text.split("\n")[0] for result in results] == [
+        f'{{"name": "{n}"}}' for n in range(20)
+    ]
+
+
+async def test_a_hanging_call_times_out_and_the_next_works(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        await hub.tools()
+        server.hang = True
+        with pytest.raises(TimeoutError):
+            await hub.call("home_assistant", "tool_0", {}, timeout_s=0.1)
+        server.hang = False
+        assert not (await hub.call("home_assistant", "tool_0", {})).is_error
+
+
+async def test_a_garbage_answer_may_have_run(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        server.garbage = True
+        with pytest.raises(CallLost):
+            await hub.call("home_assistant", "tool_0", {})
+        server.garbage = False
+        assert not (await hub.call("home_assistant", "tool_0", {})).is_error
+    assert len(server.calls) == 2
+
+
+async def test_a_restarted_server_is_used_again(server: LoopbackServer) -> None:
+    async with McpHub([server.spec()]) as hub:
+        await hub.call("home_assistant", "tool_0", {"name": "1"})
+        server.status = 503
+        with pytest.raises(CallLost):
+            await hub.call("home_assistant", "tool_0", {"name": "2"})
+        server.status = 200
+        await hub.call("home_assistant", "tool_0", {"name": "3"})
+    assert [arguments["name"] for _, arguments in server.calls] == ["1", "3"]
+
+
+async def test_an_unknown_server_names_the_setting() -> None:
+    async with McpHub([]) as hub:
+        with pytest.raises(IntegrationError, match=r"mcp\.servers"):
+            await hub.call("nope", "x", {})
+
+
+async def test_stdio_server_lives_dies_and_lives_again(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(STDIO_SERVER)
+    spec = ServerSpec("adder", "stdio", command=sys.executable, args=(str(script),), deny=("die",))
+    async with McpHub([spec]) as hub:
+        assert [tool.name for tool in await hub.tools()] == ["add"]
+        assert (await hub.call("adder", "add", {"a": 2, "b": 3})).text == "5"
+        with pytest.raises(CallLost):
+            await hub.call("adder", "die", {})
+        assert (await hub.call("adder", "add", {"a": 4, "b": 3})).text == "7"
