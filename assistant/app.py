@@ -1,14 +1,19 @@
 """The composition root: wires the parts of one process together by the settings."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from assistant.brains.offline.brain import OfflineBrain
+from assistant.brains.recognizer import make_recognizer
 from assistant.clock import Clock, SystemClock
+from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.journal.records import new_id
 from assistant.journal.store import Store
-from assistant.speech.catalogue import catalogue
+from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.tools.toolbox import Toolbox
 from assistant.turn.ear import Ear
@@ -26,7 +31,20 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
 
+_log = logging.getLogger(__name__)
 DEMO = "demo"  # as home_assistant.url
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The house and its tools, without anybody who listens or speaks."""
+
+    store: Store
+    home: HomeAssistant
+    hub: McpHub
+    tools: Toolbox
+    catalogue: Catalogue
+    demo: DemoHome | None  # the simulated house, where `home_assistant.url` is "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +52,9 @@ class App:
     """What one process of Hearth is made of."""
 
     settings: Settings
-    store: Store
-    home: HomeAssistant
-    hub: McpHub
-    tools: Toolbox
+    bridge: Bridge
     runner: Runner
     log: TurnLog
-    demo: DemoHome | None  # the simulated house, where `home_assistant.url` is "demo"
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """The house and its tools, without anybody who speaks or listens."""
-
-    store: Store
-    home: HomeAssistant
-    hub: McpHub
-    tools: Toolbox
-    demo: DemoHome | None
 
 
 @asynccontextmanager
@@ -64,7 +67,7 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
     """
     clock = SystemClock()
     async with open_bridge(settings, clock) as bridge, AsyncExitStack() as stack:
-        brain = _brain(settings, bridge, clock)
+        brain = await _brain(settings, bridge, clock)
         stack.callback(brain.close)
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
@@ -75,7 +78,7 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
         runner = Runner(
             Performers(brain, bridge.tools, mouth),
             ear,
-            catalogue(),
+            bridge.catalogue,
             clock,
             lambda: new_id(clock.now()),
             log.record,
@@ -83,9 +86,7 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
             rules=Rules(follow_up=settings.assistant.follow_up),
         )
         await stack.enter_async_context(runner)
-        yield App(
-            settings, bridge.store, bridge.home, bridge.hub, bridge.tools, runner, log, bridge.demo
-        )
+        yield App(settings, bridge, runner, log)
 
 
 @asynccontextmanager
@@ -105,9 +106,10 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             *_other_servers(settings),
         ]
         hub = await stack.enter_async_context(McpHub(servers))
+        catalogue = Catalogue()
         area = settings.assistant.area
-        tools = Toolbox(hub, home, store, catalogue(), clock, area=area)
-        yield Bridge(store, home, hub, tools, demo)
+        tools = Toolbox(hub, home, store, catalogue, clock, area=area)
+        yield Bridge(store, home, hub, tools, catalogue, demo)
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:
@@ -129,6 +131,31 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
         )
         for server in settings.mcp.servers
     ]
+
+
+async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBrain:
+    """The brain on the device: the only one yet. Raises ConfigError where it is not wanted."""
+    skipped = [name for name in settings.brain.order if name != "offline"]
+    if "offline" not in settings.brain.order:
+        raise ConfigError(
+            f"brain.order names only {', '.join(skipped)}, which this version does not have yet; "
+            'add "offline"'
+        )
+    if skipped:
+        _log.info("not in this version yet, so skipped: %s", ", ".join(skipped))
+    # Models load here: not on the loop, which may be serving the embedded house.
+    recognizer = await asyncio.to_thread(
+        make_recognizer, settings.offline.recognizer, settings.assistant.languages
+    )
+    await bridge.tools.menu()
+    return OfflineBrain(
+        lambda: bridge.home.house,
+        lambda: bridge.tools.current_menu,
+        recognizer,
+        bridge.catalogue,
+        clock,
+        settings.assistant.area,
+    )
 
 
 def _mouth(settings: Settings, player: Player | None) -> Mouth:

@@ -46,6 +46,11 @@ class Endpointer:
         """Between a start and its end."""
         return self._last_voiced is not None
 
+    @property
+    def last_voiced(self) -> int | None:
+        """The sample behind the last voiced chunk of the speech under way, None without any."""
+        return self._last_voiced
+
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
         """Take the next chunk."""
         start = max(0, voicing.end - self._chunk)

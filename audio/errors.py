@@ -1,7 +1,7 @@
 """What can go wrong with sound, one class per way to recover.
 
 AudioError
-├── InputUnusable   tell the person: this file, device or model cannot be used; the message says the mend
+├── InputUnusable   tell the person: this file, device or model cannot be used
 └── DeviceLost      retry: the device was there and has gone, open it again after a pause
 """
 

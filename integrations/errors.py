@@ -3,7 +3,7 @@
 IntegrationError
 ├── Unavailable     retry: not reachable now (network, restart, time-out)
 ├── SignInAgain     the credential is refused: the person must give another
-├── Misconfigured   tell the person: this can never work as it is set (wrong host, integration absent, bad URL)
+├── Misconfigured   tell the person: it cannot work as it is set (host, integration, URL)
 └── Refused         the service answered and said no to this one request
 """
 

@@ -1,4 +1,4 @@
-"""What a brain is: it takes one turn's sound or text and yields events. The turn does not know which it has."""
+"""What a brain is: it takes one turn's sound or text and yields events."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -66,7 +66,9 @@ class TurnDone:
     """The brain has nothing more to say in this turn."""
 
     usage: Usage | None = None
-    understood: bool = True  # False: the sentence was not a command or question that this brain can serve
+    understood: bool = (
+        True  # False: the sentence was not a command or question that this brain can serve
+    )
 
 
 # Each has its sentence in the catalogue, under "fault".
@@ -83,7 +85,14 @@ class BrainFault:
 
 
 BrainEvent = (
-    Heard | ReplyText | ReplyAudio | ToolCall | ToolCallsCancelled | Interrupted | TurnDone | BrainFault
+    Heard
+    | ReplyText
+    | ReplyAudio
+    | ToolCall
+    | ToolCallsCancelled
+    | Interrupted
+    | TurnDone
+    | BrainFault
 )
 
 
@@ -102,7 +111,7 @@ class BrainTurn(Protocol):
     """One turn in the hands of a brain."""
 
     def events(self) -> AsyncIterator[BrainEvent]:
-        """Events in order; ends after TurnDone or BrainFault. Closing the iterator cancels the turn."""
+        """Events in order; it ends after TurnDone or BrainFault. Closing it cancels the turn."""
         ...
 
     async def answer(self, outcome: ToolOutcome) -> None:

@@ -1,8 +1,9 @@
 """What each command of the program is made of."""
 
 import argparse
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from assistant.config.schema import Settings
 
@@ -15,10 +16,10 @@ class Command:
     summary: str  # one line for --help, lower case, no full stop
     example: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Settings], Awaitable[int]]  # gives the exit code
+    run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # gives the exit code
 
 
-class Failed(Exception):  # noqa: N818 - it says what happened, as the other errors do
+class Failed(Exception):
     """A command could not do its work. `str(error)` is one sentence for a person."""
 
     def __init__(self, sentence: str, exit_code: int = 1) -> None:

@@ -13,8 +13,9 @@ from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
-from assistant.demo.show import show_scene
+from assistant.demo.show import show_house, show_scene
 from assistant.demo.speech import make_clip
+from assistant.journal.trace import LEGEND
 from assistant.output import open_player
 from assistant.turn.log import FinishedTurn
 from audio.microphone import Microphone
@@ -75,20 +76,23 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
     player = Gramophone()
     failed: list[str] = []
     async with open_app(settings, player, hears=True) as app:
-        assert app.demo is not None
-        console.print(f"\n{app.demo.describe()}", highlight=False)
+        assert app.bridge.demo is not None
+        console.print("\n[bold]The house before[/]")
+        show_house(console, app.bridge.demo.describe())
+        console.print(f"\n[dim]The bars: {LEGEND}[/]")
         for number, scene in enumerate(SCENES, 1):
             answer = folder / f"{scene.name}.answer.wav"
             await player.begin(answer)
-            before = _states(app.demo)
+            before = _states(app.bridge.demo)
             turn = await _play(app, scene, clips.get(scene.name))
-            changes = _changes(before, _states(app.demo))
+            changes = _changes(before, _states(app.bridge.demo))
             show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
             if (trouble := _trouble(scene, turn, changes)) is not None:
                 console.print(f"   [red]wrong   {trouble}[/]")
                 failed.append(scene.name)
         await player.close()
-        console.print(f"\n{app.demo.describe()}", highlight=False)
+        console.print("\n[bold]The house after[/]")
+        show_house(console, app.bridge.demo.describe())
     return _verdict(console, failed, folder)
 
 
@@ -99,10 +103,10 @@ async def _play(app: App, scene: Spoken | Typed, clip: Path | None) -> FinishedT
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)
     else:
         await app.runner.ask(scene.words)
-    demo = app.demo
+    demo = app.bridge.demo
     assert demo is not None
     # Looked at with each change that the websocket tells; what is missing is told by `_trouble`.
-    await app.home.wait_for(
+    await app.bridge.home.wait_for(
         scene.expects,
         lambda _: all(_states(demo)[key] == want for key, want in scene.expects.items()),
         _SETTLE_S,
@@ -148,9 +152,9 @@ async def _with_microphone(settings: Settings) -> int:
         open_player(settings, paced=True) as player,
         open_app(settings, player, hears=True) as app,
     ):
-        assert app.demo is not None
+        assert app.bridge.demo is not None
         app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
-        console.print(app.demo.describe())
+        show_house(console, app.bridge.demo.describe())
         console.print('\nSay "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
         await app.runner.listen_for_ever(lambda: Microphone(settings.audio.input), _REOPEN_S)
     return 0

@@ -37,10 +37,11 @@ EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names and return the exit code."""
     arguments = _parser().parse_args(argv)
+    command: Command = arguments.command
     _log_to_stderr(arguments.debug)
     try:
         settings = load_settings(arguments.config, os.environ)
-        return asyncio.run(arguments.command.run(arguments, settings))
+        return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -52,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not isinstance(cause, EXPECTED):
             raise
         if arguments.debug:
-            logging.getLogger(__name__).exception("hearth %s", arguments.command.name)
+            logging.getLogger(__name__).exception("hearth %s", command.name)
         print(f"hearth: {cause}", file=sys.stderr)
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
 

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import signal
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from assistant.app import App, open_app
 from assistant.cli.command import Command
 from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
+from assistant.journal.records import StoreError
 from assistant.lock import locked
 from assistant.output import open_player
 from assistant.turn.machine import State
@@ -20,6 +22,8 @@ from integrations.serving import serving
 from integrations.web.health import Health, health_app
 
 _REOPEN_S = 2.0
+_FORGET_S = 3600.0
+_log = logging.getLogger(__name__)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +40,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         ):
             if not arguments.quiet:
                 app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
+            forgetting = group.create_task(_forget(app), name="forgetting")
             listening = group.create_task(_listen(app, settings), name="listening")
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listening.cancel)
+            listening.add_done_callback(lambda _: forgetting.cancel())
     return 0
 
 
@@ -52,6 +58,17 @@ async def _listen(app: App, settings: Settings) -> None:
         await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
         return
     await app.runner.listen_for_ever(lambda: Microphone(name), _REOPEN_S)
+
+
+async def _forget(app: App) -> None:
+    """Erase what is older than the settings allow, once an hour."""
+    journal = app.settings.journal
+    while True:
+        try:
+            await app.bridge.store.erase_old(journal.keep_days, journal.transcript_hours)
+        except StoreError as error:
+            _log.error("old turns could not be erased: %s", error)
+        await asyncio.sleep(_FORGET_S)
 
 
 def _health(app: App) -> Health:

@@ -14,7 +14,6 @@ from assistant.app import Bridge, open_bridge
 from assistant.cli.command import Command, Failed
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.speech.catalogue import catalogue
 from assistant.tools.menu import MenuEntry
 from integrations.mcp.servers import ServerState
 
@@ -106,7 +105,7 @@ async def _explain(bridge: Bridge, call: dict[str, Any], language: str) -> dict[
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")
     entry, verdict = explained
-    reason = catalogue().say(verdict.key, language, **verdict.values) if verdict.key else None
+    reason = bridge.catalogue.say(verdict.key, language, **verdict.values) if verdict.key else None
     return {
         "name": entry.tool.name,
         "server": entry.server,

@@ -29,6 +29,6 @@ SCENES: tuple[Spoken | Typed, ...] = (
     ),
     Spoken("3-office", "set the office light to forty percent", "awb", {"light.office": "on 40 %"}),
     Spoken("4-no-command", "why is the sky blue in the morning", "rms"),
-    Typed("5-paraphrase", "switch the kitchen light on please", {"light.kitchen": "on"}),
+    Typed("5-paraphrase", "switch the kitchen light on please", {"light.kitchen": "on 100 %"}),
     Typed("6-spanish", "apaga la luz de la cocina", {"light.kitchen": "off"}),
 )

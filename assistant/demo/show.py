@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from assistant.cli.show import describe
 from assistant.demo.scenes import Spoken, Typed
@@ -34,6 +35,15 @@ def show_scene(
     _line(console, "answer", f"[cyan]{escape(record.answer or '')}[/]  [dim]{answer}[/]")
     if record.timeline:
         _line(console, "time", escape(draw_bar(record.timeline, width=60)))
+
+
+def show_house(console: Console, described: str) -> None:
+    """Print the house, a room a line, wrapped under its name."""
+    table = Table.grid(padding=(0, 2))
+    for line in described.splitlines():
+        area, _, things = line.partition("  ")
+        table.add_row(f"[dim]{escape(area)}[/]", escape(things.strip()))
+    console.print(table)
 
 
 def _changes(changes: Mapping[str, tuple[str, str]]) -> str:

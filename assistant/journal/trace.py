@@ -71,10 +71,11 @@ def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """From the last voiced sample (typed: from the start) to the first sample of the answer."""
-    if "first_audio_out" not in timeline:
+    """From the last voiced sample (typed: from the end of typing) to the answer's first sample."""
+    since = timeline.get("speech_end", timeline.get("end_of_turn"))
+    if since is None or "first_audio_out" not in timeline:
         return None
-    return timeline["first_audio_out"] - timeline.get("speech_end", 0.0)
+    return timeline["first_audio_out"] - since
 
 
 def _waterfall(timeline: Mapping[str, float]) -> list[str]:

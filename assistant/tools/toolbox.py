@@ -18,6 +18,7 @@ from assistant.tools.policy import Verdict, judge
 from assistant.tools.sentences import Sentences
 from assistant.tools.verify import WAIT_S, Finding, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.house import House
 from integrations.mcp.servers import CallLost, McpResult, McpTool, ServerSpec
 
 LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
@@ -225,7 +226,7 @@ class Toolbox:
         entity_ids: tuple[str, ...],
         *,
         wait_s: float,
-        before: Any,
+        before: House,
     ) -> Finding:
         suffix = entry.suffix if entry.trusted else ""
         return await verify(suffix, verdict.arguments, entity_ids, before, self._home, wait_s)

@@ -60,10 +60,17 @@ class Ear:
         """Nobody is expected to speak without the wake word."""
         self._watching = False
 
+    @property
+    def last_voiced_ms(self) -> float | None:
+        """The last voiced sample of the speech under way, None where nobody speaks."""
+        last = self._endpointer.last_voiced
+        return None if last is None else last / SAMPLES_PER_MS
+
     def restart(self) -> None:
         """A new source begins, its time at 0."""
         self.ring = Ring()
         self._watching = False
+        self._wake.restart()
 
     def close(self) -> None:
         """Give up the engine's native resources."""

@@ -106,9 +106,9 @@ class Runner:
         """
         if self._ear is None:
             raise RuntimeError("this runner was made without an ear")
-        self._ear.restart()
-        self._conversation.heard(0.0)
-        self._conversation.listen()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._ear_thread, self._ear.restart)
+        self._conversation.begin()
         before, end_ms = self._closed, 0.0
         async with aclosing(source.frames()) as frames:
             async for frame in frames:
@@ -265,6 +265,8 @@ class Runner:
         if self._turn is None:
             return
         speech_end = ending.speech_end_ms
+        if speech_end is None and self._ear is not None:
+            speech_end = self._ear.last_voiced_ms  # cut off by the end of a file or of the time
         if speech_end is not None:
             speech_end = self._conversation.at(speech_end)
         self._turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))

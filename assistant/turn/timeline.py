@@ -36,6 +36,11 @@ class ConversationClock:
         self._offset_ms = 0.0  # what real waiting added to the sound's own time
         self._stood: tuple[float, float] | None = (clock.monotonic(), 0.0)  # s, sound ms
 
+    def begin(self) -> None:
+        """A source of sound begins: its first sample is 0."""
+        self._sound_ms = self._offset_ms = 0.0
+        self._stood = None
+
     def heard(self, sound_ms: float) -> None:
         """The source has come this far."""
         self._sound_ms = sound_ms

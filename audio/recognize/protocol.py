@@ -14,7 +14,7 @@ class Recognizer(Protocol):
         ...
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16, lower case, "" when nothing was understood. Raises AudioError."""
+        """Free text of 16 kHz mono int16, lower case, "" for nothing. Raises AudioError."""
         ...
 
 

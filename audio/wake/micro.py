@@ -8,7 +8,7 @@ from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
 
 from audio.wake.models import check_model, check_words, own_model, unusable
 from audio.wake.protocol import Detection
-from audio.wake.trigger import Sensitivity, Trigger
+from audio.wake.trigger import REFRACTORY, Sensitivity, Trigger
 
 BUILT_IN = tuple(model.value for model in Model)
 LEAD_MS = 300  # measured: fires between 90 ms before and 200 ms after the end of the word
@@ -51,6 +51,20 @@ class MicroWake:
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""
+        self._infer(pcm)
+        return self._trigger.judge(self._scores, end)
+
+    def restart(self) -> None:
+        """Hear as much silence as a detection keeps it deaf, then count from 0."""
+        self._infer(bytes(REFRACTORY * 2))
+        self._trigger.restart()
+
+    def close(self) -> None:
+        """Free the models."""
+        for model in self._models.values():
+            model.close()
+
+    def _infer(self, pcm: bytes) -> None:
         for features in self._features.process_streaming(pcm):
             self._steps += 1
             for word, model in self._models.items():
@@ -58,12 +72,6 @@ class MicroWake:
                 # A model runs once in `stride` steps and gives 0 for the others.
                 if self._steps % model.stride == 0:
                     self._scores[word] = score or 0.0
-        return self._trigger.judge(self._scores, end)
-
-    def close(self) -> None:
-        """Free the models."""
-        for model in self._models.values():
-            model.close()
 
 
 def _threshold(cutoff: float, sensitivity: Sensitivity) -> float:

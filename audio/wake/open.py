@@ -7,7 +7,7 @@ from pyopen_wakeword import Model, OpenWakeWord, OpenWakeWordFeatures
 from audio.frames import SAMPLES_PER_MS
 from audio.wake.models import check_model, check_words, own_model, unusable
 from audio.wake.protocol import Detection
-from audio.wake.trigger import Sensitivity, Trigger
+from audio.wake.trigger import REFRACTORY, Sensitivity, Trigger
 
 BUILT_IN = tuple(model.value for model in Model)
 LEAD_MS = 500  # measured: fires between 0 and 440 ms after the end of the word
@@ -58,6 +58,13 @@ class OpenWake:
             self._infer(bytes(self._waiting))
             self._waiting.clear()
         return self._trigger.judge(self._scores, end)
+
+    def restart(self) -> None:
+        """Hear as much silence as a detection keeps it deaf, then count from 0."""
+        self._waiting.clear()
+        for _ in range(REFRACTORY * 2 // _CHUNK_BYTES):
+            self._infer(bytes(_CHUNK_BYTES))
+        self._trigger.restart()
 
     def close(self) -> None:
         """Free the models."""

@@ -29,6 +29,10 @@ class WakeEngine(Protocol):
         """
         ...
 
+    def restart(self) -> None:
+        """Another stream begins, its time at 0: forget the last one. Takes up to 0.2 s."""
+        ...
+
     def close(self) -> None:
         """Give up native resources. Must not be used afterwards."""
         ...

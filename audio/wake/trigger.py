@@ -29,3 +29,7 @@ class Trigger:
             return None
         self._deaf_until = end + REFRACTORY
         return Detection(word, scores[word], at=end, mark=max(0, end - self._lead))
+
+    def restart(self) -> None:
+        """Sample counts begin anew."""
+        self._deaf_until = 0

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 OPEN_S = 10.0
 PARALLEL_CALLS = 32
-PAUSE_S = (0.5, 30.0)  # after a failed opening: doubled each time, from and to
+PAUSE_S = (0.5, 4.0)  # after a failed opening: doubled each time, from and to
 MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
 
 

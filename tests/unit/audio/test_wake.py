@@ -64,6 +64,19 @@ def test_a_spoken_wake_word_is_found_once(engine: str, word: str, speech: Path) 
 
 
 @pytest.mark.parametrize("engine", WORDS)
+def test_another_stream_begins_without_memory_of_the_last(engine: str, speech: Path) -> None:
+    clip = SECOND + read_wav(speech / "okay_nabu.wav")
+    listener = make_wake_engine(engine, ["okay_nabu"])
+    [first], _ = listen(listener, clip)
+    listener.restart()
+    assert listen(listener, 2 * SECOND)[0] == []
+    listener.restart()
+    [again], _ = listen(listener, clip)
+    assert again.at == pytest.approx(first.at, abs=1_600)
+    listener.close()
+
+
+@pytest.mark.parametrize("engine", WORDS)
 def test_other_speech_is_no_wake_word(engine: str, speech: Path) -> None:
     names = ["negative_reference.wav", "not_a_wake_word_snowboy.wav"]
     names += ["conversation_with_turn_on_the_office_lights.wav"]

@@ -22,6 +22,8 @@ class NoWake:
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         return None
 
+    def restart(self) -> None: ...
+
     def close(self) -> None: ...
 
 

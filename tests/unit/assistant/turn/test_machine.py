@@ -42,7 +42,7 @@ SPEAKING = replace(THINKING, state=State.SPEAKING)
 FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
 FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
 ENDED = Microphone.ENDED
-CUT_OFF = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted")]
+CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted")]
 
 ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
     # the wake word

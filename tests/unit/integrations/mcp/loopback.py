@@ -25,7 +25,7 @@ class LoopbackServer:
         self.hang = False
         self.garbage = False
         self.calls: list[tuple[str, dict[str, object]]] = []
-        self.metas: list[object] = []
+        self.metas: list[dict[str, object]] = []
         self.url = ""
         self.over = asyncio.Event()
 
@@ -73,7 +73,8 @@ class LoopbackServer:
         arguments = params.get("arguments")
         assert isinstance(arguments, dict)
         self.calls.append((str(params["name"]), arguments))
-        self.metas.append(params.get("_meta"))
+        meta = params.get("_meta")
+        self.metas.append(meta if isinstance(meta, dict) else {})
         if self.hang:
             await self.over.wait()
         if self.garbage:

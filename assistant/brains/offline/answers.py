@@ -1,0 +1,105 @@
+"""Sentences after a call: what was done, refused or not seen, from the catalogue."""
+
+from assistant.brains.offline.calls import Problem
+from assistant.brains.offline.parse import Command
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.outcome import Decision, Status, ToolOutcome
+from integrations.home_assistant.house import House
+
+ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
+
+# Intent and domain ("" is any) -> the end of the key: offline.done_<end>.
+_DONE = {
+    ("HassTurnOn", "cover"): "open",
+    ("HassTurnOff", "cover"): "closed",
+    ("HassTurnOn", "valve"): "open",
+    ("HassTurnOff", "valve"): "closed",
+    ("HassTurnOn", "lock"): "locked",
+    ("HassTurnOff", "lock"): "unlocked",
+    ("HassTurnOn", "scene"): "started",
+    ("HassTurnOn", "script"): "started",
+    ("HassTurnOn", ""): "on",
+    ("HassTurnOff", ""): "off",
+    ("HassLightSet", ""): "set",
+    ("HassClimateSetTemperature", ""): "temperature",
+    ("HassSetPosition", ""): "percent",
+    ("HassFanSetSpeed", ""): "percent",
+    ("HassSetVolume", ""): "volume",
+    ("HassListAddItem", ""): "added",
+    ("HassShoppingListAddItem", ""): "added",
+}
+_PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
+
+
+def answer_outcome(
+    command: Command, outcome: ToolOutcome, house: House, say: Catalogue, language: str
+) -> str:
+    """One sentence about what became of a command's call."""
+    if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
+        return outcome.sentence or say.say("offline.refused", language)
+    what = target_words(command, house, say, language)
+    if outcome.status is Status.DONE:
+        return _done(command, outcome, what, say, language)
+    if outcome.status is Status.FAILED and outcome.sentence:
+        return outcome.sentence
+    key = {
+        Status.NOT_OBSERVED: "offline.not_observed",
+        Status.TIMEOUT: "offline.timeout",
+        Status.UNKNOWN: "offline.unknown",
+    }.get(outcome.status, "offline.failed")
+    return say.say(key, language, what=what)
+
+
+def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
+    """Why nothing was called."""
+    return say.say(problem.key, language, **problem.values)
+
+
+def target_words(command: Command, house: House, say: Catalogue, language: str) -> str:
+    """What was acted on, in the person's own words where they named it."""
+    if command.called:
+        return command.called
+    domain = command.slots.get("domain")
+    place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
+    key = _things_key(domain if isinstance(domain, str) else "", place)
+    return say.say(key, language, place="" if place is None else place.name.lower())
+
+
+def _things_key(domain: str, place: object) -> str:
+    kind = {"light": "lights", "fan": "fans", "cover": "covers"}.get(domain, "things")
+    return f"offline.{kind}_here" if place is not None else f"offline.{kind}_all"
+
+
+def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, language: str) -> str:
+    moving = {seen.after for seen in outcome.observed if seen.after in ON_THE_WAY}
+    if len(moving) == 1:
+        state = say.say(f"offline.state_{moving.pop()}", language)
+        return _sentence(say.say("offline.is_state", language, what=what, state=state))
+    domain = command.slots.get("domain", "")
+    end = _DONE.get((command.intent, domain)) or _DONE.get((command.intent, ""), "")
+    values: dict[str, object] = {"what": what, "item": command.slots.get("item", "")}
+    if end == "set":
+        end, values = _light_done(command, values)
+    elif end == "temperature":
+        values["degrees"] = f"{command.slots['temperature']:g}"
+    elif end in ("percent", "volume"):
+        values["percent"] = _percent(command)
+    return _sentence(say.say(f"offline.done_{end}" if end else "offline.done", language, **values))
+
+
+def _light_done(command: Command, values: dict[str, object]) -> tuple[str, dict[str, object]]:
+    if "color" in command.slots:
+        return "colour", values | {"colour": command.slots["color"]}
+    if "brightness" in command.slots:
+        return "percent", values | {"percent": _percent(command)}
+    return "", values
+
+
+def _percent(command: Command) -> str:
+    value = next(command.slots[key] for key in _PERCENT_SLOTS if key in command.slots)
+    return f"{float(value):g}"
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter, whatever the target's name begins with."""
+    return text[:1].upper() + text[1:]

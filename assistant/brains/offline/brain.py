@@ -1,0 +1,164 @@
+"""The brain that needs no network: it knows commands and questions about the house."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from assistant.brains.offline.answers import answer_outcome, answer_problem
+from assistant.brains.offline.calls import Call, Problem, make_call, settle_target
+from assistant.brains.offline.listen import Listener, Understood
+from assistant.brains.offline.parse import Command
+from assistant.brains.offline.questions import Questions
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Heard,
+    ReplyText,
+    ToolCall,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.menu import Menu
+from assistant.tools.outcome import ToolOutcome
+from audio.errors import AudioError
+from audio.recognize.protocol import Recognizer
+from integrations.home_assistant.house import House
+
+_NO_TOOL = "offline.no_tool"
+
+
+class OfflineBrain:
+    """Understands complete commands and questions about the house, nothing else."""
+
+    def __init__(
+        self,
+        house: Callable[[], House],
+        menu: Callable[[], Menu],
+        recognizer: Recognizer,
+        catalogue: Catalogue,
+        clock: Clock,
+        area: str = "",
+    ) -> None:
+        self.house = house
+        self.menu = menu
+        self.listener = Listener(recognizer)
+        self.catalogue = catalogue
+        self.questions = Questions(catalogue, clock)
+        self._area = area.casefold()
+
+    @property
+    def name(self) -> str:
+        """As in `brain.order`."""
+        return "offline"
+
+    def begin(self, request: TurnRequest) -> "OfflineTurn":
+        """Start on a turn; nothing happens before its events are asked for."""
+        return OfflineTurn(self, request)
+
+    async def prepare(self) -> None:
+        """Build grammar and models for the house as it is, so that the first turn is quick."""
+        await self.listener.prepare(self.house())
+
+    def close(self) -> None:
+        """Let the recogniser's thread go."""
+        self.listener.close()
+
+    def area_id(self, house: House) -> str:
+        """The area in which the assistant stands, "" where none is set or it is unknown."""
+        if not self._area:
+            return ""
+        for area in house.areas.values():
+            names = (area.area_id, area.name, *area.aliases)
+            if self._area in (name.casefold() for name in names):
+                return area.area_id
+        return ""
+
+
+class OfflineTurn:
+    """One sentence, heard or typed, from its sound to the answer."""
+
+    def __init__(self, brain: OfflineBrain, request: TurnRequest) -> None:
+        self._brain = brain
+        self._request = request
+        self._outcomes: asyncio.Queue[ToolOutcome] = asyncio.Queue(maxsize=1)
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Give the result of the one open call back."""
+        await self._outcomes.put(outcome)
+
+    async def events(self) -> AsyncIterator[BrainEvent]:
+        """Heard, then for each command its call or answer, then TurnDone."""
+        house = self._brain.house()
+        try:
+            understood = await self._understand(house)
+        except AudioError as error:
+            yield BrainFault("broken", str(error), retryable=False)
+            return
+        if understood.text:
+            yield Heard(understood.text, understood.language)
+        if not understood.commands:
+            yield ReplyText(self._not_understood())
+            yield TurnDone(understood=False)
+            return
+        language = understood.language
+        steps = self._plan(understood.commands, house, language)
+        if isinstance(steps, Problem):
+            yield ReplyText(answer_problem(steps, self._brain.catalogue, language))
+            yield TurnDone(understood=steps.key != _NO_TOOL)
+            return
+        for number, (command, step) in enumerate(steps, start=1):
+            gap = " " if number > 1 else ""
+            if isinstance(step, str):
+                yield ReplyText(gap + step)
+                continue
+            yield ToolCall(f"{self._request.turn_id}-{number}", step.tool, step.arguments)
+            outcome = await self._outcomes.get()
+            yield ReplyText(
+                gap + answer_outcome(command, outcome, house, self._brain.catalogue, language)
+            )
+        yield TurnDone()
+
+    async def _understand(self, house: House) -> Understood:
+        request, listener = self._request, self._brain.listener
+        area_id = self._brain.area_id(house)
+        if request.text is not None:
+            return await listener.read(request.text, request.language, house, area_id)
+        if request.audio is None:
+            return Understood("", request.language)
+        pcm = await request.audio.complete()
+        detection = request.audio.detection
+        return await listener.hear(pcm, detection, request.language, house, area_id)
+
+    def _plan(
+        self, commands: tuple[Command, ...], house: House, language: str
+    ) -> list[tuple[Command, Call | str]] | Problem:
+        """A call or an answer for every command, or the first thing that stands in the way.
+
+        All is settled before the first call: half a sentence is never carried out.
+        """
+        steps: list[tuple[Command, Call | str]] = []
+        menu = self._brain.menu()
+        for said in commands:
+            command = settle_target(said, house, self._brain.area_id(house))
+            if isinstance(command, Problem):
+                return command
+            step: Call | Problem | str | None = self._brain.questions.answer(
+                command, house, language
+            )
+            if step is None:
+                step = make_call(command, house, menu)
+            if isinstance(step, Problem):
+                return step
+            steps.append((command, step))
+        return steps
+
+    def _not_understood(self) -> str:
+        language = self._request.language
+        if self._request.text is not None:
+            key = "offline.cannot"
+        elif language.partition("-")[0] in self._brain.listener.languages:
+            key = "offline.not_caught"
+        else:
+            key = "offline.only_english"
+        return self._brain.catalogue.say(key, language)

@@ -1,0 +1,122 @@
+"""A command becomes a call of the menu's tool: which tool, which arguments."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assistant.brains.offline.parse import Command
+from assistant.tools.menu import Menu
+from integrations.home_assistant.house import Entity, House
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a command makes no call: a key of the catalogue and its values."""
+
+    key: str
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the toolbox is to run."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+_INTEGERS = ("brightness", "position", "percentage", "volume_level", "temperature", "volume_step")
+_CLIMATE = "HassClimateSetTemperature"
+# Home Assistant names its tools after the intents; these two sentences lead to another's tool.
+_SAME_TOOL = {
+    "HassShoppingListAddItem": "HassListAddItem",
+    "HassShoppingListCompleteItem": "HassListCompleteItem",
+}
+
+
+def settle_target(command: Command, house: House, here: str) -> Command | Problem:
+    """The command with one meaning of its name, or the question that the person must answer.
+
+    `here` is the area in which the assistant stands, "" where none is set.
+    """
+    if len(command.entity_ids) < 2 and not (command.entity_ids and command.area_said):
+        return command
+    entities = [house.entities[entity_id] for entity_id in command.entity_ids]
+    area_id = command.area_id or here
+    there = [entity for entity in entities if entity.area_id == area_id]
+    if len(there) == 1:
+        return replace(command, entity_ids=(there[0].entity_id,), area_id=area_id)
+    if command.area_said and not there:
+        area = house.areas[command.area_id].name
+        return Problem("offline.not_there", {"name": command.name, "area": area})
+    return Problem("offline.ambiguous", {"name": command.name, "count": len(there or entities)})
+
+
+def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
+    """The call for a command whose target is settled."""
+    entry = menu.find(_SAME_TOOL.get(command.intent, command.intent))
+    if entry is None:
+        return Problem("offline.no_tool", {})
+    wanted = _target(command, house) | _values(command)
+    if command.intent in _SAME_TOOL:
+        name = _shopping_list(house)
+        if name is None:
+            return Problem("offline.no_list", {})
+        wanted["name"] = name
+    takes = entry.tool.input_schema.get("properties", {})
+    return Call(
+        entry.declaration.name, {key: value for key, value in wanted.items() if key in takes}
+    )
+
+
+def _target(command: Command, house: House) -> dict[str, Any]:
+    """Name and domain, with the area where the name alone is not enough; else area or floor."""
+    target: dict[str, Any] = {}
+    if command.entity_ids:
+        entity = house.entities[command.entity_ids[0]]
+        target["name"] = entity.name
+        area = house.areas.get(entity.area_id or "")
+        if area is not None and _is_shared(entity, house):
+            target["area"] = area.name
+    elif command.area_id in house.areas:
+        target["area"] = house.areas[command.area_id].name
+    elif command.floor_id in house.floors:
+        target["floor"] = house.floors[command.floor_id].name
+    return target
+
+
+def _is_shared(entity: Entity, house: House) -> bool:
+    """Does another visible entity of the domain answer to the same name?"""
+    name = entity.name.casefold()
+    return any(
+        other.entity_id != entity.entity_id
+        and other.domain == entity.domain
+        and name in (text.casefold() for text in other.names)
+        for other in house.exposed()
+    )
+
+
+def _values(command: Command) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in command.slots.items():
+        if key in ("domain", "device_class"):
+            values[key] = list(value) if isinstance(value, list | tuple) else [value]
+        elif key in _INTEGERS and isinstance(value, float) and _is_whole(command, key, value):
+            values[key] = int(value)
+        else:
+            values[key] = value.strip() if isinstance(value, str) else value
+    return values
+
+
+def _is_whole(command: Command, key: str, value: float) -> bool:
+    """Half degrees stay as they are; everything else is a whole number of percent or kelvin."""
+    return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
+
+
+def _shopping_list(house: House) -> str | None:
+    """The list that "the shopping list" means: the one named so, else the only one."""
+    lists = [entity for entity in house.exposed() if entity.domain == "todo"]
+    for entity in lists:
+        if "shopping" in entity.entity_id or "shopping" in entity.name.casefold():
+            return entity.name
+    return lists[0].name if len(lists) == 1 else None

@@ -1,0 +1,127 @@
+"""The sentences that the recogniser listens for, made from the house's own names."""
+
+from assistant.brains.offline.names import Names
+from assistant.brains.offline.numbers import number_words
+
+# Words before the command that belong to the wake word: the sound may begin with its tail.
+WAKE = "wakeword"
+
+# What turns a command into talk about it. Heard in front of one, it is not carried out.
+NOT_ASKED = (
+    "do not", "don't", "never", "did you", "why did you", "who", "i", "he", "she", "we", "they",
+)  # fmt: skip
+
+_SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
+
+# What must exist, then sentences about it; left out where the house has none of it.
+_SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("thing",), "<turn> <onoff> [<the>] <thing> | <turn> [<the>] <thing> <onoff>"),
+    (
+        ("area", "light"),
+        "<turn> <onoff> [all] [<the>] <area> (light | lights)"
+        " | <turn> <onoff> [all] [<the>] lights in [<the>] <area>"
+        " | <turn> [all] [<the>] <area> (light | lights) <onoff>"
+        " | <turn> <onoff> [<the>] <area>"
+        " | <turn> [all] [<the>] lights in [<the>] <area> <onoff>",
+    ),
+    (("light",), "<turn> off all [<the>] lights | <turn> all [<the>] lights off"),
+    (
+        ("light",),
+        "(set | dim | brighten) [<the>] <light> to <percent>"
+        " | set [the] brightness of [<the>] <light> to <percent>"
+        " | set [<the>] <light> brightness to <percent>"
+        " | (set | turn | change) [<the>] <light> [to] <colour>",
+    ),
+    (
+        ("area", "light"),
+        "set [<the>] <area> (lights | brightness) to <percent>"
+        " | dim [<the>] <area> lights to <percent>"
+        " | set [the] brightness in [<the>] <area> to <percent>"
+        " | (set | turn | change) [<the>] <area> lights [to] <colour>",
+    ),
+    (("climate",), "set [<the>] <climate> [temperature] to <degrees>"),
+    (
+        ("area", "climate"),
+        "set [the] temperature in [<the>] <area> to <degrees>"
+        " | set [<the>] <area> [temperature] to <degrees>"
+        " | what is the temperature in [<the>] <area> | what is the <area> temperature"
+        " | how (warm | cold | hot) is [it in] [<the>] <area>",
+    ),
+    (("cover",), "(open | close | shut) [<the>] <cover> | set [<the>] <cover> to <percent>"),
+    (("lock",), "(lock | unlock) [<the>] <lock>"),
+    (
+        ("media_player",),
+        "set [<the>] <media_player> volume to <percent>"
+        " | set the volume on [<the>] <media_player> to <percent>"
+        " | (pause | resume) [<the>] <media_player>"
+        " | (next | previous) track on [<the>] <media_player>"
+        " | turn <updown> [<the>] <media_player> volume",
+    ),
+    (
+        ("area", "media_player"),
+        "(pause | resume) [the] music in [<the>] <area>"
+        " | turn <updown> [the] volume in [<the>] <area>"
+        " | turn [the] volume <updown> in [<the>] <area>",
+    ),
+    (("fan",), "set [<the>] <fan> [speed] to <percent>"),
+    (("vacuum",), "start [<the>] <vacuum> | return [<the>] <vacuum> to base"),
+    (("script",), "(run | start | activate) [<the>] <script>"),
+    (("scene",), "(activate | turn on) [<the>] <scene>"),
+    (("lock",), "is [<the>] <lock> (locked | unlocked)"),
+    (("openable",), "is [<the>] <openable> (open | closed)"),
+    (("thing",), "is [<the>] <thing> (on | off)"),
+    ((), "what time is it | what is the time | (what is | what's) the date [today]"),
+    ((), "never mind"),
+)
+
+_RULES = {
+    "the": "the | my",
+    "turn": "turn | switch",
+    "onoff": "on | off",
+    "updown": "up | down",
+    "colour": "white | red | orange | yellow | green | blue | purple | pink | turquoise",
+    "percent": "<number> percent",
+    "degrees": "<number> [degrees]",
+}
+
+
+def jsgf(names: Names) -> str:
+    """One grammar of everything that can be said about this house, in JSpeech Grammar Format.
+
+    The parser turns every sentence of it into an intent, except those that are not asked for.
+    """
+    lists = _name_lists(names)
+    sentences = [
+        sentence for needs, sentence in _SENTENCES if all(lists.get(need) for need in needs)
+    ]
+    rules = _RULES | {"notasked": " | ".join(NOT_ASKED)}
+    rules |= {"number": _number()}
+    rules |= {rule: " | ".join(texts) for rule, texts in lists.items() if texts}
+    lines = ["#JSGF V1.0;", "grammar house;"]
+    lines.append(f"public <said> = [{WAKE}] [please | <notasked>] <command> [please];")
+    lines.append("<command> = " + "\n | ".join(sentences) + ";")
+    lines.extend(f"<{rule}> = {body};" for rule, body in rules.items())
+    return "\n".join(lines)
+
+
+def vocabulary(names: Names) -> list[str]:
+    """Every word that a name brings, each once."""
+    texts = (name.text for name in (*names.entities, *names.areas, *names.floors))
+    return list(dict.fromkeys(word for text in texts for word in text.split()))
+
+
+def _number() -> str:
+    """0 to 100, built of tens and ones: a tenth of the size of the list of all."""
+    small = " | ".join(number_words(number) for number in range(20))
+    tens = " | ".join(number_words(number) for number in range(20, 100, 10))
+    ones = " | ".join(number_words(number) for number in range(1, 10))
+    return f"{small} | ({tens}) [{ones}] | {number_words(100)}"
+
+
+def _name_lists(names: Names) -> dict[str, list[str]]:
+    domains = ("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script")
+    lists = {domain: names.of(domain) for domain in (*domains, "scene")}
+    lists["thing"] = names.of(*_SWITCHABLE)
+    lists["openable"] = names.of("cover", "binary_sensor")
+    lists["area"] = list(dict.fromkeys(name.text for name in names.areas))
+    return lists

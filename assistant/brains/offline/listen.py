@@ -1,0 +1,136 @@
+"""Sound to a complete command, in one worker thread."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from assistant.brains.offline.compound import parse_all
+from assistant.brains.offline.grammar import NOT_ASKED, WAKE, jsgf, vocabulary
+from assistant.brains.offline.names import Names, house_names, without_words
+from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.pronounce import pronounce
+from assistant.brains.offline.reject import hopeless, weigh
+from assistant.brains.offline.wake import wake_tails
+from audio.frames import SAMPLES_PER_MS
+from audio.recognize.protocol import Decoding, Grammar, GrammarRecognizer, Recognizer
+from integrations.home_assistant.house import House
+
+_Result = TypeVar("_Result")
+
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the word's end
+_WAKE_TAIL = 200 * SAMPLES_PER_MS  # the word may go on this long after the detection
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What was made of a sentence."""
+
+    text: str  # what was said, as well as it is known; "" for nothing
+    language: str  # of the text
+    commands: tuple[Command, ...] = ()  # empty: no command
+
+
+class Listener:
+    """Owns the recogniser and its thread, and what is built from the house's names."""
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        self._recognizer = recognizer
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
+        self._names: Names | None = None
+        self._parser = Parser(Names((), (), ()))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """What can be heard."""
+        return self._recognizer.languages
+
+    async def prepare(self, house: House) -> None:
+        """Build everything for this house ahead of the first turn, the language model included."""
+        await self._run(self._prepare, house)
+
+    async def read(self, text: str, language: str, house: House, area_id: str) -> Understood:
+        """Understand a typed sentence."""
+        return await self._run(self._read, text, language, house, area_id)
+
+    async def hear(
+        self, pcm: bytes, detection: int, language: str, house: House, area_id: str
+    ) -> Understood:
+        """Understand a turn's sound. `detection`: samples from its start. Raises AudioError."""
+        return await self._run(self._hear, pcm, detection, language, house, area_id)
+
+    def close(self) -> None:
+        """Let the thread end when its work is done."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def _prepare(self, house: House) -> None:
+        self._use(house)
+        if isinstance(self._recognizer, GrammarRecognizer):
+            self._recognizer.decode_freely(bytes(2 * _WAKE_TAIL))
+
+    def _use(self, house: House) -> None:
+        """Build parser and grammar anew if the house's names have changed."""
+        names = house_names(house)
+        if names == self._names:
+            return
+        self._parser = Parser(names)
+        if isinstance(self._recognizer, GrammarRecognizer):
+            unknown = self._recognizer.unknown(vocabulary(names))
+            readings = {WAKE: wake_tails(), **pronounce(unknown)}
+            sayable = without_words(names, set(unknown) - set(readings))
+            self._recognizer.prepare(Grammar(jsgf(sayable), readings))
+        self._names = names
+
+    def _read(self, text: str, language: str, house: House, area_id: str) -> Understood:
+        self._use(house)
+        commands = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        return Understood(text, language, tuple(commands))
+
+    def _hear(
+        self, pcm: bytes, detection: int, language: str, house: House, area_id: str
+    ) -> Understood:
+        self._use(house)
+        spoken = language if self._hears(language) else self._recognizer.languages[0]
+        if not isinstance(self._recognizer, GrammarRecognizer):
+            text = self._recognizer.transcribe(pcm[2 * detection :])
+            return self._read(text, spoken, house, area_id)
+        return self._hear_command(self._recognizer, pcm, detection, spoken, area_id)
+
+    def _hears(self, language: str) -> bool:
+        codes = {code.partition("-")[0] for code in self._recognizer.languages}
+        return language.partition("-")[0] in codes
+
+    def _hear_command(
+        self,
+        recognizer: GrammarRecognizer,
+        pcm: bytes,
+        detection: int,
+        language: str,
+        area_id: str,
+    ) -> Understood:
+        """The first start that gives an accepted command wins.
+
+        Engines differ in when they detect; a start inside the wake word can send the search astray,
+        so the detection itself and the start of the sound are tried too.
+        """
+        free = Decoding(())
+        for start in dict.fromkeys((max(0, detection - _BEFORE_DETECTION), detection, 0)):
+            sound = pcm[2 * start :]
+            said = [word for word in recognizer.decode(sound).words if word.text != WAKE]
+            text = " ".join(word.text for word in said)
+            if text.startswith(NOT_ASKED):
+                break
+            command = self._parser.parse(text, language, area_id) if said else None
+            if command is None or hopeless(said):
+                continue
+            free = recognizer.decode_freely(sound)
+            wake_until = max(0, detection - start) + _WAKE_TAIL
+            if weigh(said, free, wake_until, recognizer.phones).accepted:
+                return Understood(text, language, (command,))
+        if not free.words:
+            free = recognizer.decode_freely(pcm[2 * detection :])
+        return Understood(free.text, language)

@@ -1,0 +1,95 @@
+"""The house's names as people say them; doubled names are told apart by room."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from assistant.brains.offline.numbers import number_words
+from integrations.home_assistant.house import Entity, House
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One way to call something."""
+
+    text: str  # as it is said, lower case: "lamp two"
+    written: str  # as Home Assistant has it: "Lamp 2"
+    ids: tuple[str, ...]  # what it may mean: one, or several of one domain with the same name
+    domain: str  # "light", "area", "floor"
+    derived: bool = False  # made by us from name and room: "bedroom lamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Everything in the house that can be called."""
+
+    entities: tuple[Name, ...]
+    areas: tuple[Name, ...]
+    floors: tuple[Name, ...]
+
+    def of(self, *domains: str) -> list[str]:
+        """What entities of these domains are called, each once."""
+        return list(dict.fromkeys(n.text for n in self.entities if n.domain in domains))
+
+
+def spoken(written: str) -> str:
+    """A name as the words of an English speaker: plain lower-case letters, numbers as words."""
+    folded = unicodedata.normalize("NFKD", written).encode("ascii", "ignore").decode()
+    folded = re.sub(r"\b([A-Z]{2,4})\b", lambda found: " ".join(found[1]), folded)  # TV -> T V
+    words: list[str] = []
+    for token in re.findall(r"[a-z']+|[0-9]+", folded.lower()):
+        words.append(number_words(int(token)) if token.isdigit() else token.strip("'"))
+    return " ".join(word for word in words if word)
+
+
+def house_names(house: House) -> Names:
+    """All names and aliases; entities that are not exposed have none."""
+    by_text: dict[tuple[str, str], list[tuple[Entity, str]]] = defaultdict(list)
+    for entity in house.exposed():
+        for written in entity.names:
+            text = spoken(written)
+            if text:
+                by_text[text, entity.domain].append((entity, written))
+    entities = []
+    for (text, domain), found in by_text.items():
+        ids = tuple(dict.fromkeys(entity.entity_id for entity, _ in found))
+        entities.append(Name(text, found[0][1], ids, domain))
+        if len(ids) > 1:
+            entities.extend(_told_apart(text, domain, found, house))
+    return Names(
+        tuple(entities),
+        tuple(_places(((a.area_id, (a.name, *a.aliases)) for a in house.areas.values()), "area")),
+        tuple(
+            _places(((f.floor_id, (f.name, *f.aliases)) for f in house.floors.values()), "floor")
+        ),
+    )
+
+
+def without_words(names: Names, words: Collection[str]) -> Names:
+    """Only the names in which none of these words occurs."""
+
+    def kept(some: tuple[Name, ...]) -> tuple[Name, ...]:
+        return tuple(name for name in some if not set(name.text.split()) & set(words))
+
+    return Names(kept(names.entities), kept(names.areas), kept(names.floors))
+
+
+def _told_apart(
+    text: str, domain: str, found: list[tuple[Entity, str]], house: House
+) -> Iterable[Name]:
+    for entity, written in found:
+        area = house.areas.get(entity.area_id or "")
+        if area is not None:
+            room = spoken(area.name)
+            for told in (f"{room} {text}", f"{text} in the {room}", f"{text} in {room}"):
+                yield Name(told, written, (entity.entity_id,), domain, derived=True)
+
+
+def _places(places: Iterable[tuple[str, tuple[str, ...]]], kind: str) -> Iterable[Name]:
+    for place_id, written_names in places:
+        for written in written_names:
+            text = spoken(written)
+            if text:
+                yield Name(text, written, (place_id,), kind)

@@ -1,0 +1,181 @@
+"""Text to intents, with hassil and Home Assistant's own sentence templates.
+
+The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apache-2.0.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import home_assistant_intents
+from hassil import recognize_best
+from hassil.intents import Intents, SlotList, TextSlotList
+from hassil.recognize import RecognizeResult
+
+from assistant.brains.offline.names import Name, Names
+from assistant.brains.offline.numbers import digits_for_quantities
+
+# Ours, where people say less than the templates ask for; merged into the language's templates.
+_LIGHT = {"domain": "light"}
+_MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
+    "en": {
+        "HassTurnOn": [
+            {
+                "sentences": ["<turn> on [<the>] {area}", "<turn> [<the>] {area} on"],
+                "slots": _LIGHT,
+            },
+            {
+                "sentences": ["<turn> on <all> [<the>] <light>", "<turn> <all> [<the>] <light> on"],
+                "slots": _LIGHT,
+            },
+        ],
+        "HassTurnOff": [
+            {
+                "sentences": ["<turn> off [<the>] {area}", "<turn> [<the>] {area} off"],
+                "slots": _LIGHT,
+            },
+        ],
+        "HassLightSet": [
+            {
+                "sentences": [
+                    "(dim|brighten) [<the>] {name} to {brightness}[([ ]%)| percent]",
+                ],
+                "requires_context": {"domain": "light"},
+            },
+            {
+                "sentences": [
+                    "(set|dim|brighten) [<the>] {area} <light> to {brightness}[([ ]%)| percent]",
+                    "<set> [<the>] {area} <light> [to] {color}",
+                ],
+                "slots": _LIGHT,
+            },
+        ],
+        "HassClimateSetTemperature": [
+            {
+                "sentences": [
+                    "<numeric_value_set> [<the>] {area} to {temperature}(([ ]°)|( degree[s]))",
+                    "<numeric_value_set> [<the>] {area} <temp> to {temperature}",
+                ]
+            },
+        ],
+        "HassGetState": [
+            {
+                "sentences": ["is [<the>] {name} {lock_states:state}"],
+                "requires_context": {"domain": "lock"},
+                "response": "one_yesno",
+            },
+        ],
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One complete thing that was asked for."""
+
+    intent: str  # "HassTurnOn"
+    text: str  # the words that asked for it
+    slots: Mapping[str, Any] = field(default_factory=dict)  # values, and domain or device_class
+    entity_ids: tuple[str, ...] = ()  # what its name may mean; several: the name is not unique
+    name: str = ""  # the name as Home Assistant writes it, "" where none was said
+    called: str = ""  # the name as the person said it, with their article: "the kitchen light"
+    area_id: str = ""
+    floor_id: str = ""
+    area_said: bool = False  # False: the area is where the assistant stands
+    response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
+
+
+def languages() -> frozenset[str]:
+    """Codes that there are templates for."""
+    return frozenset(home_assistant_intents.get_languages())
+
+
+class Parser:
+    """Parses sentences about one picture of the house's names."""
+
+    def __init__(self, names: Names) -> None:
+        self._slot_lists: dict[str, SlotList] = {
+            "name": TextSlotList.from_tuples(_name_values(names), allow_template=False),
+            "area": TextSlotList.from_tuples(_place_values(names.areas), allow_template=False),
+            "floor": TextSlotList.from_tuples(_place_values(names.floors), allow_template=False),
+        }
+
+    def parse(self, text: str, language: str, area_id: str = "") -> Command | None:
+        """The one command that the whole text is, or None. `area_id`: where the assistant is."""
+        intents = _intents(language)
+        if intents is None:
+            return None
+        said = text.strip().lower()
+        if language.startswith("en"):
+            said = digits_for_quantities(said)
+        result = recognize_best(
+            said,
+            intents,
+            slot_lists=self._slot_lists,
+            intent_context={"area": area_id} if area_id else None,
+            language=intents.language,
+            best_slot_name="name",
+        )
+        return None if result is None else _command(result, said, area_id)
+
+
+def _command(result: RecognizeResult, said: str, here: str) -> Command:
+    slots = {key: entity.value for key, entity in result.entities.items()}
+    name = result.entities.get("name")
+    area = result.entities.get("area")
+    named = name is not None and not name.is_wildcard
+    area_id = str(slots.pop("area", ""))
+    written = str(slots.pop("name", ""))
+    if named and name is not None and name.metadata is not None:
+        slots["domain"] = name.metadata["domain"]
+    return Command(
+        intent=result.intent.name,
+        text=said,
+        entity_ids=tuple(name.metadata["ids"]) if named and name and name.metadata else (),
+        name=written,
+        called=_with_article(name.text_clean, said) if named and name is not None else "",
+        area_id=area_id,
+        floor_id=str(slots.pop("floor", "")),
+        area_said=area is not None and bool(area.text.strip()) and area_id != "",
+        response=result.response or "",
+        slots=slots,
+    )
+
+
+def _with_article(name: str, said: str) -> str:
+    """The name with the article that stands in front of it in the text."""
+    before = said.partition(name.lower())[0].split()
+    articles = ("the", "el", "la", "los", "las")
+    return f"{before[-1]} {name.lower()}" if before and before[-1] in articles else name.lower()
+
+
+@cache
+def _intents(language: str) -> Intents | None:
+    """Compiled templates of "es-MX", else of "es"; None where there are none."""
+    for code in dict.fromkeys((language, language.partition("-")[0])):
+        found = home_assistant_intents.get_intents(code) if code else None
+        if found is not None:
+            for intent, more in _MORE_SENTENCES.get(code, {}).items():
+                found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
+            return Intents.from_dict(found)
+    return None
+
+
+def _name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    for name in names.entities:
+        context = {"domain": name.domain}
+        metadata = {"ids": name.ids, "domain": name.domain}
+        for text in dict.fromkeys((name.text, *_plain(name))):
+            yield text, name.written, context, metadata
+
+
+def _place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
+    for place in places:
+        for text in dict.fromkeys((place.text, *_plain(place))):
+            yield text, place.ids[0]
+
+
+def _plain(name: Name) -> tuple[str, ...]:
+    """The written form too, where the spoken one is that and not one made from it."""
+    return () if name.derived else (name.written.lower(),)

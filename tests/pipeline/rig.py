@@ -1,0 +1,56 @@
+"""Sound files made of pieces, and the whole pipeline on the embedded house to put them through."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from assistant.app import App, open_app
+from assistant.config.schema import Settings
+from assistant.turn.log import FinishedTurn
+from audio.frames import SAMPLE_RATE
+from audio.player import NullPlayer, Player
+from audio.wav import WavSource, read_wav, write_wav
+
+
+def silence(seconds: float) -> bytes:
+    """Mono int16 at 16 kHz."""
+    return bytes(round(seconds * SAMPLE_RATE) * 2)
+
+
+def splice(path: Path, *pieces: Path | float) -> Path:
+    """Write recordings and silences (in seconds) one after the other."""
+    parts = [silence(piece) if isinstance(piece, float) else read_wav(piece) for piece in pieces]
+    write_wav(path, b"".join(parts), SAMPLE_RATE)
+    return path
+
+
+def offline_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
+    """The embedded house and the brain on the device, with a data folder of its own."""
+    given: dict[str, dict[str, Any]] = {
+        "assistant": {"data": str(folder / "data")},
+        "home_assistant": {"url": "demo"},
+        "brain": {"order": ["offline"]},
+        "voice": {"engine": "espeak"},
+    }
+    return Settings.model_validate({**given, **sections})
+
+
+@asynccontextmanager
+async def pipeline(settings: Settings, player: Player | None = None) -> AsyncIterator[App]:
+    """A whole Hearth without devices."""
+    async with open_app(settings, player or NullPlayer(paced=False), hears=True) as app:
+        yield app
+
+
+async def hear(app: App, path: Path) -> FinishedTurn | None:
+    """One file as the microphone, as fast as it goes; None where no turn was opened."""
+    before = app.log.count
+    await app.runner.listen(WavSource(path, realtime=False), turns=1)
+    return app.log.turns[-1] if app.log.count > before else None
+
+
+def states(app: App) -> dict[str, str]:
+    """What the embedded house shows."""
+    assert app.bridge.demo is not None
+    return app.bridge.demo.states

@@ -1,0 +1,89 @@
+"""Typed sentences: what they are understood as, whole and in parts."""
+
+import pytest
+
+from assistant.brains.offline.compound import parse_all
+from assistant.brains.offline.names import house_names
+from assistant.brains.offline.parse import Command, Parser
+from tests.corpus.house import corpus_house
+
+PARSER = Parser(house_names(corpus_house()))
+
+
+def understood(text: str, language: str = "en") -> list[str]:
+    commands = parse_all(text, lambda part: PARSER.parse(part, language))
+    return [f"{command.intent} {_target(command)}" for command in commands]
+
+
+def _target(command: Command) -> str:
+    return ",".join(command.entity_ids) or command.area_id or str(command.slots.get("domain", ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("kitchen light on please", ["HassTurnOn light.kitchen"]),
+        ("Could you turn on the kitchen light?", ["HassTurnOn light.kitchen"]),
+        ("turn off the dining room", ["HassTurnOff dining_room"]),
+        (
+            "turn on the kitchen light and set the living room to 21 degrees",
+            ["HassTurnOn light.kitchen", "HassClimateSetTemperature living_room"],
+        ),
+        (
+            "turn off the kitchen light and the office light",
+            ["HassTurnOff light.kitchen", "HassTurnOff light.office"],
+        ),
+        (
+            "turn off the kitchen light, the hall light and zorblax",
+            ["HassTurnOff light.kitchen", "HassTurnOff light.hall", "HassTurnOff light.zorblax"],
+        ),
+        (
+            "turn the kitchen light and the office light off",
+            ["HassTurnOff light.kitchen", "HassTurnOff light.office"],
+        ),
+        (
+            "turn on the kitchen light and off the office light",
+            ["HassTurnOn light.kitchen", "HassTurnOff light.office"],
+        ),
+        (
+            "set the bedroom light to 20 percent and the office light to 30",
+            ["HassLightSet light.bedroom", "HassLightSet light.office"],
+        ),
+        ("turn off the kitchen light and make me a sandwich", []),
+        ("don't turn on the kitchen light", []),
+        ("turn on the", []),
+        ("make me a sandwich", []),
+        ("", []),
+    ],
+)
+def test_english(text: str, commands: list[str]) -> None:
+    assert understood(text) == commands
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("enciende zorblax", ["HassTurnOn light.zorblax"]),
+        ("apaga zorblax y vexo", ["HassTurnOff light.zorblax", "HassTurnOff media_player.vexo"]),
+        ("pon zorblax al 30 por ciento", ["HassLightSet light.zorblax"]),
+        ("hazme un bocadillo", []),
+    ],
+)
+def test_spanish(text: str, commands: list[str]) -> None:
+    assert understood(text, "es") == commands
+
+
+@pytest.mark.parametrize("language", ["es-MX", "en-GB"])
+def test_a_region_uses_its_language(language: str) -> None:
+    assert understood("qué hora es" if language == "es-MX" else "what time is it", language)
+
+
+def test_a_language_without_templates_understands_nothing() -> None:
+    assert understood("turn on the kitchen light", "tlh") == []
+
+
+def test_the_place_of_the_assistant_completes_a_sentence() -> None:
+    assert PARSER.parse("turn on the lights", "en") is None
+    command = PARSER.parse("turn on the lights", "en", "kitchen")
+    assert command is not None
+    assert (command.area_id, command.area_said) == ("kitchen", False)
