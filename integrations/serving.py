@@ -39,12 +39,14 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
         server_header=False,
     )
     server = _Server(config)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(server.serve([listener]), name=f"http-{port}")
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            server.should_exit = True
+    # uvicorn closes the listener, but not where it is stopped before it has started.
+    with listener:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.serve([listener]), name=f"http-{port}")
+            try:
+                yield listener.getsockname()[1]
+            finally:
+                server.should_exit = True
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -17,6 +17,7 @@ class Command:
     example: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # gives the exit code
+    configured: bool = True  # False: it runs on the defaults, whatever the file says
 
 
 class Failed(Exception):

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.cli import ask, demo, devices, hear, run, say, tools, trace
+from assistant.cli import ask, demo, devices, hear, run, say, setup, tools, trace
 from assistant.cli.command import Command, Failed
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
+from assistant.config.schema import Settings
 from assistant.journal.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
@@ -22,6 +23,7 @@ from integrations.errors import IntegrationError
 COMMANDS: tuple[Command, ...] = (
     run.COMMAND,
     demo.COMMAND,
+    setup.COMMAND,
     hear.COMMAND,
     ask.COMMAND,
     say.COMMAND,
@@ -40,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Command = arguments.command
     _log_to_stderr(arguments.debug)
     try:
-        settings = load_settings(arguments.config, os.environ)
+        configured = command.configured
+        settings = load_settings(arguments.config, os.environ) if configured else Settings()
         return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130

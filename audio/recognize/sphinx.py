@@ -37,8 +37,11 @@ class SphinxRecognizer:
     """pocketsphinx 5 with the en-us model of its wheel. One thread at a time."""
 
     def __init__(self) -> None:
-        # Free decoding without its second pass and with a bounded search costs half, and hears as well.
-        self._decoder = pocketsphinx.Decoder(lm=None, fwdflat=False, maxhmmpf=5000, loglevel="FATAL")
+        # Free decoding hears as well without its second pass and with a bounded search, at half
+        # the cost.
+        self._decoder = pocketsphinx.Decoder(
+            lm=None, fwdflat=False, maxhmmpf=5000, loglevel="FATAL"
+        )
         self._level = self._decoder.get_cmn()
         self._decoder.add_allphone_file(_PHONES, None)
         self._decoder.add_jsgf_string(_LEVEL, "#JSGF V1.0; grammar level; public <level> = oh;")

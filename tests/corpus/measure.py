@@ -1,4 +1,4 @@
-"""Prints how the offline brain does on made speech: `python -m tests.corpus.measure [voice ...]`."""
+"""Prints how the brain does on made speech: `python -m tests.corpus.measure [voice ...]`."""
 
 import asyncio
 import sys
@@ -15,6 +15,7 @@ from tests.corpus.speech import FLITE, HELD_OUT, one_breath
 class Score:
     """One voice's figures."""
 
+    commands: int = 0
     right: int = 0
     silent: int = 0  # commands that were not understood
     wrong: list[str] = field(default_factory=list)  # commands that did something else
@@ -22,10 +23,13 @@ class Score:
     answered: list[str] = field(default_factory=list)  # other sentences that got an answer
 
 
-async def measure(brain: OfflineBrain, voice: str, every: int = 1) -> Score:
-    """Both tables in one voice; `every`: only each n-th sentence that is no command."""
+async def measure(
+    brain: OfflineBrain, voice: str, every: int = 1, commands_every: int = 1
+) -> Score:
+    """Both tables in one voice, or each n-th sentence of them."""
     score = Score()
-    for number, (sentence, wanted) in enumerate(commands()):
+    for number, (sentence, wanted) in enumerate(commands()[::commands_every]):
+        score.commands += 1
         turn = await hear(brain, one_breath(sentence, voice, seed=number))
         if turn.done == wanted:
             score.right += 1
@@ -47,8 +51,7 @@ async def _main(voices: list[str]) -> None:
     for voice in voices:
         started = time.monotonic()
         score = await measure(brain, voice)
-        total = len(commands())
-        print(f"{voice}: {score.right}/{total} right, {score.silent} not understood")
+        print(f"{voice}: {score.right}/{score.commands} right, {score.silent} not understood")
         for kind, lines in (
             ("did something else", score.wrong),
             ("action without command", score.acted),

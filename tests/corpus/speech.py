@@ -12,12 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import soxr
+from numpy.typing import NDArray
 
 from audio.frames import SAMPLE_RATE
 
 FLITE = ("slt", "rms", "awb")  # the three that the figures are of
 HELD_OUT = ("kal16", "espeak:en-us", "espeak:en-gb")  # never tuned on
 WAKE_WORD = "okay naboo"
+
+Samples = NDArray[np.int16]
 
 _LEAD_MS = 300  # the turn's sound starts this long before the detection
 _TAIL_MS = 700  # silence that ended the turn
@@ -46,7 +49,7 @@ def cache_folder() -> Path:
     return folder
 
 
-def say(text: str, voice: str) -> np.ndarray:
+def say(text: str, voice: str) -> Samples:
     """The sentence as 16 kHz int16 samples."""
     key = hashlib.sha256(f"{voice}\n{text}".encode()).hexdigest()[:24]
     path = cache_folder() / f"{key}.wav"
@@ -59,7 +62,7 @@ def say(text: str, voice: str) -> np.ndarray:
         samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
     if rate == SAMPLE_RATE:
         return samples
-    resampled = soxr.resample(samples.astype(np.float32), rate, SAMPLE_RATE)
+    resampled: NDArray[np.float32] = soxr.resample(samples.astype(np.float32), rate, SAMPLE_RATE)
     return np.clip(resampled, -32768, 32767).astype(np.int16)
 
 
@@ -78,7 +81,7 @@ def one_breath(text: str, voice: str, pause_ms: int = 100, seed: int = 0) -> Spo
 
 
 @cache
-def _wake_word_end(voice: str, samples: int) -> np.ndarray:
+def _wake_word_end(voice: str, samples: int) -> Samples:
     word = say(WAKE_WORD, voice)
     end = int(np.flatnonzero(np.abs(word) > _QUIET)[-1]) + 1
     return word[max(0, end - samples) : end]

@@ -1,5 +1,6 @@
 """Recordings of people, through the wake word and the offline brain."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.corpus.speech import Spoken
 
 HANG_OVER = bytes(2 * SAMPLE_RATE * 7 // 10)  # the silence that ends a turn
 CLIPS = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
+LONG = bool(os.environ.get("LONG"))
 OFFICE_ON = (
     'HassTurnOn {"domain": ["light"], "name": "Office Light"}',
     'HassTurnOn {"area": "Office", "domain": ["light"]}',
@@ -55,11 +57,13 @@ async def test_ten_people_turn_the_office_lights_on(
     brain: OfflineBrain, speech: Path, pause_s: float, engine: str
 ) -> None:
     done = []
-    for number in CLIPS:
+    # All ten in one breath; of the other combinations three clips, or all with LONG=1.
+    clips = CLIPS if LONG or (pause_s, engine) == (0.0, "micro") else CLIPS[::4]
+    for number in clips:
         clip = f"turn_on_the_office_lights_{number}.wav"
         turn = await after_okay_nabu(brain, speech, clip, pause_s, engine)
         done.append(turn.done)
-    assert sum(call in OFFICE_ON for call in done) >= 9
+    assert sum(call in OFFICE_ON for call in done) >= 0.9 * len(clips)
     assert not [call for call in done if call and call not in OFFICE_ON]
 
 

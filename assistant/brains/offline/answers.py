@@ -62,7 +62,9 @@ def target_words(command: Command, house: House, say: Catalogue, language: str) 
     domain = command.slots.get("domain")
     place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
     key = _things_key(domain if isinstance(domain, str) else "", place)
-    return say.say(key, language, place="" if place is None else place.name.lower())
+    return say.say(
+        key, language, place=command.place or ("" if place is None else place.name.lower())
+    )
 
 
 def _things_key(domain: str, place: object) -> str:

@@ -69,7 +69,7 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("scene",), "(activate | turn on) [<the>] <scene>"),
     (("lock",), "is [<the>] <lock> (locked | unlocked)"),
     (("openable",), "is [<the>] <openable> (open | closed)"),
-    (("thing",), "is [<the>] <thing> (on | off)"),
+    (("told",), "is [<the>] <told> (on | off)"),
     ((), "what time is it | what is the time | (what is | what's) the date [today]"),
     ((), "never mind"),
 )
@@ -122,6 +122,7 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
     domains = ("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script")
     lists = {domain: names.of(domain) for domain in (*domains, "scene")}
     lists["thing"] = names.of(*_SWITCHABLE)
+    lists["told"] = names.of("light", "switch", "fan")
     lists["openable"] = names.of("cover", "binary_sensor")
     lists["area"] = list(dict.fromkeys(name.text for name in names.areas))
     return lists

@@ -61,7 +61,25 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
         ],
         "HassGetState": [
             {
-                "sentences": ["is [<the>] {name} {lock_states:state}"],
+                "sentences": ["<what_is> [<the>] {name}"],
+                "requires_context": {"domain": "sensor"},
+                "response": "one",
+            },
+        ],
+    },
+    "es": {
+        "HassClimateSetTemperature": [
+            {
+                "sentences": [
+                    "<establece_sube_baja> [el|la] {area} a {temperature}(([ ]°)|( grados))",
+                ]
+            },
+        ],
+        "HassGetState": [
+            {
+                "sentences": [
+                    "está {lock_states:state} [el|la] {name}",
+                ],
                 "requires_context": {"domain": "lock"},
                 "response": "one_yesno",
             },
@@ -81,6 +99,7 @@ class Command:
     name: str = ""  # the name as Home Assistant writes it, "" where none was said
     called: str = ""  # the name as the person said it, with their article: "the kitchen light"
     area_id: str = ""
+    place: str = ""  # the area or floor as the person said it
     floor_id: str = ""
     area_said: bool = False  # False: the area is where the assistant stands
     response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
@@ -117,7 +136,15 @@ class Parser:
             language=intents.language,
             best_slot_name="name",
         )
-        return None if result is None else _command(result, said, area_id)
+        if result is None or _asks_about_the_world(result):
+            return None
+        return _command(result, said, area_id)
+
+
+def _asks_about_the_world(result: RecognizeResult) -> bool:
+    """Does it fit only an open list? "Who is the prime minister" fits "who is {zone}"."""
+    state = result.entities.get("state")
+    return state is not None and state.is_wildcard
 
 
 def _command(result: RecognizeResult, said: str, here: str) -> Command:
@@ -137,10 +164,19 @@ def _command(result: RecognizeResult, said: str, here: str) -> Command:
         called=_with_article(name.text_clean, said) if named and name is not None else "",
         area_id=area_id,
         floor_id=str(slots.pop("floor", "")),
+        place=_place_said(result),
         area_said=area is not None and bool(area.text.strip()) and area_id != "",
         response=result.response or "",
         slots=slots,
     )
+
+
+def _place_said(result: RecognizeResult) -> str:
+    for kind in ("area", "floor"):
+        place = result.entities.get(kind)
+        if place is not None and place.text.strip():
+            return place.text_clean.lower()
+    return ""
 
 
 def _with_article(name: str, said: str) -> str:

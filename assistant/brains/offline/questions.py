@@ -63,7 +63,8 @@ class Questions:
             return self._say.say("offline.no_temperature", language)
         value = entity.attributes.get("current_temperature", entity.state)
         area = house.areas.get(entity.area_id or "")
-        what = area.name if area is not None else entity.name
+        place = area.name.lower() if area is not None else entity.name
+        what = command.place or place
         return self._say.say("offline.temperature", language, what=what, degrees=_number(value))
 
     def _state(self, command: Command, house: House, language: str) -> str:

@@ -1,0 +1,122 @@
+"""`hearth setup`: writes the configuration with you."""
+
+import argparse
+import asyncio
+import getpass
+import json
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from assistant.cli.command import Command, Failed
+from assistant.config.load import find_file
+from assistant.config.places import candidate_files
+from assistant.config.schema import Settings
+from integrations.errors import IntegrationError
+from integrations.home_assistant.rest import check
+
+_HOME = "http://homeassistant.local:8123"
+_TEMPLATE = """\
+# Hearth's configuration. Every key is explained in docs/configuration.md.
+
+[home_assistant]
+url = {url}
+token_file = {token_file}
+
+[assistant]
+languages = {languages}   # the first one counts where nothing else tells
+area = {area}             # the room this box stands in, as Home Assistant calls it
+
+[brain]
+order = ["offline"]       # the commands of the house, understood on this box
+"""
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", help=f"Home Assistant's address (default: {_HOME})")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="read the access token from a file"
+    )
+    parser.add_argument("--area", default=None, help="the room this box stands in")
+    parser.add_argument(
+        "--non-interactive", action="store_true", help="ask nothing, take the rest as given"
+    )
+    parser.add_argument("--force", action="store_true", help="write over a configuration")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    target = arguments.config or find_file(None, os.environ) or candidate_files()[0]
+    if target.exists() and not arguments.force:
+        raise Failed(
+            f"{target} is there already; change it by hand, or write over it with --force", 2
+        )
+    console = Console(stderr=True)
+    url = arguments.url or _ask(arguments, "Home Assistant's address", _HOME)
+    token = await asyncio.to_thread(_token, arguments)
+    area = arguments.area
+    if area is None:
+        area = _ask(arguments, "The room this box stands in, as Home Assistant calls it", "")
+    try:
+        instance = await check(url, token)
+    except IntegrationError as error:
+        raise Failed(f"Nothing was written: {error}") from error
+    console.print(f"[green]Home Assistant {instance.version}[/] answers ({instance.name}).")
+    await asyncio.to_thread(_write, target, url, token, area)
+    console.print(f"Written: {target}\nNext: [bold]hearth tools[/], then [bold]hearth run[/]")
+    return 0
+
+
+def _ask(arguments: argparse.Namespace, question: str, default: str) -> str:
+    if arguments.non_interactive:
+        return default
+    if not sys.stdin.isatty():
+        raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
+    hint = f" [{default}]" if default else ""
+    return input(f"{question}{hint}: ").strip() or default
+
+
+def _token(arguments: argparse.Namespace) -> str:
+    """The access token: from the file, or typed without echo."""
+    if arguments.token_file:
+        try:
+            return str(arguments.token_file.read_text(encoding="utf-8")).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failed(f"{arguments.token_file} cannot be read: {error}", 2) from error
+    if arguments.non_interactive or not sys.stdin.isatty():
+        raise Failed("The access token is missing; give it with --token-file FILE", 2)
+    print(
+        "Make a long-lived access token on your profile page in Home Assistant, under Security.",
+        file=sys.stderr,
+    )
+    return getpass.getpass("Access token (not shown): ").strip()
+
+
+def _write(target: Path, url: str, token: str, area: str) -> None:
+    """The configuration, and the token in a file of its own that only its owner may read."""
+    token_file = target.with_name("home_assistant.token")
+    text = _TEMPLATE.format(
+        url=json.dumps(url),
+        token_file=json.dumps(str(token_file)),
+        languages=json.dumps(["en"]),
+        area=json.dumps(area, ensure_ascii=False),
+    )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        token_file.touch(mode=0o600)
+        token_file.chmod(0o600)
+        token_file.write_text(token + "\n", encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failed(f"{error.filename} cannot be written ({error.strerror})") from error
+
+
+COMMAND = Command(
+    name="setup",
+    summary="write the configuration with you",
+    example="hearth setup --url http://homeassistant.local:8123",
+    add_arguments=_arguments,
+    run=_run,
+    configured=False,
+)

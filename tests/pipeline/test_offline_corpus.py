@@ -1,0 +1,51 @@
+"""Made speech through the offline brain: commands must work, other sentences must do nothing.
+
+A part of the corpus by default; all of it in three voices with LONG=1, in some fifteen minutes.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from assistant.brains.offline import OfflineBrain
+from audio.recognize.sphinx import SphinxRecognizer
+from tests.corpus.measure import measure
+from tests.corpus.runs import commands, corpus_brain, not_commands, read
+from tests.corpus.speech import FLITE
+
+LONG = bool(os.environ.get("LONG"))
+needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+
+
+@pytest.fixture(scope="module")
+def brain() -> Iterator[OfflineBrain]:
+    brain = corpus_brain(SphinxRecognizer())
+    yield brain
+    brain.close()
+
+
+def test_the_tables_are_whole() -> None:
+    assert len({sentence for sentence, _ in commands()}) == 60
+    assert len(set(not_commands())) == 200
+
+
+async def test_every_typed_command_leads_to_its_call(brain: OfflineBrain) -> None:
+    for sentence, wanted in commands():
+        assert (await read(brain, sentence)).done == wanted
+
+
+async def test_no_typed_other_sentence_causes_an_action(brain: OfflineBrain) -> None:
+    acted = [sentence for sentence in not_commands() if (await read(brain, sentence)).calls]
+    assert acted == []
+
+
+@needs_flite
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("voice", FLITE if LONG else FLITE[:1])
+async def test_spoken_commands_and_other_sentences(brain: OfflineBrain, voice: str) -> None:
+    score = await measure(brain, voice, every=1 if LONG else 5, commands_every=1 if LONG else 3)
+    assert score.right >= 0.9 * score.commands
+    assert len(score.wrong) <= 0.02 * score.commands
+    assert len(score.acted) <= (2 if LONG else 1)

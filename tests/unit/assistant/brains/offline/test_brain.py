@@ -1,0 +1,185 @@
+"""The brain's events: what it hears, calls and answers, for typed and for spoken turns."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.brains.offline import OfflineBrain
+from assistant.brains.protocol import BrainFault, TurnRequest
+from assistant.tools.outcome import Decision, Observed, Status
+from assistant.turn.audio import TurnAudio
+from audio.errors import InputUnusable
+from integrations.home_assistant.house import House
+from tests.corpus.house import corpus_house
+from tests.corpus.runs import Turn, corpus_brain, hear, read, run
+from tests.corpus.speech import Spoken
+
+SOUND = Spoken(bytes(32_000), 4_800)
+
+
+class FreeRecognizer:
+    """A recogniser without grammar, which hears what it is told to."""
+
+    def __init__(self, text: str = "", languages: tuple[str, ...] = ("en",)) -> None:
+        self.languages = languages
+        self._text = text
+
+    def transcribe(self, pcm: bytes) -> str:
+        assert len(pcm) == 32_000 - 2 * 4_800  # from the detection on
+        return self._text
+
+
+class BrokenRecognizer(FreeRecognizer):
+    """One whose model has gone."""
+
+    def transcribe(self, pcm: bytes) -> str:
+        raise InputUnusable("The model folder is empty.")
+
+
+@pytest.fixture
+def brain() -> Callable[..., OfflineBrain]:
+    def make(recognizer: FreeRecognizer | None = None, **options: Any) -> OfflineBrain:
+        return corpus_brain(recognizer or FreeRecognizer(), **options)
+
+    return make
+
+
+Make = Callable[..., OfflineBrain]
+
+
+def typed(text: str, language: str = "en") -> TurnRequest:
+    return TurnRequest("t", language, "text", text, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("is the front door locked", "Yes, the front door is locked."),
+        ("is the kitchen window open", "No, the kitchen window is closed."),
+        ("how many lights are on", "3 are on."),
+        ("which lights are on", "Living Room Light, Dining Room Light, Lamp."),
+        ("are any fans on", "No, none is on."),
+        ("what is the temperature in the hall", "It is 19.5 degrees in the hall."),
+        ("what is the temperature in the garage", "I do not know the temperature there."),
+        ("what time is it", "It is 12:00."),
+        ("what's the date today", "It is Thursday, January 1."),
+        ("never mind", "All right."),
+        ("turn on the lamp", "There are 2 called Lamp; say the room too."),
+        ("turn on the kitchen lamp", "There is no Lamp in the Kitchen."),
+    ],
+)
+async def test_answers_without_a_call(brain: Make, text: str, answer: str) -> None:
+    turn = await read(brain(), text)
+    assert (turn.answer, turn.calls, turn.understood) == (answer, [], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "answer"),
+    [
+        ("make me a sandwich", "en", "I cannot do that by myself."),
+        ("who is the prime minister of canada", "en", "I cannot do that by myself."),
+        ("start a timer for five minutes", "en", "I cannot do that here."),
+        ("hazme un bocadillo", "es", "Eso no lo puedo hacer yo solo."),
+    ],
+)
+async def test_says_honestly_what_it_cannot(
+    brain: Make, text: str, language: str, answer: str
+) -> None:
+    turn = await read(brain(), text, language)
+    assert turn.answer.startswith(answer)
+    assert (turn.calls, turn.understood) == ([], False)
+
+
+async def test_two_commands_in_order(brain: Make) -> None:
+    turn = await read(brain(), "turn on the kitchen light and set the living room to 21 degrees")
+    assert [(call.name, call.arguments) for call in turn.calls] == [
+        ("intent__HassTurnOn", {"name": "Kitchen Light", "domain": ["light"]}),
+        ("climate__HassClimateSetTemperature", {"area": "Living Room", "temperature": 21}),
+    ]
+    assert len({call.id for call in turn.calls}) == 2
+    assert turn.answer == "Turned on the kitchen light. Set the living room to 21 degrees."
+
+
+async def test_nothing_is_done_when_a_part_is_unclear(brain: Make) -> None:
+    turn = await read(brain(), "turn on the kitchen light and turn on the lamp")
+    assert turn.calls == []
+    assert turn.answer == "There are 2 called Lamp; say the room too."
+
+
+async def test_the_place_of_the_assistant_settles_a_doubled_name(brain: Make) -> None:
+    turn = await read(brain(area="Bedroom"), "turn off the lamp")
+    assert turn.done == ('HassTurnOff {"area": "Bedroom", "domain": ["light"], "name": "Lamp"}')
+
+
+async def test_half_degrees_stay(brain: Make) -> None:
+    turn = await read(brain(), "set the bedroom thermostat to 19.5 degrees")
+    assert turn.calls[0].arguments["temperature"] == 19.5
+
+
+async def test_an_alias_calls_the_name(brain: Make) -> None:
+    house = corpus_house()
+    light = replace(house.entities["light.hall"], aliases=("luz de la entrada",))
+    aliased = House(house.floors, house.areas, {**house.entities, "light.hall": light})
+    turn = await read(brain(house=aliased), "enciende la luz de la entrada", "es")
+    assert turn.done == 'HassTurnOn {"domain": ["light"], "name": "Hall Light"}'
+    assert turn.answer == "He encendido la luz de la entrada."
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer"),
+    [
+        ({"status": Status.NOT_OBSERVED}, "I asked for it, but I do not see that the front door"),
+        ({"status": Status.TIMEOUT}, "The house did not answer in time"),
+        ({"status": Status.FAILED, "sentence": "The lock is jammed."}, "The lock is jammed."),
+        ({"status": Status.FAILED}, "That did not work for the front door."),
+        (
+            {"decision": Decision.DENIED, "status": Status.NOT_RUN, "sentence": "Not without you."},
+            "Not without you.",
+        ),
+        (
+            {"observed": (Observed("lock.front_door", "unlocked", "locking"),)},
+            "The front door is locking.",
+        ),
+        ({}, "Locked the front door."),
+    ],
+)
+async def test_the_answer_tells_what_became_of_the_call(
+    brain: Make, outcome: dict[str, Any], answer: str
+) -> None:
+    turn = await run(brain(), typed("lock the front door"), **outcome)
+    assert turn.answer.startswith(answer)
+
+
+async def test_a_recogniser_without_grammar_goes_straight_to_the_parser(brain: Make) -> None:
+    turn = await hear(brain(FreeRecognizer("turn on the hall lights")), SOUND)
+    assert turn.heard == "turn on the hall lights"
+    assert turn.done == 'HassTurnOn {"area": "Hall", "domain": ["light"]}'
+
+
+async def test_a_spanish_recogniser_is_parsed_in_spanish(brain: Make) -> None:
+    turn = await hear(brain(FreeRecognizer("apaga zorblax", ("es",))), SOUND, "es")
+    assert turn.done == 'HassTurnOff {"domain": ["light"], "name": "Zorblax"}'
+    assert turn.answer == "He apagado zorblax."
+
+
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [
+        ("en", "I did not catch a command that I know."),
+        ("es", "Por mí mismo solo entiendo inglés hablado."),
+    ],
+)
+async def test_nothing_heard(brain: Make, language: str, answer: str) -> None:
+    turn: Turn = await hear(brain(), SOUND, language)
+    assert (turn.heard, turn.answer, turn.understood) == ("", answer, False)
+
+
+async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> None:
+    audio = TurnAudio(SOUND.detection)
+    audio.append(SOUND.pcm)
+    audio.finish()
+    turn = brain(BrokenRecognizer()).begin(TurnRequest("t", "en", "voice", None, audio))
+    events = [event async for event in turn.events()]
+    assert events == [BrainFault("broken", "The model folder is empty.", retryable=False)]

@@ -1,0 +1,74 @@
+"""What counts as a command and what as talk, on hand-made evidence."""
+
+import pytest
+
+from assistant.brains.offline.reject import Evidence, hopeless, weigh
+from audio.frames import SAMPLES_PER_MS
+from audio.recognize.protocol import Decoding, HeardWord
+
+PHONES = {
+    "turn": "T ER N", "on": "AA N", "off": "AO F", "the": "DH AH", "office": "AO F AH S",
+    "light": "L AY T", "life": "L AY F", "yesterday": "Y EH S T ER D EY", "aboo": "AA B UW",
+    "soup": "S UW P", "is": "IH Z", "cold": "K OW L D",
+}  # fmt: skip
+
+
+def words(text: str, start_ms: int = 300, fit: float = -1.5) -> tuple[HeardWord, ...]:
+    """Words of 250 ms each, one behind the other."""
+    step = 250 * SAMPLES_PER_MS
+    first = start_ms * SAMPLES_PER_MS
+    return tuple(
+        HeardWord(word, first + number * step, first + (number + 1) * step, fit)
+        for number, word in enumerate(text.split())
+    )
+
+
+def phones(word: str) -> list[str]:
+    return PHONES[word].split()
+
+
+def weighed(command: str, free: tuple[HeardWord, ...], fit: float = -1.5) -> Evidence:
+    return weigh(words(command, fit=fit), Decoding(free), 200 * SAMPLES_PER_MS, phones)
+
+
+COMMAND = "turn on the office light"
+
+
+def test_the_same_words_are_beyond_doubt() -> None:
+    evidence = weighed(COMMAND, words(COMMAND))
+    assert (evidence.distance, evidence.outside, evidence.doubt) == (0.0, 0, 0.0)
+
+
+def test_words_that_sound_alike_count_nearly_as_the_same() -> None:
+    assert weighed(COMMAND, words("turn on the office life")).doubt < 0.1
+
+
+def test_the_tail_of_the_wake_word_is_no_evidence() -> None:
+    tail = (HeardWord("aboo", 0, 180 * SAMPLES_PER_MS, 0.0),)
+    assert weighed(COMMAND, tail + words(COMMAND)).doubt == 0.0
+
+
+def test_words_behind_the_command_speak_against_it() -> None:
+    evidence = weighed(COMMAND, words(COMMAND + " yesterday"))
+    assert evidence.outside == len(phones("yesterday"))
+    assert evidence.doubt > 0.6
+
+
+def test_other_words_are_refused() -> None:
+    free = words("the soup is cold")
+    assert not weighed(COMMAND, free, fit=-3.5).accepted
+    assert weighed(COMMAND, words(COMMAND), fit=-3.5).accepted
+
+
+def test_nothing_heard_freely_is_refused() -> None:
+    assert not weighed(COMMAND, ()).accepted
+
+
+@pytest.mark.parametrize(("fit", "refused"), [(-1.0, False), (-3.0, False), (-7.0, True)])
+def test_a_sound_that_fits_nowhere_needs_no_free_decoding(fit: float, refused: bool) -> None:
+    assert hopeless(words(COMMAND, fit=fit)) is refused
+
+
+def test_one_long_word_that_does_not_fit_refutes_the_rest() -> None:
+    start, end = 0, 500 * SAMPLES_PER_MS
+    assert hopeless((*words(COMMAND, 500), HeardWord("lamp", start, end, -6.5)))

@@ -1,0 +1,83 @@
+"""pocketsphinx by grammar and freely, on speech that flite makes."""
+
+import shutil
+
+import pytest
+
+from audio.errors import InputUnusable
+from audio.recognize.protocol import Grammar, GrammarRecognizer
+from audio.recognize.sphinx import SphinxRecognizer
+from tests.corpus.speech import say
+
+pytestmark = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+
+JSGF = "#JSGF V1.0; grammar g; public <s> = turn (on | off) the (kitchen | zorblax) [light];"
+GRAMMAR = Grammar(JSGF, {"zorblax": ("Z AO R B L AE K S",)})
+ROOM = bytes(2 * 4_800)  # 300 ms
+
+
+@pytest.fixture(scope="module")
+def recognizer() -> SphinxRecognizer:
+    recognizer = SphinxRecognizer()
+    recognizer.prepare(GRAMMAR)
+    return recognizer
+
+
+def sound(text: str) -> bytes:
+    return ROOM + say(text, "rms").tobytes() + ROOM
+
+
+@pytest.mark.parametrize(
+    "text", ["turn on the kitchen light", "turn off the kitchen light", "turn on the zorblax"]
+)
+def test_hears_what_the_grammar_knows(recognizer: SphinxRecognizer, text: str) -> None:
+    decoding = recognizer.decode(sound(text))
+    assert decoding.text == text
+    assert all(word.start < word.end for word in decoding.words)
+    assert -4.0 < min(word.fit for word in decoding.words) <= 0.5
+
+
+def test_other_speech_fits_worse(recognizer: SphinxRecognizer) -> None:
+    right = recognizer.decode(sound("turn on the kitchen light")).words
+    wrong = recognizer.decode(sound("my brother is coming over")).words
+    if wrong:
+        assert min(word.fit for word in wrong) < min(word.fit for word in right) - 1.0
+
+
+def test_free_decoding_knows_other_words(recognizer: SphinxRecognizer) -> None:
+    heard = recognizer.decode_freely(sound("is it going to rain tomorrow"))
+    assert "rain tomorrow" in heard.text
+    assert recognizer.transcribe(sound("is it going to rain tomorrow")) == heard.text
+
+
+def test_the_same_sound_gives_the_same_result(recognizer: SphinxRecognizer) -> None:
+    first = recognizer.decode(sound("turn on the zorblax"))
+    recognizer.decode(sound("turn off the kitchen light"))
+    again = recognizer.decode(sound("turn on the zorblax"))
+    assert again.text == first.text
+    assert [word.fit for word in again.words] == pytest.approx(
+        [word.fit for word in first.words], abs=0.1
+    )
+
+
+@pytest.mark.parametrize("pcm", [b"", bytes(32_000)])
+def test_silence_gives_nothing(recognizer: SphinxRecognizer, pcm: bytes) -> None:
+    assert recognizer.decode(pcm).words == ()
+    assert recognizer.transcribe(pcm) == ""
+
+
+def test_a_grammar_can_be_replaced_and_a_bad_one_says_so() -> None:
+    recognizer = SphinxRecognizer()
+    assert recognizer.decode(sound("turn on the kitchen light")).words == ()
+    recognizer.prepare(GRAMMAR)
+    recognizer.prepare(Grammar("#JSGF V1.0; grammar g; public <s> = open the garage door;"))
+    assert recognizer.decode(sound("open the garage door")).text == "open the garage door"
+    with pytest.raises(InputUnusable):
+        recognizer.prepare(Grammar("#JSGF V1.0; grammar g; public <s> = qwertzuiop;"))
+
+
+def test_knows_which_words_it_lacks(recognizer: SphinxRecognizer) -> None:
+    assert recognizer.unknown(["kitchen", "snorbit", "snorbit"]) == ["snorbit"]
+    assert recognizer.phones("kitchen") == ("K", "IH", "CH", "AH", "N")
+    assert recognizer.phones("snorbit") == ()
+    assert isinstance(recognizer, GrammarRecognizer)
