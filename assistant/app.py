@@ -1,7 +1,6 @@
 """The composition root: wires the parts of one process together by the settings."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
 
-_log = logging.getLogger(__name__)
 DEMO = "demo"  # as home_assistant.url
 
 
@@ -131,6 +129,11 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
         )
         for server in settings.mcp.servers
     ]
+
+
+def skipped_brains(settings: Settings) -> list[str]:
+    """Those of `brain.order` that this version does not have."""
+    return [name for name in settings.brain.order if name != "offline"]
 
 
 async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBrain:

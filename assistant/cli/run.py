@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from assistant.app import App, open_app
+from assistant.app import App, open_app, skipped_brains
 from assistant.cli.command import Command
 from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
@@ -53,7 +53,10 @@ async def _listen(app: App, settings: Settings) -> None:
     words = ", ".join(word.model for word in settings.wake.words)
     if name == "null":
         await asyncio.get_running_loop().create_future()
-    Console(stderr=True).print(f"[dim]hearth: listening for {words} on {name}; Ctrl-C ends it[/]")
+    console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)
+    if absent := skipped_brains(settings):
+        console.print(f"hearth: not in this version yet, so skipped: {', '.join(absent)}")
+    console.print(f"hearth: listening for {words} on {name}; Ctrl-C ends it")
     if name.startswith("file:"):
         await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
         return

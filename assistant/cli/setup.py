@@ -28,9 +28,6 @@ token_file = {token_file}
 [assistant]
 languages = {languages}   # the first one counts where nothing else tells
 area = {area}             # the room this box stands in, as Home Assistant calls it
-
-[brain]
-order = ["offline"]       # the commands of the house, understood on this box
 """
 
 

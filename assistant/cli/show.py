@@ -18,7 +18,7 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
     if record.source != "text":
         console.print(f"[dim]heard   [/] {escape(record.heard or '(nothing)')}")
     for outcome in outcomes:
-        console.print(f"[dim]tool    [/] {describe(outcome)}")
+        console.print(f"[dim]tool    [/] {describe(outcome)}", soft_wrap=True)
     if record.error:
         console.print(f"[red]problem [/] {escape(record.error.message or record.error.kind)}")
     if record.answer:

@@ -52,7 +52,7 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("media_player",),
         "set [<the>] <media_player> volume to <percent>"
-        " | set the volume on [<the>] <media_player> to <percent>"
+        " | set the volume (of | on) [<the>] <media_player> to <percent>"
         " | (pause | resume) [<the>] <media_player>"
         " | (next | previous) track on [<the>] <media_player>"
         " | turn <updown> [<the>] <media_player> volume",
@@ -102,6 +102,11 @@ def jsgf(names: Names) -> str:
     lines.append("<command> = " + "\n | ".join(sentences) + ";")
     lines.extend(f"<{rule}> = {body};" for rule, body in rules.items())
     return "\n".join(lines)
+
+
+def is_talk(text: str) -> bool:
+    """Does the sentence begin with words that turn a command into talk about it?"""
+    return text.startswith(tuple(f"{words} " for words in NOT_ASKED))
 
 
 def vocabulary(names: Names) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assistant.brains.offline.compound import parse_all
-from assistant.brains.offline.grammar import NOT_ASKED, WAKE, jsgf, vocabulary
+from assistant.brains.offline.grammar import WAKE, is_talk, jsgf, vocabulary
 from assistant.brains.offline.names import Names, house_names, without_words
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.pronounce import pronounce
@@ -122,9 +122,9 @@ class Listener:
             sound = pcm[2 * start :]
             said = [word for word in recognizer.decode(sound).words if word.text != WAKE]
             text = " ".join(word.text for word in said)
-            if text.startswith(NOT_ASKED):
-                break
             command = self._parser.parse(text, language, area_id) if said else None
+            if command is None and is_talk(text):
+                break
             if command is None or hopeless(said):
                 continue
             free = recognizer.decode_freely(sound)

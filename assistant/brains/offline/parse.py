@@ -59,6 +59,15 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 ]
             },
         ],
+        "HassSetVolume": [
+            {
+                "sentences": [
+                    "set [the] volume (of|on) [<the>] {name} "
+                    "to {volume:volume_level}[([ ]%)| percent]",
+                ],
+                "requires_context": {"domain": "media_player"},
+            },
+        ],
         "HassGetState": [
             {
                 "sentences": ["<what_is> [<the>] {name}"],
