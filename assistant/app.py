@@ -138,26 +138,23 @@ def skipped_brains(settings: Settings) -> list[str]:
 
 async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBrain:
     """The brain on the device: the only one yet. Raises ConfigError where it is not wanted."""
-    skipped = [name for name in settings.brain.order if name != "offline"]
     if "offline" not in settings.brain.order:
+        absent = ", ".join(skipped_brains(settings))
         raise ConfigError(
-            f"brain.order names only {', '.join(skipped)}, which this version does not have yet; "
-            'add "offline"'
+            f'brain.order names only {absent}, which this version does not have yet; add "offline"'
         )
-    if skipped:
-        _log.info("not in this version yet, so skipped: %s", ", ".join(skipped))
     # Models load here: not on the loop, which may be serving the embedded house.
     recognizer = await asyncio.to_thread(
         make_recognizer, settings.offline.recognizer, settings.assistant.languages
     )
-    await bridge.tools.menu()
     return OfflineBrain(
         lambda: bridge.home.house,
-        lambda: bridge.tools.current_menu,
+        bridge.tools.menu,
         recognizer,
         bridge.catalogue,
         clock,
         settings.assistant.area,
+        settings.assistant.languages,
     )
 
 

@@ -29,7 +29,7 @@ class Spoken:
 
 
 class Mouth:
-    """The one place where Hearth speaks. Made once per process, used for one answer at a time.
+    """The one place where Hearth speaks. Made once per process, it gives one answer at a time.
 
         mouth = Mouth(voices, player, volume=0.8)
         async with mouth.answer(on_first_audio=mark) as answer:
@@ -52,6 +52,7 @@ class Mouth:
         self._synthesis = Synthesis(voices, fallback)
         self._output = _Output(player, volume)
         self._answer: Answer | None = None
+        self._free = asyncio.Lock()
 
     @property
     def volume(self) -> float:
@@ -68,26 +69,26 @@ class Mouth:
     ) -> "AsyncIterator[Answer]":
         """Open the answer of a turn. Leaving the block waits for the end of playback.
 
+        Waits for an answer before it, which may just have been interrupted, to be cleared away.
         An error or a cancellation inside the block stops the sound and goes on outwards as it is.
         Raises AudioError, from `finish` or at the end of the block, when it could not be spoken.
         """
-        if self._answer is not None:
-            raise RuntimeError("another answer is still being spoken")
-        self._synthesis.renew()
-        self._answer = answer = Answer(self._synthesis, self._output, on_first_audio)
         failure: Exception | None = None
-        try:
-            async with asyncio.TaskGroup() as group:
-                answer.start(group)
-                try:
-                    yield answer
-                    await answer.finish()
-                except Exception as error:  # raised below: the group would wrap it
-                    failure = error
-                finally:
-                    answer.stop()
-        finally:
-            self._answer = None
+        async with self._free:
+            self._synthesis.renew()
+            self._answer = answer = Answer(self._synthesis, self._output, on_first_audio)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    answer.start(group)
+                    try:
+                        yield answer
+                        await answer.finish()
+                    except Exception as error:  # raised below: the group would wrap it
+                        failure = error
+                    finally:
+                        answer.stop()
+            finally:
+                self._answer = None
         if failure is not None:
             raise failure
 
@@ -137,7 +138,6 @@ class Answer:
         self._tasks: list[asyncio.Task[None]] = []
         self._clauses: list[str] = []  # as given to the voice
         self._begins: list[float] = []  # of each clause that was handed on: the output's ms
-        self._begin_ms = output.accepted_ms
         self._finished = False  # no more clauses are taken
         self._over = asyncio.Event()
         self._failure: AudioError | None = None
@@ -189,7 +189,9 @@ class Answer:
 
     @property
     def _played_ms(self) -> float:
-        return max(0.0, self._output.played_ms - self._begin_ms)
+        if not self._begins:  # what was played until now, the wake sound say, is not ours
+            return 0.0
+        return max(0.0, self._output.played_ms - self._begins[0])
 
     async def _synthesise(self) -> None:
         try:

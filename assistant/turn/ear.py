@@ -24,10 +24,14 @@ class Ear:
         self._voice = voice
         self._endpointer = endpointer
         self._watching = False
+        self._wish: tuple[float, float] | None = None  # of `watch`, until the next frame
         self.ring = Ring()
 
     def hear(self, frame: Frame) -> list[EarEvent]:
         """Take the next frame; blocking, a millisecond or a few."""
+        wish, self._wish = self._wish, None
+        if wish is not None:
+            self._begin_watching(*wish)
         self.ring.push(frame)
         events = self._look_for_speech(frame.pcm, frame.end) if self._watching else []
         detection = self._wake.hear(frame.pcm, frame.end)
@@ -45,7 +49,11 @@ class Ear:
         """Look for speech, beginning with what the ring holds since `from_ms`.
 
         Only speech after `after_ms` counts; what lies before lets the detector find its feet.
+        It begins with the next frame, on the worker's thread: called from the loop's at any time.
         """
+        self._wish = (from_ms, after_ms)
+
+    def _begin_watching(self, from_ms: float, after_ms: float) -> None:
         self._voice.reset()
         self._endpointer.reset(after=round(after_ms * SAMPLES_PER_MS))
         self._watching = True
@@ -57,19 +65,20 @@ class Ear:
             self._look_for_speech(past[offset : offset + FRAME_BYTES], end)
 
     def unwatch(self) -> None:
-        """Nobody is expected to speak without the wake word."""
+        """Nobody is expected to speak without the wake word. From the loop's thread."""
+        self._wish = None
         self._watching = False
 
     @property
     def last_voiced_ms(self) -> float | None:
         """The last voiced sample of the speech under way, None where nobody speaks."""
-        last = self._endpointer.last_voiced
+        last = None if self._wish else self._endpointer.last_voiced
         return None if last is None else last / SAMPLES_PER_MS
 
     def restart(self) -> None:
         """A new source begins, its time at 0."""
         self.ring = Ring()
-        self._watching = False
+        self.unwatch()
         self._wake.restart()
 
     def close(self) -> None:

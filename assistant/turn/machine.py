@@ -205,6 +205,8 @@ def _typed(machine: Machine, event: Typed) -> Step:
     before: list[Effect] = []
     if machine.state in _IN_TURN:
         before = [StopWatching(), *_cancel(machine, "barge_in")]
+    elif machine.state is State.FOLLOW_UP:
+        before = [StopWatching()]
     turn = machine.turn + 1
     opened = replace(_fresh(machine), state=State.THINKING, turn=turn, source="text")
     return opened, [*before, OpenTurn(turn, "text", text=event.text)]
@@ -285,24 +287,25 @@ def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
     # Quietly: a false wake must not make the box talk.
     return replace(machine, state=State.IDLE), [
         StopWatching(),
-        EndListening(machine.turn, None, at_ms),
+        # Cancelled first: the end of the sound must not set a recogniser to work on silence.
         CancelTurn(machine.turn, "no_speech"),
-        CloseTurn(machine.turn, "no_speech"),
+        EndListening(machine.turn, None, at_ms),
+        CloseTurn(machine.turn, "no_speech", "Nothing was said after the wake word."),
     ]
 
 
 def _cancel(machine: Machine, reason: Literal["barge_in", "stop", "source_lost"]) -> list[Effect]:
-    return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_INTERRUPTED[reason])]
+    return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_CUT_SHORT[reason])]
 
 
 def _fresh(machine: Machine) -> Machine:
     return replace(machine, sounded=False, asks=False, error=None)
 
 
-_INTERRUPTED: dict[str, tuple[str | None, str | None]] = {
-    "barge_in": ("interrupted", None),
-    "stop": ("interrupted", None),
-    "source_lost": ("microphone_lost", None),
+_CUT_SHORT: dict[str, tuple[str, str]] = {
+    "barge_in": ("interrupted", "A new sentence interrupted this one."),
+    "stop": ("interrupted", "It was stopped."),
+    "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
 }
 
 _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {

@@ -14,7 +14,8 @@ def record_of(turn: LiveTurn, closing: CloseTurn, brain: str) -> TurnRecord:
     """What is kept of a turn that is over."""
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
-    error = (closing.error, closing.message) if closing.error else turn.error
+    # What broke inside tells more than that the turn was then cut short.
+    error = turn.error or ((closing.error, closing.message) if closing.error else None)
     return TurnRecord(
         turn_id=turn.turn_id,
         started_at=turn.started_at,

@@ -80,10 +80,11 @@ def corpus_brain(
 ) -> OfflineBrain:
     """The brain on the corpus's house."""
     house = house or corpus_house()
-    menu = corpus_menu()
-    return OfflineBrain(
-        lambda: house, lambda: menu, recognizer, Catalogue(), VirtualClock(), area=area
-    )
+
+    async def menu() -> Menu:
+        return corpus_menu()
+
+    return OfflineBrain(lambda: house, menu, recognizer, Catalogue(), VirtualClock(), area=area)
 
 
 async def hear(brain: OfflineBrain, spoken: Spoken, language: str = "en") -> Turn:

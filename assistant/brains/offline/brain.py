@@ -1,7 +1,7 @@
 """The brain that needs no network: it knows commands and questions about the house."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from assistant.brains.offline.answers import answer_outcome, answer_problem
 from assistant.brains.offline.calls import Call, Problem, make_call, settle_target
@@ -34,14 +34,18 @@ class OfflineBrain:
     def __init__(
         self,
         house: Callable[[], House],
-        menu: Callable[[], Menu],
+        menu: Callable[[], Awaitable[Menu]],
         recognizer: Recognizer,
         catalogue: Catalogue,
         clock: Clock,
         area: str = "",
+        languages: Sequence[str] = ("en",),
     ) -> None:
+        """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
+        `languages`: those that a typed sentence may be in."""
         self.house = house
         self.menu = menu
+        self.languages = tuple(languages)
         self.listener = Listener(recognizer)
         self.catalogue = catalogue
         self.questions = Questions(catalogue, clock)
@@ -89,20 +93,26 @@ class OfflineTurn:
 
     async def events(self) -> AsyncIterator[BrainEvent]:
         """Heard, then for each command its call or answer, then TurnDone."""
-        house = self._brain.house()
+        # While the person is still speaking: the tools as they are now, and whatever must be built.
+        menu = await self._brain.menu()
         try:
-            understood = await self._understand(house)
+            sound = await self._sound()
+            house = self._brain.house()
+            understood = await self._understand(sound, house)
         except AudioError as error:
             yield BrainFault("broken", str(error), retryable=False)
             return
         if understood.text:
             yield Heard(understood.text, understood.language)
+        if not understood.commands and not house.entities:
+            yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
+            return
         if not understood.commands:
             yield ReplyText(self._not_understood())
             yield TurnDone(understood=False)
             return
         language = understood.language
-        steps = self._plan(understood.commands, house, language)
+        steps = self._plan(understood.commands, house, menu, language)
         if isinstance(steps, Problem):
             yield ReplyText(answer_problem(steps, self._brain.catalogue, language))
             yield TurnDone(understood=steps.key != _NO_TOOL)
@@ -119,26 +129,34 @@ class OfflineTurn:
             )
         yield TurnDone()
 
-    async def _understand(self, house: House) -> Understood:
+    async def _sound(self) -> bytes:
+        """All of a spoken turn's sound, once it is complete. Raises AudioError."""
+        if self._request.audio is None:
+            return b""
+        await self._brain.prepare()
+        return await self._request.audio.complete()
+
+    async def _understand(self, sound: bytes, house: House) -> Understood:
         request, listener = self._request, self._brain.listener
         area_id = self._brain.area_id(house)
-        if request.text is not None:
-            return await listener.read(request.text, request.language, house, area_id)
-        if request.audio is None:
-            return Understood("", request.language)
-        pcm = await request.audio.complete()
-        detection = request.audio.detection
-        return await listener.hear(pcm, detection, request.language, house, area_id)
+        if request.audio is not None:
+            detection = request.audio.detection
+            return await listener.hear(sound, detection, request.language, house, area_id)
+        understood = Understood("", request.language)
+        for language in dict.fromkeys((request.language, *self._brain.languages)):
+            understood = await listener.read(request.text or "", language, house, area_id)
+            if understood.commands:
+                return understood
+        return Understood(understood.text, request.language)
 
     def _plan(
-        self, commands: tuple[Command, ...], house: House, language: str
+        self, commands: tuple[Command, ...], house: House, menu: Menu, language: str
     ) -> list[tuple[Command, Call | str]] | Problem:
         """A call or an answer for every command, or the first thing that stands in the way.
 
         All is settled before the first call: half a sentence is never carried out.
         """
         steps: list[tuple[Command, Call | str]] = []
-        menu = self._brain.menu()
         for said in commands:
             command = settle_target(said, house, self._brain.area_id(house))
             if isinstance(command, Problem):

@@ -6,10 +6,9 @@ from assistant.brains.offline.numbers import number_words
 # Words before the command that belong to the wake word: the sound may begin with its tail.
 WAKE = "wakeword"
 
-# What turns a command into talk about it. Heard in front of one, it is not carried out.
-NOT_ASKED = (
-    "do not", "don't", "never", "did you", "why did you", "who", "i", "he", "she", "we", "they",
-)  # fmt: skip
+# What turns a command into its opposite or a question about it. Only words long enough not to be
+# mistaken for the wake word's tail.
+NOT_ASKED = ("do not", "don't", "never", "did you", "why did you")
 
 _SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
 

@@ -20,6 +20,7 @@ from integrations.home_assistant.house import House
 _Result = TypeVar("_Result")
 
 _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the word's end
+_TALK_FIT = -4.5  # "don't" that fits worse is the wake word's tail
 _WAKE_TAIL = 200 * SAMPLES_PER_MS  # the word may go on this long after the detection
 
 
@@ -39,6 +40,7 @@ class Listener:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names: Names | None = None
+        self._warm = False  # the language model is loaded
         self._parser = Parser(Names((), (), ()))
 
     @property
@@ -69,8 +71,9 @@ class Listener:
 
     def _prepare(self, house: House) -> None:
         self._use(house)
-        if isinstance(self._recognizer, GrammarRecognizer):
+        if isinstance(self._recognizer, GrammarRecognizer) and not self._warm:
             self._recognizer.decode_freely(bytes(2 * _WAKE_TAIL))
+            self._warm = True
 
     def _use(self, house: House) -> None:
         """Build parser and grammar anew if the house's names have changed."""
@@ -123,7 +126,7 @@ class Listener:
             said = [word for word in recognizer.decode(sound).words if word.text != WAKE]
             text = " ".join(word.text for word in said)
             command = self._parser.parse(text, language, area_id) if said else None
-            if command is None and is_talk(text):
+            if command is None and is_talk(text) and said[0].fit > _TALK_FIT:
                 break
             if command is None or hopeless(said):
                 continue
