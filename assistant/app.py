@@ -1,7 +1,8 @@
 """The composition root: wires the parts of one process together by the settings."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from assistant.turn.machine import Rules
 from assistant.turn.runner import Runner
 from assistant.voices import silent_voice, voices_of
 from audio.endpoint import Endpointer
+from audio.errors import AudioError
 from audio.player import NullPlayer, Player
 from audio.vad.silero import SileroDetector
 from audio.wake import make_wake_engine
@@ -30,6 +32,7 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
 
+_log = logging.getLogger(__name__)
 DEMO = "demo"  # as home_assistant.url
 
 
@@ -69,6 +72,8 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
         stack.callback(brain.close)
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
+        if hears:
+            await _warm(brain, mouth, settings.assistant.languages)
         ear = _ear(settings) if hears else None
         if ear is not None:
             stack.callback(ear.close)
@@ -156,6 +161,15 @@ async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBra
         settings.assistant.area,
         settings.assistant.languages,
     )
+
+
+async def _warm(brain: OfflineBrain, mouth: Mouth, languages: Sequence[str]) -> None:
+    """Load what the first turn would otherwise wait for."""
+    try:
+        await brain.prepare()
+        await mouth.warm(languages)
+    except AudioError as error:
+        _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
 def _mouth(settings: Settings, player: Player | None) -> Mouth:

@@ -4,7 +4,6 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -141,15 +140,26 @@ class DevicePlayer:
         current, self._open = self._open, None
         if current is not None:
             self._played_before += _played_ms(current)
-            await _bounded(self._device, lambda: _close(current.stream))
+            loop = asyncio.get_running_loop()
+            await _bounded(self._device, loop.run_in_executor(None, _close, current.stream))
 
     async def _stream(self, rate: int) -> OpenStream:
         async with self._opening:
             if self._open is not None and not self._open.stream.active:
                 await self.close()
             if self._open is None:
-                self._open = await _bounded(self._device, lambda: _open(self._device, rate))
+                self._open = await self._opened(rate)
             return self._open
+
+    async def _opened(self, rate: int) -> OpenStream:
+        """A new stream. One that comes when nobody waits for it any more is closed again."""
+        loop = asyncio.get_running_loop()
+        opening = loop.run_in_executor(None, _open, self._device, rate)
+        try:
+            return await _bounded(self._device, opening)
+        except (DeviceLost, asyncio.CancelledError):
+            opening.add_done_callback(_close_unwanted)
+            raise
 
     async def _wait(self, current: OpenStream) -> None:
         """One look at the buffer. Raises DeviceLost when nobody empties it any more."""
@@ -172,13 +182,20 @@ def _lost(device: str, what: str) -> DeviceLost:
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 
-async def _bounded(device: str, work: Callable[[], Result]) -> Result:
-    """Blocking work in a thread that is not waited for without end."""
+async def _bounded(device: str, work: asyncio.Future[Result]) -> Result:
+    """Work in a thread, which goes on by itself when it is not waited for any longer."""
     try:
         async with asyncio.timeout(CALL_SECONDS):
-            return await asyncio.to_thread(work)
+            return await asyncio.shield(work)
     except TimeoutError as error:
         raise _lost(device, "does not react") from error
+
+
+def _close_unwanted(opening: asyncio.Future[OpenStream]) -> None:
+    if opening.cancelled() or opening.exception() is not None:
+        return
+    # In a thread of its own: the loop may be ending, and closing can block.
+    threading.Thread(target=_close, args=(opening.result().stream,), daemon=True).start()
 
 
 def _close(stream: Any) -> None:
@@ -212,5 +229,9 @@ def _start(portaudio: Any, index: int, rate: int, channels: int) -> OpenStream:
         latency=LATENCY_SECONDS,
         callback=lambda out, samples, when, status: buffer.fill(out, samples),
     )
-    stream.start()
+    try:
+        stream.start()
+    except portaudio.PortAudioError:
+        _close(stream)
+        raise
     return OpenStream(stream, rate, float(stream.latency), buffer, Conversion(rate))

@@ -73,9 +73,8 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
         "recognition, tool calls and sound are real.",
         style="dim",
     )
-    player = Gramophone()
     failed: list[str] = []
-    async with open_app(settings, player, hears=True) as app:
+    async with Gramophone() as player, open_app(settings, player, hears=True) as app:
         assert app.bridge.demo is not None
         console.print("\n[bold]The house before[/]")
         show_house(console, app.bridge.demo.describe())
@@ -90,7 +89,6 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
             if (trouble := _trouble(scene, turn, changes)) is not None:
                 console.print(f"   [red]wrong   {trouble}[/]")
                 failed.append(scene.name)
-        await player.close()
         console.print("\n[bold]The house after[/]")
         show_house(console, app.bridge.demo.describe())
     return _verdict(console, failed, folder)

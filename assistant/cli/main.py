@@ -47,12 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader of our output went away (`hearth tools | head`): nothing is left to tell it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except (*EXPECTED, ExceptionGroup) as error:
+    except (*EXPECTED, BrokenPipeError, ExceptionGroup) as error:
         cause = _first(error)
+        if isinstance(cause, BrokenPipeError):
+            # The reader of our output went away (`hearth tools | head`): nothing is left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
         if not isinstance(cause, EXPECTED):
             raise
         if arguments.debug:
@@ -109,6 +109,11 @@ def _log_to_stderr(debug: bool) -> None:
     )
     for chatty in ("httpx", "httpcore", "httpx2", "httpcore2", "websockets", "mcp", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.INFO if debug else logging.ERROR)
+    for telling in ("httpx", "httpx2"):  # whole addresses, which may hold a key
+        logging.getLogger(telling).setLevel(logging.WARNING if debug else logging.ERROR)
+    if not debug:  # the MCP SDK logs a bad answer with its traceback; we say it in one sentence
+        for loud in ("mcp", "client"):
+            logging.getLogger(loud).setLevel(logging.CRITICAL)
 
 
 if __name__ == "__main__":

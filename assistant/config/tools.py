@@ -18,6 +18,7 @@ from assistant.config.kinds import (
     no_repeats,
 )
 
+HOME_ASSISTANT = "home_assistant"  # what the house's own server is called in Hearth
 Ruling = Literal["allow", "confirm", "pin", "phone", "deny"]
 
 
@@ -63,7 +64,10 @@ class McpServer(Section):
 
 
 def _different_names(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
-    no_repeats(tuple(server.name for server in servers))
+    names = tuple(server.name for server in servers)
+    if HOME_ASSISTANT in names:
+        raise ValueError(f'must not use the name "{HOME_ASSISTANT}", which is the house\'s own')
+    no_repeats(names)
     return servers
 
 

@@ -1,6 +1,7 @@
 """A player that writes each answer of the demonstration into a file of its own."""
 
 from pathlib import Path
+from typing import Self
 
 from audio.player import WavPlayer
 
@@ -11,6 +12,12 @@ class Gramophone:
     def __init__(self) -> None:
         self._player: WavPlayer | None = None
         self._before_ms = 0.0  # played into earlier files
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def begin(self, path: Path) -> None:
         """Finish the file under way, then write into `path`. Raises InputUnusable."""

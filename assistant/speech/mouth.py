@@ -140,6 +140,7 @@ class Answer:
         self._begins: list[float] = []  # of each clause that was handed on: the output's ms
         self._finished = False  # no more clauses are taken
         self._over = asyncio.Event()
+        self.stopped = False  # it was cut off, or failed
         self._failure: AudioError | None = None
         self._spoken: Spoken | None = None
 
@@ -169,6 +170,7 @@ class Answer:
         """Silence at once. What was not made yet is not made; a piece in the making is dropped."""
         if self._over.is_set():
             return
+        self.stopped = True
         for task in self._tasks:
             task.cancel()
         self._output.stop()
@@ -176,11 +178,6 @@ class Answer:
         played = self._output.played_ms
         heard = sum(begin < played for begin in self._begins)
         self._end(self._clauses[:heard])
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it ended before all had been said."""
-        return self._spoken is not None and len(self._spoken.clauses) < len(self._clauses)
 
     @property
     def spoken(self) -> Spoken:

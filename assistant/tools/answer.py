@@ -30,16 +30,18 @@ def read_answer(result: McpResult) -> Answer:
     data = _loaded(result.text).get("data")
     if not isinstance(data, Mapping):
         return Answer(text)
-    rows = [row for row in data.get("success") or () if isinstance(row, Mapping)]
+    succeeded = [row for row in _rows(data.get("success")) if row.get("type") == "entity"]
     return Answer(
         text,
-        succeeded=tuple(str(row.get("id")) for row in rows if row.get("type") == "entity"),
+        succeeded=tuple(str(row.get("id")) for row in succeeded),
         failed=tuple(
-            _clean(str(row.get("name") or row.get("id")))
-            for row in data.get("failed") or ()
-            if isinstance(row, Mapping)
+            _clean(str(row.get("name") or row.get("id"))) for row in _rows(data.get("failed"))
         ),
     )
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 def _reason(text: str) -> str:
@@ -53,7 +55,7 @@ def _reason(text: str) -> str:
 def _loaded(text: str) -> Mapping[str, Any]:
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter: nested a thousand times
         return {}
     return content if isinstance(content, Mapping) else {}
 

@@ -90,7 +90,7 @@ def _readings(root: Mapping[str, Any], schema: Any, value: Any) -> Iterator[Any]
         if value.lstrip()[:1] in ("[", "{"):
             try:
                 yield json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):  # the latter: nested a thousand times
                 return
     elif isinstance(value, list):
         if len(value) == 1:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assistant.tools.intents import Action
-from assistant.tools.resolve import members
+from assistant.tools.resolve import members, with_members
 from integrations.home_assistant.house import Entity, House
 
 HEATING_LIMIT_C = 25.0
@@ -95,7 +95,7 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 
 def _scene(entity: Entity, house: House) -> str | None:
     """A scene does not tell what it sets; free only where all it holds is harmless either way."""
-    held = [house.entities.get(entity_id) for entity_id in members(entity)]
+    held = [house.entities.get(entity_id) for entity_id in with_members(members(entity), house)]
     harmless = all(
         member is not None
         and member.domain != "scene"

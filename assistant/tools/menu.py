@@ -21,7 +21,7 @@ class MenuEntry:
     declaration: Declaration  # its `name` is unique in the menu
     tier: Tier  # before the arguments are known: the least it can be
     rule: str  # what gave that tier
-    trusted: bool = True  # its server's annotations are believed
+    of_home: bool = True  # its server is the home's own, whose tools are known by name
     rated: bool = False  # named in the server's `allow`
     hidden: bool = False  # not offered: a built-in does it
     approved: bool = True
@@ -49,11 +49,12 @@ class Menu:
         return self._by_name.get(name)
 
     def find(self, name: str) -> MenuEntry | None:
-        """The offered entry of that name, or of that name after a prefix (`intent__HassTurnOn`)."""
+        """The offered entry of that name, or the home's own behind a prefix (`intent__`)."""
         exact = self._by_name.get(name)
         if exact is not None and not exact.hidden:
             return exact
-        return next((entry for entry in self.offered() if entry.suffix == name), None)
+        home = (entry for entry in self.offered() if entry.of_home)
+        return next((entry for entry in home if entry.suffix == name), None)
 
     def offered(self) -> list[MenuEntry]:
         """What the model is shown."""
@@ -71,7 +72,7 @@ def build_menu(
     shown = 0
     for tool in tools:
         spec = servers[tool.server]
-        name = _unique(tool, by_name)
+        name = _unique(tool, spec, by_name)
         doubled = spec.home_assistant and suffix(tool.name) in built_in
         tier, rule = _first_tier(tool, spec)
         entry = MenuEntry(
@@ -80,7 +81,7 @@ def build_menu(
             declaration=convert(name, tool.description, tool.input_schema),
             tier=tier,
             rule=rule,
-            trusted=spec.trust == "trusted",
+            of_home=spec.home_assistant,
             rated=tool.name in spec.allow,
             hidden=doubled or shown >= MAX_TOOLS,
         )
@@ -90,9 +91,13 @@ def build_menu(
     return Menu(tuple(entries), by_name)
 
 
-def _unique(tool: McpTool, taken: Mapping[str, MenuEntry]) -> str:
-    """The tool's own name, with the server's in front where another tool has it already."""
-    for name in (tool.name, f"{tool.server}__{tool.name}"):
+def _unique(tool: McpTool, spec: ServerSpec, taken: Mapping[str, MenuEntry]) -> str:
+    """The tool's own name, with the server's in front where the name is another's.
+
+    Those of Home Assistant's tools are its alone, also while it is away and offers none.
+    """
+    names = [tool.name, f"{tool.server}__{tool.name}"]
+    for name in names if spec.home_assistant or suffix(tool.name) not in INTENTS else names[1:]:
         legal = convert(name, "", {}).name
         if legal not in taken:
             return legal

@@ -7,7 +7,7 @@ is denied; the rest is allowed.
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assistant.tools.gates import gate, is_costly, is_harmless
@@ -23,6 +23,8 @@ ALL_WORDS = frozenset(
         *("todo", "toda", "todos", "todas", "casa", "entera", "entero"),
     }
 )
+# In no schema, yet Home Assistant obeys them: they could move a call to another room.
+_PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
 
 
@@ -42,11 +44,19 @@ class Verdict:
 
 
 def judge(
-    entry: MenuEntry, arguments: Mapping[str, Any], house: House, heard: str | None, area: str
+    entry: MenuEntry,
+    arguments: Mapping[str, Any],
+    house: House,
+    heard: str | None,
+    area: str,
+    *,
+    live: bool = True,
 ) -> Verdict:
-    """Decide about one call. `heard`: the person's own words; `area`: this box's room, or ""."""
-    # In no schema, yet Home Assistant obeys it; it could move a call to another room.
-    arguments = {key: value for key, value in arguments.items() if key != "preferred_area_id"}
+    """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
+
+    `live`: whether `house` is up to date; an old picture may lack a door that the call would open.
+    """
+    arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
     if entry.reads_only:
         return Verdict(Decision.ALLOWED, Tier.READ, "read", arguments)
     if entry.rated:
@@ -55,12 +65,12 @@ def judge(
     if script:
         names = {"names": entry.tool.title or entry.tool.name}
         return _denied(Tier.COSTLY, "script", arguments, names, script)
-    intent = INTENTS.get(entry.suffix) if entry.trusted else None
+    intent = INTENTS.get(entry.suffix) if entry.of_home else None
     if intent is None:
         return _denied(Tier.COSTLY, "unknown_tool", arguments, {"names": entry.tool.name})
     if not intent.by_target:
         return Verdict(Decision.ALLOWED, Tier.COMFORT, "note", arguments)
-    return _judge_targets(entry, intent, arguments, house, heard, area)
+    return _judge_targets(entry, intent, arguments, house, heard, area, live)
 
 
 def _judge_targets(
@@ -70,6 +80,7 @@ def _judge_targets(
     house: House,
     heard: str | None,
     area: str,
+    live: bool,
 ) -> Verdict:
     """A call that selects things of the house."""
     selector = _selector(entry, arguments)
@@ -80,7 +91,7 @@ def _judge_targets(
         return _denied(Tier.COMFORT, "which_thing", arguments, {})
     if boundless and intent.states:
         touched = [name for name in touched if house.entities[name].state in intent.states]
-    if boundless and len(touched) > 1:
+    if boundless and (len(touched) > 1 or not live):
         place = _place(house, heard, area)
         if place is None:
             rule = "which_room" if heard is not None else "not_heard"
@@ -89,12 +100,23 @@ def _judge_targets(
             arguments = {**arguments, **place}
             touched = resolve(intent, arguments, house)
             narrowed = True
-            if not touched:
+            if not touched and live:
                 where = next(iter(place.values()))
                 return _denied(Tier.COMFORT, "none_here", arguments, {"names": where})
-    if not touched and _could_open(intent, selector):
+    unseen = not touched or not (live or _is_named(selector))
+    if unseen and _could_open(intent, selector):
         return _denied(Tier.COMFORT, "unseen", arguments, {"names": _told(selector)})
+    if not live:  # nobody knows how far a cover is open now
+        house = _without_positions(house)
     return _rate(intent, arguments, house, touched, narrowed)
+
+
+def _without_positions(house: House) -> House:
+    entities = {
+        name: replace(entity, attributes={**entity.attributes, "current_position": None})
+        for name, entity in house.entities.items()
+    }
+    return replace(house, entities=entities)
 
 
 def _could_open(intent: Intent, selector: Mapping[str, Any]) -> bool:
@@ -160,7 +182,7 @@ def _denied(
 def _script_behind(entry: MenuEntry, house: House) -> list[str]:
     """The script that this tool is; up to 2026.7 it bears the script's bare name."""
     name = f"script.{entry.suffix}"
-    bare = entry.trusted and entry.suffix == entry.tool.name and name in house.entities
+    bare = entry.of_home and entry.suffix == entry.tool.name and name in house.entities
     return [name] if is_script(entry.tool.name) or bare else []
 
 
@@ -173,9 +195,12 @@ def _selector(entry: MenuEntry, arguments: Mapping[str, Any]) -> Mapping[str, An
 
 def _is_boundless(arguments: Mapping[str, Any]) -> bool:
     """Names neither thing nor place, so that it means the whole house."""
+    return not (_is_named(arguments) or arguments.get("area") or arguments.get("floor"))
+
+
+def _is_named(arguments: Mapping[str, Any]) -> bool:
     name = arguments.get("name")
-    named = isinstance(name, str) and name and not is_wildcard(name)
-    return not (named or arguments.get("area") or arguments.get("floor"))
+    return isinstance(name, str) and bool(name) and not is_wildcard(name)
 
 
 def _has_kind(arguments: Mapping[str, Any]) -> bool:

@@ -10,8 +10,6 @@ from typing import Any
 from assistant.tools.intents import Intent
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
-MAX_NESTING = 5  # groups in groups
-
 
 def resolve(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[str]:
     """Ids of the exposed entities that the call selects; in doubt rather more than fewer."""
@@ -34,8 +32,8 @@ def with_members(entity_ids: Iterable[str], house: House) -> list[str]:
     """The entities and, for groups and scenes, what they hold, each once."""
     reached: dict[str, None] = {}
     level = list(entity_ids)
-    for _ in range(MAX_NESTING):
-        fresh = [entity_id for entity_id in level if entity_id not in reached]
+    while level:
+        fresh = list(dict.fromkeys(name for name in level if name not in reached))
         reached |= dict.fromkeys(fresh)
         level = [
             member

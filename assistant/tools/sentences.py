@@ -25,6 +25,9 @@ class Sentences:
     def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
         """What was done, what was seen, and what did not work, by name."""
         observed = finding.observed
+        if status is Status.FAILED and answer.succeeded and observed:
+            done = self._states(observed, house)
+            return self.say("tools.partly", what=done, names=", ".join(answer.failed))
         if status is Status.FAILED:
             return self.say("tools.failed", reason=", ".join(answer.failed))
         if status is Status.NOT_OBSERVED:
@@ -32,9 +35,6 @@ class Sentences:
             if not late or finding.as_asked is None:
                 return self.say("tools.not_seen")
             return self.say("tools.not_observed", what=self._states(late, house))
-        if answer.failed and observed:
-            done = self._states(observed, house)
-            return self.say("tools.partly", what=done, names=", ".join(answer.failed))
         if not observed:
             return self.say("tools.done")
         return self.say("tools.done_what", what=self._states(observed, house))

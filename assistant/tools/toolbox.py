@@ -1,17 +1,19 @@
 """The one way of every call: menu, arguments, policy, journal, execution, verification."""
 
 import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from assistant.brains.protocol import ToolCall
 from assistant.clock import Clock
-from assistant.journal.records import CallRecord
+from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import Answer, read_answer
 from assistant.tools.arguments import fit
+from assistant.tools.intents import INTENTS
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import Verdict, judge
@@ -21,6 +23,7 @@ from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import CallLost, McpResult, McpTool, ServerSpec
 
+_log = logging.getLogger(__name__)
 LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
 
 
@@ -125,7 +128,7 @@ class Toolbox:
         try:
             outcome = await self._run(request)
         except BaseException:
-            # Cancelled, or the store failed: whoever repeats the id must not run it again.
+            # Most often cancelled: whoever repeats the id must not run it again.
             future.set_result(self._lost(request))
             raise
         future.set_result(outcome)
@@ -139,11 +142,16 @@ class Toolbox:
         if entry is None:
             return None
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
-        return entry, judge(entry, fitted.arguments, self._home.house, heard, self._area)
+        return entry, self._judge(entry, fitted.arguments, heard)
+
+    def _judge(self, entry: MenuEntry, arguments: Mapping[str, Any], heard: str | None) -> Verdict:
+        home = self._home
+        return judge(entry, arguments, home.house, heard, self._area, live=home.connected)
 
     async def _run(self, request: _Request) -> ToolOutcome:
         call, say = request.call, request.sentences.say
-        entry = (self._menu or await self.menu()).find(call.name)
+        # Listed anew for a name that is not there: the house may have been away the last time.
+        entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             sentence = say("tools.unknown", name=call.name)
             return await self._not_run(request, None, dict(call.arguments), sentence)
@@ -151,7 +159,7 @@ class Toolbox:
         if fitted.problem:
             sentence = say("tools.bad_argument", problem=fitted.problem)
             return await self._not_run(request, entry, fitted.arguments, sentence, retryable=True)
-        verdict = judge(entry, fitted.arguments, self._home.house, request.heard, self._area)
+        verdict = self._judge(entry, fitted.arguments, request.heard)
         if verdict.decision is not Decision.ALLOWED:
             sentence = say(verdict.key, **verdict.values)
             return await self._not_run(request, entry, dict(verdict.arguments), sentence, verdict)
@@ -172,14 +180,22 @@ class Toolbox:
             sentence=request.sentences.say("tools.lost"),
         )
         if verdict.tier is not Tier.READ:
-            await self._journal.start_call(_record(request.turn_id, outcome, self._clock))
+            record = _record(request.turn_id, outcome, self._clock)
+            await self._keep(self._journal.start_call(record))
         try:
             outcome = await self._send(request, entry, verdict, outcome)
         finally:
             # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
             outcome = replace(outcome, ms=self._elapsed_ms(request))
-            await asyncio.shield(self._journal.finish_call(request.turn_id, outcome))
+            await asyncio.shield(self._keep(self._journal.finish_call(request.turn_id, outcome)))
         return outcome
+
+    async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
+        """Write to the journal; a full disk is logged and leaves nobody in the dark."""
+        try:
+            await writing
+        except StoreError as error:
+            _log.error("%s", error)
 
     async def _send(
         self, request: _Request, entry: MenuEntry, verdict: Verdict, outcome: ToolOutcome
@@ -210,7 +226,7 @@ class Toolbox:
             return replace(outcome, status=Status.DONE, sentence=sentence, data=answer.text)
         reached = answer.succeeded or verdict.entities
         finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
-        status = self._status(answer, finding)
+        status = self._status(entry, answer, finding)
         return replace(
             outcome,
             status=status,
@@ -228,16 +244,18 @@ class Toolbox:
         wait_s: float,
         before: House,
     ) -> Finding:
-        suffix = entry.suffix if entry.trusted else ""
+        suffix = entry.suffix if entry.of_home else ""
         return await verify(suffix, verdict.arguments, entity_ids, before, self._home, wait_s)
 
-    def _status(self, answer: Answer, finding: Finding) -> Status:
+    def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
         """Seen as asked, or not; what no state can tell is believed while the picture is live."""
-        if answer.failed and not answer.succeeded:
+        if answer.failed:
             return Status.FAILED
         if finding.as_asked is False:
             return Status.NOT_OBSERVED
-        if finding.as_asked is None and finding.observed and not self._home.connected:
+        intent = INTENTS.get(entry.suffix) if entry.of_home else None
+        moves = intent is not None and intent.by_target
+        if finding.as_asked is None and moves and not self._home.connected:
             return Status.NOT_OBSERVED
         return Status.DONE
 
@@ -264,7 +282,7 @@ class Toolbox:
             sentence=sentence,
             retryable=retryable,
         )
-        await self._journal.finish_call(request.turn_id, outcome)
+        await self._keep(self._journal.finish_call(request.turn_id, outcome))
         return outcome
 
     def _lost(self, request: _Request) -> ToolOutcome:

@@ -11,6 +11,7 @@ from integrations.home_assistant.house import Entity, House
 
 WAIT_S = 1.0  # for what can be checked
 GLANCE_S = 0.3  # for what only shows that something changed
+FULLY_OPEN = 99  # percent; some covers never tell 100
 UNDER_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning", "arming"})
 
 Check = Callable[[Entity], bool]
@@ -128,6 +129,8 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) -> Check | None:
     domain = before.domain
+    if on and domain in ("cover", "valve") and before.state == "open":
+        return _opened_further(before)
     if domain in table:
         return lambda now: now.state in table[domain]
     if domain in _HEATING:
@@ -137,6 +140,19 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
     if domain in _PLAIN:
         return lambda now: now.state == ("on" if on else "off")
     return None
+
+
+def _opened_further(before: Entity) -> Check:
+    """A cover that stands half open counts as open already; asked to open, it must go on."""
+    was = before.attributes.get("current_position")
+
+    def further(now: Entity) -> bool:
+        position = now.attributes.get("current_position")
+        if now.state != "open" or not isinstance(was, int | float):
+            return now.state in _ON["cover"]
+        return isinstance(position, int | float) and (position > was or position >= FULLY_OPEN)
+
+    return further
 
 
 def _set(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:

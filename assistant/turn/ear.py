@@ -1,8 +1,11 @@
 """The ear: one frame in, what it means for the turn out. Runs on one worker thread.
 
 The wake engine hears every frame. Voice activity is looked for only while somebody is expected to
-speak, so that an idle box does not pay for it.
+speak, so that an idle box does not pay for it. Whether it is, the loop's thread says at any time;
+the worker acts on that with its next frame, so that ring and detector belong to one thread.
 """
+
+from collections import deque
 
 from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
@@ -24,14 +27,14 @@ class Ear:
         self._voice = voice
         self._endpointer = endpointer
         self._watching = False
-        self._wish: tuple[float, float] | None = None  # of `watch`, until the next frame
+        # The newest `watch` (its arguments) or `unwatch` (None), until the next frame.
+        self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
         self.ring = Ring()
 
     def hear(self, frame: Frame) -> list[EarEvent]:
         """Take the next frame; blocking, a millisecond or a few."""
-        wish, self._wish = self._wish, None
-        if wish is not None:
-            self._begin_watching(*wish)
+        if self._wish:
+            self._obey(self._wish.popleft())
         self.ring.push(frame)
         events = self._look_for_speech(frame.pcm, frame.end) if self._watching else []
         detection = self._wake.hear(frame.pcm, frame.end)
@@ -49,41 +52,45 @@ class Ear:
         """Look for speech, beginning with what the ring holds since `from_ms`.
 
         Only speech after `after_ms` counts; what lies before lets the detector find its feet.
-        It begins with the next frame, on the worker's thread: called from the loop's at any time.
         """
-        self._wish = (from_ms, after_ms)
+        self._wish.append((from_ms, after_ms))
 
-    def _begin_watching(self, from_ms: float, after_ms: float) -> None:
+    def unwatch(self) -> None:
+        """Nobody is expected to speak without the wake word."""
+        self._wish.append(None)
+
+    @property
+    def last_voiced_ms(self) -> float | None:
+        """The last voiced sample of the speech under way, None where nobody speaks."""
+        if self._wish and self._wish[0] is not None:
+            return None  # the endpointer still tells of the speech before
+        last = self._endpointer.last_voiced
+        return None if last is None else last / SAMPLES_PER_MS
+
+    def restart(self) -> None:
+        """A new source begins, its time at 0."""
+        self.ring = Ring()
+        self._wish.clear()
+        self._watching = False
+        self._wake.restart()
+
+    def close(self) -> None:
+        """Give up the engine's native resources."""
+        self._wake.close()
+
+    def _obey(self, wish: tuple[float, float] | None) -> None:
+        self._watching = wish is not None
+        if wish is None:
+            return
+        from_ms, after_ms = wish
         self._voice.reset()
         self._endpointer.reset(after=round(after_ms * SAMPLES_PER_MS))
-        self._watching = True
         start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
         past = self.ring.since(start)
         for offset in range(0, len(past) - FRAME_BYTES + 1, FRAME_BYTES):
             end = start + (offset + FRAME_BYTES) // 2
             # `after_ms` lies ahead of all this, so nothing can be reported yet.
             self._look_for_speech(past[offset : offset + FRAME_BYTES], end)
-
-    def unwatch(self) -> None:
-        """Nobody is expected to speak without the wake word. From the loop's thread."""
-        self._wish = None
-        self._watching = False
-
-    @property
-    def last_voiced_ms(self) -> float | None:
-        """The last voiced sample of the speech under way, None where nobody speaks."""
-        last = None if self._wish else self._endpointer.last_voiced
-        return None if last is None else last / SAMPLES_PER_MS
-
-    def restart(self) -> None:
-        """A new source begins, its time at 0."""
-        self.ring = Ring()
-        self.unwatch()
-        self._wake.restart()
-
-    def close(self) -> None:
-        """Give up the engine's native resources."""
-        self._wake.close()
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
         events: list[EarEvent] = []

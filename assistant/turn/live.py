@@ -36,7 +36,13 @@ from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 _CLAUSES_AHEAD = 64  # the brain waits when the voice is this far behind
+# Real seconds, once the sentence is over, without a word from a brain for which no call runs. The
+# slowest recogniser needs about 10 s for the longest sentence.
+BRAIN_SILENCE_S = 30.0
 _QUESTION_MARKS = ("?", "？", "؟")
+
+
+_ToolRun = Coroutine[Any, Any, ToolOutcome | Exception]
 
 
 class ToolRunner(Protocol):
@@ -45,7 +51,10 @@ class ToolRunner(Protocol):
     async def call(
         self, call: ToolCall, turn_id: str, heard: str | None, language: str
     ) -> ToolOutcome:
-        """Judge, run, verify and journal one call. Never raises for what the call itself does."""
+        """Judge, run, verify and journal one call.
+
+        Never raises for what the call itself does; raises when it cannot be journalled.
+        """
         ...
 
 
@@ -71,7 +80,7 @@ class LiveTurn:
         performers: Performers,
         audio: TurnAudio | None,
         dispatch: Callable[[Event], None],
-        spawn: Callable[[Coroutine[Any, Any, ToolOutcome]], asyncio.Task[ToolOutcome]],
+        spawn: Callable[[_ToolRun], asyncio.Task[ToolOutcome | Exception]],
     ) -> None:
         self.opening = opening
         self.turn_id = turn_id
@@ -91,6 +100,9 @@ class LiveTurn:
         self._cutter = ClauseCutter()
         self._to_say: asyncio.Queue[str | None] = asyncio.Queue()  # bounded by `_room`
         self._room = asyncio.Semaphore(_CLAUSES_AHEAD)
+        self._patience: asyncio.Timeout | None = None  # with the brain, while it is at work
+        self._listened = opening.source == "text"  # the sentence is over
+        self._calls = 0  # under way
 
     async def run(self) -> None:
         """The whole turn, until the last sample was played. Cancel it to interrupt it."""
@@ -103,7 +115,7 @@ class LiveTurn:
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(self._speak())
-            group.create_task(self._think(self._performers.brain.begin(request), group))
+            group.create_task(self._think(self._performers.brain.begin(request)))
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
         """The sentence is over; both moments are on the conversation's clock."""
@@ -112,6 +124,8 @@ class LiveTurn:
         self.timeline.mark("end_of_turn", at_ms)
         if self.audio is not None:
             self.audio.finish()
+        self._listened = True
+        self._wait_for_the_brain()
 
     def say(self, sentence: str) -> None:
         """Add a sentence of our own to the answer."""
@@ -123,25 +137,53 @@ class LiveTurn:
         self._queue_clauses(self._cutter.flush())
         self._to_say.put_nowait(None)
 
-    async def _think(self, brain_turn: BrainTurn, group: asyncio.TaskGroup) -> None:
-        number = self.opening.turn
-        ending: Event | None = None
+    async def _think(self, brain_turn: BrainTurn) -> None:
+        number, brain = self.opening.turn, self._performers.brain.name
+        asks = False
         try:
-            async for event in brain_turn.events():
-                match event:
-                    case BrainFault(kind, message):
-                        ending = BrainFailed(number, kind, message)
-                    case ToolCall():
-                        self.timeline.mark("first_tool_call")
-                        group.create_task(self._call(brain_turn, event))
-                    case _:
-                        await self._take(event)
+            async with asyncio.timeout(None) as self._patience, asyncio.TaskGroup() as calls:
+                fault = await self._follow(brain_turn, calls)
+            asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
+        except TimeoutError:
+            _log.error("the brain %s gave no answer for %g s", brain, BRAIN_SILENCE_S)
+            fault = BrainFault("timeout", "The answer took too long.", retryable=True)
         except Exception:
             # The edge towards other people's code: whatever it raises, the person gets a sentence.
-            _log.exception("the brain %s broke", self._performers.brain.name)
-            ending = BrainFailed(number, "broken", "The answer could not be worked out.")
-        asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
-        self._dispatch(ending or BrainFinished(number, asks))
+            _log.exception("the brain %s or a tool broke", brain)
+            fault = BrainFault("broken", "The answer could not be worked out.", retryable=False)
+        finally:
+            self._patience = None
+        if fault is not None:
+            self._dispatch(BrainFailed(number, fault.kind, fault.message))
+        else:
+            self._dispatch(BrainFinished(number, asks))
+
+    async def _follow(self, brain_turn: BrainTurn, calls: asyncio.TaskGroup) -> BrainFault | None:
+        """Take the brain's events to their end."""
+        fault = None
+        self._wait_for_the_brain()
+        async for event in brain_turn.events():
+            self._wait_for_nothing()
+            match event:
+                case BrainFault():
+                    fault = event
+                case ToolCall():
+                    self.timeline.mark("first_tool_call")
+                    self._calls += 1
+                    calls.create_task(self._call(brain_turn, event))
+                case _:
+                    await self._take(event)
+            self._wait_for_the_brain()
+        self._wait_for_nothing()
+        return fault
+
+    def _wait_for_the_brain(self) -> None:
+        if self._patience is not None and self._listened and not self._calls:
+            self._patience.reschedule(asyncio.get_running_loop().time() + BRAIN_SILENCE_S)
+
+    def _wait_for_nothing(self) -> None:
+        if self._patience is not None:
+            self._patience.reschedule(None)
 
     async def _take(self, event: object) -> None:
         match event:
@@ -162,13 +204,22 @@ class LiveTurn:
 
     async def _call(self, brain_turn: BrainTurn, call: ToolCall) -> None:
         # A call that has started runs to its end and is journalled, even if the turn is cut off.
-        running = self._spawn(
-            self._performers.tools.call(call, self.turn_id, self.heard, self.language)
-        )
+        running = self._spawn(self._run_tool(call))
         outcome = await asyncio.shield(running)
+        if isinstance(outcome, Exception):
+            raise outcome
         self.outcomes.append(outcome)
         self.timeline.mark("last_tool_result")
         await brain_turn.answer(outcome)
+        self._calls -= 1
+        self._wait_for_the_brain()
+
+    async def _run_tool(self, call: ToolCall) -> ToolOutcome | Exception:
+        try:
+            return await self._performers.tools.call(call, self.turn_id, self.heard, self.language)
+        except Exception as error:
+            # Given to the turn: raised here it would end everything, the turn may be long over.
+            return error
 
     async def _speak(self) -> None:
         try:
@@ -180,10 +231,11 @@ class LiveTurn:
                     await answer.finish()
                 finally:
                     self.spoken = answer.spoken
+            if not answer.stopped:
+                self.timeline.mark("answer_done")
         except AudioError as error:
             _log.error("the answer could not be played: %s", error)
             self.error = ("no_sound", str(error))
-        self.timeline.mark("answer_done")
         self._dispatch(PlaybackEnded(self.opening.turn))
 
     def _first_audio(self) -> None:

@@ -31,6 +31,7 @@ from assistant.turn.events import (
     StopWatching,
     Tick,
     Typed,
+    WakeHeard,
     WatchSpeech,
 )
 from assistant.turn.live import LiveTurn, Performers
@@ -40,6 +41,7 @@ from audio.errors import AudioError, DeviceLost, InputUnusable
 from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
 
 _log = logging.getLogger(__name__)
+_END_S = 2.0  # for the last turn, when everything ends
 
 
 class Runner:
@@ -75,6 +77,7 @@ class Runner:
         self._pending: deque[Event] = deque()
         self._closed = 0  # turns
         self._changed = asyncio.Event()  # set and replaced after every event
+        self._deaf_after: int | None = None  # number of the turn after which no wake word counts
         self._group = asyncio.TaskGroup()
         # Ring, wake word and voice activity live on one thread: the loop never waits for them.
         self._ear_thread = ThreadPoolExecutor(1, "ear")
@@ -89,10 +92,13 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-        await self._group.__aexit__(kind, error, trace)
-        self._ear_thread.shutdown()
+        try:
+            try:
+                await self._end_turns()
+            finally:
+                await self._group.__aexit__(kind, error, trace)
+        finally:
+            self._ear_thread.shutdown()  # before the ear is closed
 
     @property
     def state(self) -> State:
@@ -102,6 +108,7 @@ class Runner:
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
 
+        With `turns`, a wake word after so many is not taken: what follows answers our question.
         Returns how many turns were closed. Raises what the source raises (see FrameSource).
         """
         if self._ear is None:
@@ -110,6 +117,7 @@ class Runner:
         await loop.run_in_executor(self._ear_thread, self._ear.restart)
         self._conversation.begin()
         before, end_ms = self._closed, 0.0
+        self._deaf_after = None if turns is None else self._machine.turn + turns
         async with aclosing(source.frames()) as frames:
             async for frame in frames:
                 if self._machine.microphone is not Microphone.OPEN:
@@ -141,6 +149,7 @@ class Runner:
                 _log.info("%s", error)
             heard_before = True
             self.dispatch(SourceLost())
+            await self.rest()  # a new source sets the clock back, under an answer that goes on
             await self._clock.sleep(pause_s)
 
     async def ask(self, text: str) -> None:
@@ -158,11 +167,14 @@ class Runner:
         self._pending.append(event)
         if len(self._pending) > 1:
             return  # an effect brought a further event: it waits for its turn
-        while self._pending:
-            self._machine, effects = reduce(self._machine, self._pending[0])
-            for effect in effects:
-                self._perform(effect)
-            self._pending.popleft()
+        try:
+            while self._pending:
+                self._machine, effects = reduce(self._machine, self._pending[0])
+                for effect in effects:
+                    self._perform(effect)
+                self._pending.popleft()
+        finally:
+            self._pending.clear()  # whatever an effect raises, the next event must be taken
         if self._machine.wants_sound:
             self._conversation.listen()
         self._wake_waiters()
@@ -180,12 +192,17 @@ class Runner:
         events = await loop.run_in_executor(self._ear_thread, self._ear.hear, frame)
         self._conversation.heard(frame.end / SAMPLES_PER_MS)
         for event in events:
-            self._note(event)
-            self.dispatch(event)
+            if not self._too_late(event):
+                self.dispatch(event)
+                self._note(event)
         self.dispatch(Tick(frame.end / SAMPLES_PER_MS))
 
+    def _too_late(self, event: EarEvent) -> bool:
+        last = self._deaf_after
+        return isinstance(event, WakeHeard) and last is not None and self._machine.turn >= last
+
     def _note(self, event: EarEvent) -> None:
-        if isinstance(event, SpeechStarted) and self.state is State.WAKING and self._turn:
+        if isinstance(event, SpeechStarted) and self.state is State.LISTENING and self._turn:
             self._turn.timeline.mark("speech_start", self._conversation.at(event.at_ms))
 
     async def _until(self, condition: Callable[[], bool]) -> None:
@@ -222,8 +239,6 @@ class Runner:
             audio = self._keep_sound(opening)
         if opening.wake is not None:
             timeline.mark("wake", self._conversation.at(opening.wake.at_ms))
-        if opening.source == "follow_up":
-            timeline.mark("speech_start")
         if opening.source == "text":
             self._conversation.stand()
             timeline.mark("end_of_turn")
@@ -260,6 +275,8 @@ class Runner:
             turn.error = ("broken", "The turn stopped with an internal error.")
             if self._turn is turn:
                 self.dispatch(StopAsked())
+                # A person who gets no answer must not wait for it.
+                self._group.create_task(self._play("error"))
 
     def _end_listening(self, ending: EndListening) -> None:
         if self._turn is None:
@@ -286,6 +303,17 @@ class Runner:
             self._closed += 1
             self._unfinished -= 1
             self._wake_waiters()
+
+    async def _end_turns(self) -> None:
+        """Cut the turn under way short and let it be written down."""
+        self.dispatch(StopAsked())
+        try:
+            async with asyncio.timeout(_END_S):
+                await self.rest()
+        except TimeoutError:
+            _log.warning("the last turn did not end in %g s", _END_S)
+            if self._task is not None:
+                self._task.cancel()
 
     async def _play(self, name: str) -> None:
         try:

@@ -22,7 +22,10 @@ def make_voice(engine: str, language: str, model_path: Path | None, speed: float
     """
     if engine == "piper":
         if model_path is None:
-            _warn_once(f"No voice file for the language {language!r}; espeak-ng speaks it.")
+            _warn_once(
+                f'There is no Piper voice for "{language}", so espeak-ng speaks it: '
+                'name a voice file in voice.models, or set voice.engine = "espeak".'
+            )
             return EspeakVoice(language, speed)
         try:
             return PiperVoice(model_path, speed)

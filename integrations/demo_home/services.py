@@ -25,13 +25,14 @@ def call(
 ) -> Mapping[str, Any] | None:
     """Do one action on one entity; gives a script's answer, else None.
 
-    An unavailable entity is passed over in silence, as Home Assistant does. Raises ServiceError.
+    An unavailable entity, or one of another domain, is passed over in silence, as Home Assistant
+    does. Raises ServiceError.
     """
     own = entity_id.partition(".")[0]
     handler = SERVICES.get((own if domain == "homeassistant" else domain, service))
     if handler is None:
         raise UnknownServiceError(f"Service {service} does not support entity {entity_id}")
-    if house.get(entity_id).state == UNAVAILABLE:
+    if house.get(entity_id).state == UNAVAILABLE or domain not in ("homeassistant", own):
         return None
     if entity_id in house.failing:
         house.failing.discard(entity_id)

@@ -35,6 +35,10 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
             f"home_assistant.url = {url!r} is no address; "
             "it looks like http://homeassistant.local:8123."
         ) from None
+    except UnicodeEncodeError:  # its message would show the token
+        raise SignInAgain(
+            "home_assistant.token is no token: it holds a character beyond plain ASCII."
+        ) from None
     except httpx.TransportError as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):  # httpx passes on nothing but the text
             raise Misconfigured(

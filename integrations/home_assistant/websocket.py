@@ -31,6 +31,8 @@ OPEN_TIMEOUT_S = 10.0
 COMMAND_TIMEOUT_S = 15.0
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house of 5,000 entities is some megabytes
 
+UNKNOWN_FORM = "Home Assistant answered in a form that Hearth does not know."
+
 EventHandler = Callable[[Mapping[str, Any]], None]
 
 
@@ -71,6 +73,7 @@ class Connection:
 
     async def read(self) -> None:
         """Deliver what arrives until the socket closes, then raise Unavailable."""
+        gone = Unavailable("The connection to Home Assistant closed.")
         try:
             async for text in self._socket:
                 content = json.loads(text)
@@ -79,8 +82,10 @@ class Connection:
                     self._deliver(message)
         except (ConnectionClosed, ValueError) as error:
             log.debug("The websocket ended: %s", error)
+        except (AttributeError, KeyError, RecursionError, TypeError) as error:
+            log.debug("An odd message ended the websocket.", exc_info=error)
+            gone = Unavailable(UNKNOWN_FORM)
         finally:
-            gone = Unavailable("The connection to Home Assistant closed.")
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(gone)
@@ -149,9 +154,12 @@ async def _sign_in(socket: ClientConnection, token: str) -> None:
             await socket.recv()  # auth_required
             await socket.send(json.dumps({"type": "auth", "access_token": token}))
             reply = json.loads(await socket.recv())
+            accepted = reply["type"] == "auth_ok"
     except (ConnectionClosed, ValueError):
         raise Unavailable("Home Assistant closed the connection while signing in.") from None
-    if reply.get("type") != "auth_ok":
+    except (KeyError, RecursionError, TypeError):
+        raise Unavailable(UNKNOWN_FORM) from None
+    if not accepted:
         raise SignInAgain(
             "Home Assistant does not accept home_assistant.token: "
             "make a new long-lived token on your profile page, under Security."

@@ -15,7 +15,9 @@ class McpHub:
     """Enter it, then list and call. Entering connects to nothing yet and cannot fail."""
 
     def __init__(self, servers: Sequence[ServerSpec]) -> None:
-        """`servers` have different names."""
+        """Raises ValueError where two of `servers` have the same name."""
+        if len({spec.name for spec in servers}) < len(servers):
+            raise ValueError("two servers have the same name")
         self._sessions = {spec.name: Session(spec) for spec in servers}
         self._owners = OwnedTasks()
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from integrations.errors import Unavailable
 
+HOME_ASSISTANT = "home_assistant"  # the name of the home's own server; no other may bear it
 HOME_ASSISTANT_PATHS = ("/api/mcp/assist", "/api/mcp")
 
 
@@ -15,10 +17,10 @@ class ServerSpec:
 
     name: str
     transport: Literal["http", "sse", "stdio"]
-    url: str = ""  # http and sse
+    url: str = field(default="", repr=False)  # http and sse; may carry a key
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: str = ""  # stdio
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
     timeout_s: float = 10.0  # of one call
@@ -35,13 +37,23 @@ class ServerSpec:
         """The configuration section to name in messages."""
         return "home_assistant" if self.home_assistant else f'mcp.servers "{self.name}"'
 
+    def key(self, name: str) -> str:
+        """One setting of it as people know it: "home_assistant.url", 'url in mcp.servers "x"'."""
+        return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
+
+    @property
+    def address(self) -> str:
+        """The URL as it may be shown: without user, password, query and fragment."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
 
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
     """The home's own server: `/api/mcp/assist` since Home Assistant 2026.8, `/api/mcp` before."""
     return ServerSpec(
-        name="home_assistant",
+        name=HOME_ASSISTANT,
         transport="http",
         url=url.rstrip("/"),
         headers={"Authorization": f"Bearer {token}"},

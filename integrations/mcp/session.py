@@ -6,7 +6,6 @@ alone. A session opens at the first use and again, after a pause, at the first u
 
 import asyncio
 import logging
-import os
 import ssl
 import time
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import httpx2
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -24,6 +23,7 @@ from mcp.types import Implementation as ClientInfo
 
 from integrations.errors import IntegrationError, Misconfigured, Unavailable
 from integrations.mcp.explain import explain
+from integrations.mcp.program import program
 from integrations.mcp.results import as_result
 from integrations.mcp.servers import CallLost, McpResult, McpTool, ServerSpec, ServerState
 from integrations.mcp.wire import Trace, http_client, tracing
@@ -32,6 +32,7 @@ from integrations.tls import tls_context
 log = logging.getLogger(__name__)
 
 OPEN_S = 10.0
+CLOSE_S = 8.0  # of the session before; the SDK gives a program 6.5 s to end
 PARALLEL_CALLS = 32
 PAUSE_S = (0.5, 4.0)  # after a failed opening: doubled each time, from and to
 MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
@@ -80,7 +81,11 @@ class Session:
                 raise self._problem
             self._opening = asyncio.get_running_loop().create_future()
             self._wanted.set()
-        opened = await asyncio.shield(self._opening)
+        try:
+            async with asyncio.timeout(OPEN_S + CLOSE_S):
+                opened = await asyncio.shield(self._opening)
+        except TimeoutError as error:
+            raise explain(self.spec, Trace(), error) from error
         if isinstance(opened, IntegrationError):
             raise opened
         return opened
@@ -146,6 +151,10 @@ class Session:
     def _refused(self, client: Client, trace: Trace, error: MCPError) -> McpResult:
         """An error in place of a result: the server's own no, or the transport's failure."""
         closed = error.code == CONNECTION_CLOSED
+        if trace.answers > trace.clean:
+            # The call was answered; what failed is the listing that the SDK (2.3) makes after it,
+            # to check the result by the tool's schema.
+            raise CallLost(f"The answer of {self.spec.name} could not be checked.") from error
         if trace.clean and not closed:
             return McpResult(error.message, is_error=True)
         self._end(client)
@@ -199,15 +208,10 @@ class Session:
         """What the SDK's client connects through."""
         spec = self.spec
         if spec.transport == "stdio":
-            env = {"LANG": os.environ.get("LANG", "C.UTF-8"), **spec.env}
-            return stdio_client(
-                StdioServerParameters(
-                    command=spec.command, args=list(spec.args), env=env, cwd=spec.cwd
-                )
-            )
+            return stdio_client(program(spec))
         url, headers = f"{spec.url}{path}", dict(spec.headers)
         if not url.startswith(("http://", "https://")):
-            raise Misconfigured(f"url = {spec.url!r} in {spec.setting} is no http address.")
+            raise Misconfigured(f"{spec.key('url')} = {spec.url!r} is no http address.")
         tls = self._tls()
         if spec.transport == "sse":
             return sse_client(url, headers=headers, httpx_client_factory=partial(_for_sse, tls))
@@ -220,7 +224,7 @@ class Session:
         return tls_context(
             verify=self.spec.verify_tls,
             ca_file=self.spec.ca_file,
-            setting=f"ca_file in {self.spec.setting}",
+            setting=self.spec.key("ca_file"),
         )
 
     def _end(self, client: Client) -> None:

@@ -5,8 +5,9 @@ failed POST ends its whole session. Each request here leaves its fate in a `Trac
 put into the context, and a network error becomes an ordinary answer, so that other calls live on.
 """
 
+import json
 import ssl
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ import httpx2
 
 KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps 75 s
 CONNECT_S = 5.0
+FAREWELL_S = 2.0  # for what wants no answer: the SDK sends nothing else until it has its status
+MAX_ANSWER_BYTES = 16 * 1024 * 1024  # the tools of a house of 5,000 entities are 19 kB
 
 
 @dataclass(slots=True)
@@ -23,11 +26,20 @@ class Trace:
 
     status: int | None = None  # of the last answer that was 400 or more
     error: httpx2.TransportError | None = None
+    connected: bool = False  # at least one request may have reached the server
+    answers: int = 0  # with a good status
 
     @property
     def never_sent(self) -> bool:
         """True where no connection came about, so nothing can have run."""
-        return isinstance(self.error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        return self.error is not None and not self.connected
+
+    def failed(self, error: httpx2.TransportError) -> None:
+        """Note a request that the network ended."""
+        self.error = error
+        if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+            self.connected = True
+            self.answers = 0  # an answer that broke off is none
 
     @property
     def clean(self) -> bool:
@@ -58,18 +70,59 @@ class TracingTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it; a network error comes back as status 503 (RFC 9110 section 15.6.4)."""
         trace = _TRACE.get() or Trace()
+        request.extensions["timeout"]["read"] = _patience_s(request)
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
-            trace.error = error
+            trace.failed(error)
             return httpx2.Response(503, request=request)
+        trace.connected = True
+        trace.answers += response.is_success
         if response.status_code >= 400:
             trace.status = response.status_code
+        # Nothing compressed was asked for, and what a small answer unpacks to has no bound.
+        response.headers.pop("content-encoding", None)
+        endless = response.headers.get("content-type", "").startswith("text/event-stream")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Watched(response.stream, trace, None if endless else MAX_ANSWER_BYTES)
         return response
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._inner.aclose()
+
+
+class _Watched(httpx2.AsyncByteStream):
+    """A body whose end, if it is a bad one, is noted and told in a way that the SDK survives."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, limit: int | None) -> None:
+        self._inner = inner
+        self._trace = trace
+        self._limit = limit  # bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        try:
+            async for part in self._inner:
+                size += len(part)
+                if self._limit is not None and size > self._limit:
+                    raise httpx2.ReadError(f"an answer of more than {self._limit} bytes")
+                yield part
+        except httpx2.TransportError as error:
+            self._trace.failed(error)
+            # Any other error would end the SDK's session and all calls under way in it.
+            raise httpx2.StreamError(str(error)) from error
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _patience_s(request: httpx2.Request) -> float | None:
+    """How long the server may be silent. Calls have their own time-out, event streams none."""
+    if request.method == "POST":
+        message = json.loads(request.content)
+        return None if isinstance(message, dict) and "id" in message else FAREWELL_S
+    return FAREWELL_S if request.method == "DELETE" else None
 
 
 def http_client(
@@ -80,8 +133,7 @@ def http_client(
         max_connections=64, max_keepalive_connections=32, keepalive_expiry=KEEP_ALIVE_S
     )
     return httpx2.AsyncClient(
-        headers=headers,
-        # Calls have their own time-out; a server's event stream may be silent for long.
+        headers={"Accept-Encoding": "identity", **(headers or {})},
         timeout=httpx2.Timeout(timeout_s, connect=CONNECT_S, read=None),
         transport=TracingTransport(httpx2.AsyncHTTPTransport(verify=tls, limits=limits)),
     )

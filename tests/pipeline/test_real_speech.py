@@ -8,6 +8,8 @@ from assistant.tools.outcome import Status
 from tests.pipeline.rig import hear, offline_settings, pipeline, splice, states
 
 TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
+# "The office lights" are all lights of that room, "the office light" is one of them.
+OFFICE_LIGHTS = {"light.office", "light.desk_lamp"}
 WITHOUT_WAKE_WORD = (
     *(f"turn_on_the_office_lights_{take}" for take in TAKES),
     "conversation_with_turn_on_the_office_lights",
@@ -25,13 +27,15 @@ async def test_ten_speakers_turn_on_the_office_lights(
         assert app.bridge.demo is not None
         quiet = states(app)
         for take in TAKES:
-            app.bridge.demo.house.write("light.office", "off")
+            for light in OFFICE_LIGHTS:
+                app.bridge.demo.house.write(light, "off")
             command = speech / f"turn_on_the_office_lights_{take}.wav"
             clip = splice(tmp_path / "clip.wav", speech / "okay_nabu.wav", pause_s, command, 1.0)
             turn = await hear(app, clip)
             changed = {key for key, state in states(app).items() if state != quiet[key]}
-            assert changed <= {"light.office"}, f"{take} did something else"
-            if turn and changed and [call.status for call in turn.outcomes] == [Status.DONE]:
+            assert changed <= OFFICE_LIGHTS, f"{take} did something else"
+            done = turn and [call.status for call in turn.outcomes] == [Status.DONE]
+            if done and "light.office" in changed:
                 right.append(take)
     assert len(right) >= 9, f"only {right}"
 

@@ -75,8 +75,7 @@ def _things_key(domain: str, place: object) -> str:
 def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, language: str) -> str:
     moving = {seen.after for seen in outcome.observed if seen.after in ON_THE_WAY}
     if len(moving) == 1:
-        state = say.say(f"offline.state_{moving.pop()}", language)
-        return _sentence(say.say("offline.is_state", language, what=what, state=state))
+        return say.say(f"offline.now_{moving.pop()}", language, what=what)
     domain = command.slots.get("domain", "")
     end = _DONE.get((command.intent, domain)) or _DONE.get((command.intent, ""), "")
     values: dict[str, object] = {"what": what, "item": command.slots.get("item", "")}

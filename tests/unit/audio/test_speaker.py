@@ -1,6 +1,7 @@
 """The loudspeaker, with a PortAudio that the test turns by hand."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from audio import speaker
-from audio.devices import DeviceInfo
+from audio.devices import DeviceInfo, Kind
 from audio.errors import DeviceLost, InputUnusable
 from audio.speaker import DevicePlayer
 
@@ -176,3 +177,37 @@ async def test_no_device_is_one_sentence(
     monkeypatch.setattr(speaker, "find_device", nothing)
     with pytest.raises(InputUnusable):
         await DevicePlayer().play(SECOND, RATE)
+
+
+async def test_a_stream_that_opens_after_nobody_waits_for_it_is_closed(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, may_open, closed = threading.Event(), threading.Event(), threading.Event()
+    find = speaker.find_device
+
+    def slowly(name: str, kind: Kind) -> DeviceInfo:
+        asked.set()
+        assert may_open.wait(10)
+        return find(name, kind)
+
+    monkeypatch.setattr(speaker, "find_device", slowly)
+    monkeypatch.setattr(FakeStream, "close", lambda stream, ignore_errors: closed.set())
+    player = DevicePlayer()
+    playing = asyncio.create_task(player.play(SECOND, RATE))
+    await asyncio.to_thread(asked.wait, 10)
+    playing.cancel()
+    await asyncio.wait([playing])
+    may_open.set()
+    assert await asyncio.to_thread(closed.wait, 10)
+
+
+async def test_a_stream_that_does_not_start_is_closed(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(stream: FakeStream) -> None:
+        raise FakePortAudio.PortAudioError
+
+    monkeypatch.setattr(FakeStream, "start", refuses)
+    with pytest.raises(DeviceLost):
+        await DevicePlayer().play(SECOND, RATE)
+    assert [stream.closed for stream in portaudio.streams] == [True]

@@ -57,6 +57,10 @@ WRONG_FILES = [
     ),
     ("wake = 3", "wake in FILE must be a table, not a number"),
     ("[[audio]]", "audio in FILE must be a table, not a list"),
+    (
+        '[[mcp.servers]]\nname = "home_assistant"\ncommand = "x"',
+        'mcp.servers in FILE must not use the name "home_assistant", which is the house\'s own',
+    ),
     ("[mcp]\nservers = [1]", "mcp.servers entry 1 in FILE must be a table, not a number"),
     (
         '[home_assistant]\nurl = "homeassistant"',

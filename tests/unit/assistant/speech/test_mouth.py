@@ -198,11 +198,17 @@ async def test_an_error_in_the_block_comes_out_bare() -> None:
     mouth.close()
 
 
-async def test_only_one_answer_at_a_time() -> None:
-    mouth = Mouth(Voices(), Recorder())
-    async with mouth.answer():
-        with pytest.raises(RuntimeError):
-            await mouth.speak("two", "en")
+async def test_an_answer_waits_until_the_one_before_is_cleared_away() -> None:
+    clock = VirtualClock()
+    mouth = Mouth(Voices(), Recorder(clock))
+    first = asyncio.create_task(mouth.speak("one two three", "en"))
+    await settle(mouth, clock, 0.2)
+    mouth.stop()
+    first.cancel()
+    second = asyncio.create_task(mouth.speak("four", "en"))
+    await settle(mouth, clock, 0.2)
+    assert (await second).clauses == ("four",)
+    assert first.cancelled()
     mouth.close()
 
 

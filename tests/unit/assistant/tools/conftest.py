@@ -62,6 +62,8 @@ ENTITIES = [
     ),
     Entity("scene.blank", "Blank", "unknown", (), None),
     Entity("group.doors", "Doors", "on", (), None, None, {"entity_id": ["lock.front"]}),
+    Entity("group.outer", "Outer", "on", (), None, None, {"entity_id": ["group.doors"]}),
+    Entity("scene.group", "Grouped", "unknown", (), None, None, {"entity_id": ["group.doors"]}),
     Entity("media_player.kitchen", "Radio", "playing", (), "kitchen", None, {"volume_level": 0.5}),
     Entity(
         "media_player.living", "Speaker", "idle", (), "living_room", None, {"volume_level": 0.3}

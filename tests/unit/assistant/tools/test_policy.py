@@ -42,6 +42,7 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Front Door"}, "comfort", "comfort", True),
     ("HassToggle", {"name": "Front Door"}, "unlock", "secure", False),
     (OFF, {"name": "Doors"}, "unlock", "secure", False),
+    (OFF, {"name": "Outer"}, "unlock", "secure", False),
     (ON, {"name": "Garage Door"}, "open", "secure", False),
     (ON, {"area": "Garage"}, "open", "secure", False),
     (ON, {"area": "Garage", "device_class": ["garage"]}, "open", "secure", False),
@@ -73,6 +74,7 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Cosy"}, "comfort", "comfort", True),
     (ON, {"name": "Leave"}, "scene", "costly", False),
     (ON, {"name": "Blank"}, "scene", "costly", False),
+    (ON, {"name": "Grouped"}, "scene", "costly", False),
     (ON, {"name": "Thing"}, "unknown_thing", "costly", False),
     (ON, {"name": "Flux capacitor"}, "unseen", "comfort", False),
     (ON, {"name": "Secret Light"}, "unseen", "comfort", False),
@@ -155,6 +157,7 @@ BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = 
     (EVERYTHING, "turn off everything", "Kitchen", "unlock"),
     (EVERYTHING, "turn it off", "Kitchen", {"area": "Kitchen"}),
     ({**LIGHTS, "preferred_area_id": "hall"}, "lights off", "Kitchen", {"area": "Kitchen"}),
+    ({**LIGHTS, "preferred_floor_id": "first"}, "lights off", "Kitchen", {"area": "Kitchen"}),
 ]
 
 
@@ -171,7 +174,7 @@ def test_a_call_without_a_place_is_held_against_what_was_heard(
         assert (verdict.decision, verdict.rule) == (Decision.DENIED, wanted)
         return
     assert verdict.decision is Decision.ALLOWED
-    kept = {key: value for key, value in arguments.items() if key != "preferred_area_id"}
+    kept = {key: value for key, value in arguments.items() if not key.startswith("preferred")}
     assert verdict.arguments == {**kept, **wanted}
     assert verdict.narrowed is bool(wanted)
 
@@ -208,3 +211,64 @@ def test_reading_is_free(house: House) -> None:
 def test_without_a_picture_nothing_is_switched_blindly() -> None:
     verdict = judge(entry(OFF), {"name": "Front Door"}, House(), "unlock", "")
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unseen")
+
+
+# tool, arguments, heard, allowed: with a picture that may lack a door which came since
+STALE: list[tuple[str, dict[str, Any], str, bool]] = [
+    (ON, {"name": "Kitchen Light"}, "do", True),
+    (ON, {"name": "Nobody", "domain": ["light"]}, "do", True),
+    (OFF, {"area": "Kitchen", "domain": ["light"]}, "do", True),
+    (OFF, {"area": "Kitchen"}, "do", False),
+    (OFF, {"area": "Kitchen", "domain": ["switch", "lock"]}, "do", False),
+    (ON, {"floor": "First floor"}, "do", False),
+    (OFF, EVERYTHING, "turn off everything", False),
+    (OFF, {"area": "Bedroom", "device_class": ["outlet"]}, "do", False),
+    (OFF, LIGHTS, "turn off the lights", True),
+    (SET, {"area": "Living Room", "position": 50}, "do", False),
+    (SET, {"name": "Back Gate", "position": 20}, "do", False),
+    (SET, {"name": "Back Gate", "position": 0}, "do", True),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "heard", "allowed"), STALE)
+def test_an_old_picture_opens_nothing(
+    house: House, tool: str, arguments: dict[str, Any], heard: str, allowed: bool
+) -> None:
+    verdict = judge(entry(tool), arguments, house, heard, "Kitchen", live=False)
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+    assert not allowed or verdict.narrowed is (arguments is LIGHTS)
+
+
+def test_without_a_picture_all_lights_are_not_switched_unasked() -> None:
+    verdict = judge(entry(OFF), LIGHTS, House(), "turn off the lights", "Kitchen", live=False)
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_room")
+    assert judge(entry(OFF), LIGHTS, House(), "all lights off", "", live=False).arguments == dict(
+        LIGHTS
+    )
+
+
+TRUSTED = ServerSpec("other", "http", trust="trusted")
+
+
+@pytest.mark.parametrize("name", ["intent__HassTurnOn", "HassTurnOn", "x__HassTurnOn"])
+@pytest.mark.parametrize("home_is_there", [True, False])
+def test_no_other_server_passes_for_the_home(house: House, name: str, home_is_there: bool) -> None:
+    foreign = McpTool("other", name, name, "", SCHEMA, False)
+    own = [McpTool(HOME.name, ON, ON, "", SCHEMA, False)] if home_is_there else []
+    menu = build_menu([foreign, *own], {HOME.name: HOME, "other": TRUSTED})
+    for asked in ("HassTurnOn", ON):
+        found = menu.find(asked)
+        assert found is None if not home_is_there else found is not None and found.of_home
+    renamed = menu.find(f"other__{name}")
+    assert renamed is not None
+    verdict = judge(renamed, {"name": "Kitchen Light"}, house, "do", "")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unknown_tool")
+
+
+@pytest.mark.parametrize(("allow", "deny"), [(("good",), ()), ((), ("good",))])
+def test_what_the_owner_allows_runs(
+    house: House, allow: tuple[str, ...], deny: tuple[str, ...]
+) -> None:
+    spec = ServerSpec("other", "http", allow=allow, deny=deny)
+    verdict = judge(entry("good", spec), {}, house, "do", "")
+    assert (verdict.decision is Decision.ALLOWED) is bool(allow)

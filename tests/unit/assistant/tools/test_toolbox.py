@@ -10,7 +10,7 @@ import pytest
 
 from assistant.brains.protocol import ToolCall
 from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord
+from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.toolbox import Toolbox
@@ -18,7 +18,7 @@ from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import CallLost, home_assistant_server
+from integrations.mcp.servers import CallLost, McpTool, home_assistant_server
 
 
 @dataclass
@@ -238,3 +238,105 @@ async def test_a_failed_list_is_told_by_name(house: House, monkeypatch: pytest.M
     outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
     assert "Old lamp" in outcome.sentence
     assert "Kitchen light" in outcome.sentence
+
+
+DANGER: list[tuple[str, dict[str, Any]]] = [
+    ("HassTurnOff", {"name": "Front door\u00a0"}),
+    ("HassTurnOff", {"name": "\u2007FRONT door\t"}),
+    ("HassTurnOff", {"name": "Puerta PRINCIPAL"}),
+    ("HassTurnOff", {"name": ["Front door"]}),
+    ("HassTurnOff", {"name": "lock.front_door", "domain": []}),
+    ("HassTurnOff", {"name": "all"}),
+    ("HassTurnOff", {"name": "all\u00a0", "area": "entrada"}),
+    ("HassTurnOff", {"area": "hall"}),
+    ("HassTurnOff", {"area": "HALLWAY", "domain": ["light", "lock"]}),
+    ("HassTurnOff", {"area": "Hall", "domain": '["lock"]'}),
+    ("HassTurnOff", {"floor": "planta baja", "domain": "lock"}),
+    ("HassTurnOff", {"domain": ["lock"]}),
+    ("HassTurnOff", {"name": "Front door", "preferred_area_id": "hall"}),
+    ("HassTurnOff", {"name": "Front door", "domain": "[" * 9000}),
+    ("HassToggle", {"name": "Front door"}),
+    ("HassSetPosition", {"name": "Front door", "position": 0}),
+    ("HassTurnOn", {"name": "PUERTA del garaje"}),
+    ("HassTurnOn", {"device_class": ["garage"]}),
+    ("HassTurnOn", {"device_class": "garage", "area": "garaje"}),
+    ("HassTurnOn", {"domain": ["cover"]}),
+    ("HassTurnOn", {"floor": "Ground", "domain": ["cover"]}),
+    ("HassOpenCover", {"name": "Garage door"}),
+    ("HassSetPosition", {"name": "Garage door", "position": 1}),
+    ("HassSetPosition", {"device_class": ["garage"], "position": "100 %"}),
+    ("HassSetPosition", {"name": "all", "position": 100.0}),
+    ("HassTurnOn", {"name": "Welcome home"}),
+    ("HassTurnOn", {"name": "script.welcome_home", "domain": ["script"]}),
+    ("HassTurnOn", {"domain": ["script"]}),
+    ("HassTurnOn", {"name": "Good night"}),
+    ("HassTurnOn", {"domain": ["scene"]}),
+    ("script__welcome_home", {"x": 1}),
+    ("welcome_home", {}),
+    ("HassMediaUnpause", {"name": "Welcome home", "domain": ["script"]}),
+    ("vacuum__HassVacuumStart", {"name": "Front door", "domain": ["lock"]}),
+]
+
+
+async def test_nothing_opens_unlocks_or_runs_a_script(house: House) -> None:
+    before = house.demo.states
+    for tool, arguments in DANGER:
+        for heard in ("do it", "turn all of it on and off in the whole house", None):
+            await house.do(tool, arguments, heard=heard)
+            kept = ("lock.", "cover.garage", "script.", "scene.")
+            now = house.demo.states
+            assert {name: now[name] for name in now if name.startswith(kept)} == {
+                name: before[name] for name in now if name.startswith(kept)
+            }, (tool, arguments, heard)
+            assert "last_triggered" not in house.demo.get("script.welcome_home").attributes
+
+
+async def test_without_a_picture_nothing_opens_and_nothing_is_claimed() -> None:
+    async with (
+        DemoHome() as demo,
+        McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
+        HomeAssistant(demo.url, "wrong") as blind,
+    ):
+        house = House(demo, blind, hub, "Kitchen")
+        for arguments in ({"area": "Hall"}, {"name": "Front door"}, {"name": "all"}):
+            outcome = await house.do("HassTurnOff", arguments, heard="turn off everything")
+            assert outcome.decision is Decision.DENIED
+        outcome = await house.do("HassTurnOn", {"name": "Kitchen light", "domain": ["light"]})
+    assert outcome.status is Status.NOT_OBSERVED
+    assert [name for name, _ in demo.calls] == ["intent__HassTurnOn"]
+
+
+async def test_a_full_disk_neither_stops_a_call_nor_hides_what_it_did(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def full(*_: object) -> None:
+        raise StoreError("The journal is full.")
+
+    monkeypatch.setattr(house.journal, "start_call", full)
+    monkeypatch.setattr(house.journal, "finish_call", full)
+    outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    assert outcome.status is Status.DONE
+    refused = await house.do("HassTurnOff", {"name": "Front door"})
+    assert refused.decision is Decision.DENIED
+    assert "The journal is full." in caplog.text
+
+
+async def test_a_house_that_was_away_at_first_is_asked_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing() -> list[McpTool]:
+        return []
+
+    with monkeypatch.context() as away:
+        away.setattr(house.hub, "tools", nothing)
+        assert (await house.box.menu()).entries == ()
+    outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    assert outcome.status is Status.DONE
+
+
+async def test_what_partly_failed_is_not_called_done(house: House) -> None:
+    house.demo.fail_next("fan.ceiling_fan")
+    outcome = await house.do("HassTurnOn", {"area": "Office"})
+    assert outcome.status is Status.FAILED
+    assert "Ceiling fan" in outcome.sentence
+    assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence

@@ -42,7 +42,8 @@ SPEAKING = replace(THINKING, state=State.SPEAKING)
 FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
 FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
 ENDED = Microphone.ENDED
-CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted")]
+BARGED_IN = "A new sentence interrupted this one."
+CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
 
 ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
     # the wake word
@@ -90,9 +91,9 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
         State.IDLE,
         [
             StopWatching(),
-            EndListening(1, None, 6_000),
             CancelTurn(1, "no_speech"),
-            CloseTurn(1, "no_speech"),
+            EndListening(1, None, 6_000),
+            CloseTurn(1, "no_speech", "Nothing was said after the wake word."),
         ],
     ),
     (
@@ -102,9 +103,9 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
         State.IDLE,
         [
             StopWatching(),
-            EndListening(1, None, 1_500),
             CancelTurn(1, "no_speech"),
-            CloseTurn(1, "no_speech"),
+            EndListening(1, None, 1_500),
+            CloseTurn(1, "no_speech", "Nothing was said after the wake word."),
         ],
     ),
     # listening
@@ -132,6 +133,13 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
     ),
     ("speech after the sentence is not ours", THINKING, SpeechStarted(3_100), State.THINKING, []),
     ("nor is its end", THINKING, SpeechEnded(3_200, 3_900), State.THINKING, []),
+    (
+        "a typed sentence ends a follow-up",
+        FOLLOW_UP,
+        Typed("hi"),
+        State.THINKING,
+        [StopWatching(), OpenTurn(2, "text", text="hi")],
+    ),
     # the answer
     ("the first sample starts the speaking", THINKING, PlaybackStarted(1), State.SPEAKING, []),
     (
@@ -267,14 +275,14 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
         SPEAKING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted")],
+        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
     ),
     (
         "stop ends the listening",
         LISTENING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted")],
+        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
     ),
     ("stop closes the microphone", FOLLOW_UP, StopAsked(), State.IDLE, [StopWatching()]),
     # the microphone goes
@@ -284,7 +292,13 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
         LISTENING,
         SourceLost(),
         State.FAULT,
-        [StopWatching(), CancelTurn(1, "source_lost"), CloseTurn(1, "microphone_lost")],
+        [
+            StopWatching(),
+            CancelTurn(1, "source_lost"),
+            CloseTurn(
+                1, "microphone_lost", "The microphone was lost in the middle of the sentence."
+            ),
+        ],
     ),
     ("loss in the answer: it is still given", SPEAKING, SourceLost(), State.SPEAKING, []),
     (

@@ -33,6 +33,8 @@ def ids(result: dict[str, Any], part: str = "success") -> list[str]:
         (ON, {"name": "Kitchen light", "bogus": 1}, "light.kitchen", "on", {}),
         (SET, {"area": "Kitchen", "brightness": 30}, "light.kitchen", "on", {"brightness": 76}),
         (SET, {"name": "Kitchen light", "brightness": "30"}, "light.kitchen", "on", {}),
+        # An empty list of domains means all: the lock of the hall does not know the light's action.
+        (SET, {"area": "Hall", "domain": [], "brightness": 30}, "light.hall", "on", {}),
         (SET, {"name": "Dining room light", "brightness": 0}, "light.dining_room", "off", {}),
         (
             SET,

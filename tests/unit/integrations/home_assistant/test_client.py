@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from integrations.demo_home import DemoHome
 from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
@@ -112,6 +113,8 @@ async def test_check_tells_who_answers() -> None:
         assert instance.state == "RUNNING"
         with pytest.raises(SignInAgain, match=r"home_assistant\.token"):
             await check(demo.url, "wrong")
+        with pytest.raises(SignInAgain, match="beyond plain ASCII"):
+            await check(demo.url, "tökén")
 
 
 async def test_check_on_something_else() -> None:
@@ -126,3 +129,46 @@ async def test_check_on_something_else() -> None:
         await check("http://127.0.0.1:9", "t")
     with pytest.raises(Misconfigured, match="is no address"):
         await check("nonsense", "t")
+
+
+ODD = ["[1]", '{"type": "event", "id": 1, "event": {"data": 5}}', "[" * 100_000, "5"]
+
+
+@pytest.mark.parametrize("message", ODD)
+async def test_an_odd_message_costs_the_connection_and_nothing_else(message: str) -> None:
+    ready = {"type": "auth_required"}, {"type": "auth_ok"}
+
+    async def odd(scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        await socket.accept()
+        await socket.send_json(ready[0])
+        await socket.receive_json()
+        await socket.send_json(ready[1])
+        await socket.receive_json()
+        await socket.send_text(message)
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
+
+    async with (
+        serving(odd, "127.0.0.1", 0) as port,
+        HomeAssistant(f"http://127.0.0.1:{port}", "t", pause_s=QUICK) as home,
+    ):
+        assert isinstance(home.problem, Unavailable)
+        assert "a form that Hearth does not know" in str(home.problem)
+
+
+@pytest.mark.parametrize("reply", ["5", "[]", "{}"])
+async def test_an_odd_answer_to_the_sign_in(reply: str) -> None:
+    async def odd(scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        await socket.accept()
+        await socket.send_text("{}")
+        await socket.receive_json()
+        await socket.send_text(reply)
+        await socket.receive()
+
+    async with (
+        serving(odd, "127.0.0.1", 0) as port,
+        HomeAssistant(f"http://127.0.0.1:{port}", "t", pause_s=QUICK) as home,
+    ):
+        assert isinstance(home.problem, Unavailable)

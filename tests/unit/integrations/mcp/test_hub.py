@@ -9,7 +9,7 @@ import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import CallLost, McpResult, ServerSpec
+from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server
 from tests.unit.integrations.mcp.loopback import LoopbackServer
 
 STDIO_SERVER = """
@@ -69,7 +69,7 @@ async def test_prompt_and_meta(server: LoopbackServer) -> None:
         ({"status": 403}, SignInAgain, "administrator"),
         ({"paths": set()}, Misconfigured, "Model Context Protocol Server"),
         ({"status": 503}, Unavailable, "starting"),
-        ({"status": 400}, Misconfigured, "home_assistant"),
+        ({"status": 400}, Misconfigured, "check home_assistant.url."),
     ],
 )
 async def test_a_refusal_is_one_sentence(
@@ -104,8 +104,8 @@ async def test_one_dead_server_does_not_hurt_the_others(server: LoopbackServer) 
     async with McpHub([dead, server.spec(), bad]) as hub:
         assert [tool.server for tool in await hub.tools()] == ["home_assistant"]
         states = {state.name: state for state in hub.states()}
-        assert "command = '/nowhere/server'" in states["dead"].reason
-        assert "url = 'not-a-url'" in states["bad"].reason
+        assert "'/nowhere/server': check command in mcp.servers \"dead\"" in states["dead"].reason
+        assert "url in mcp.servers \"bad\" = 'not-a-url'" in states["bad"].reason
         assert states["home_assistant"].ok
 
 
@@ -166,3 +166,58 @@ async def test_stdio_server_lives_dies_and_lives_again(tmp_path: Path) -> None:
         with pytest.raises(CallLost):
             await hub.call("adder", "die", {})
         assert (await hub.call("adder", "add", {"a": 4, "b": 3})).text == "7"
+
+
+def test_two_servers_of_one_name_do_not_hide_each_other(server: LoopbackServer) -> None:
+    with pytest.raises(ValueError, match="same name"):
+        McpHub([server.spec(), ServerSpec("home_assistant", "stdio", command="x")])
+
+
+async def test_a_token_that_cannot_be_sent() -> None:
+    async with McpHub([home_assistant_server("http://127.0.0.1:9", "tökén")]) as hub:
+        await hub.tools()
+        assert "check home_assistant.token." in hub.states()[0].reason
+
+
+async def test_no_secret_is_shown_of_an_address() -> None:
+    url = "http://user:secret@127.0.0.1:9/mcp?key=secret#secret"
+    spec = ServerSpec("far", "http", url=url, headers={"X-Key": "secret"}, args=("secret",))
+    async with McpHub([spec]) as hub:
+        await hub.tools()
+        (state,) = hub.states()
+    assert "http://127.0.0.1:9/mcp:" in state.reason
+    assert "secret" not in f"{state} {spec}"
+
+
+ENVIRONMENT_SERVER = """
+import os
+from mcp.server import MCPServer
+server = MCPServer("teller")
+@server.tool()
+def tell() -> str:
+    return " ".join(sorted(os.environ))
+server.run("stdio")
+"""
+
+
+async def test_a_program_sees_only_its_own_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "SHELL", "TERM", "HEARTH_GEMINI__API_KEY", "LC_CTYPE"):
+        monkeypatch.setenv(name, "x")
+    script = tmp_path / "server.py"
+    script.write_text(ENVIRONMENT_SERVER)
+    own = {"TERM": "dumb", "A_KEY": "k", "PYTHONCOERCECLOCALE": "0", "LANG": "C.UTF-8"}
+    spec = ServerSpec("teller", "stdio", command=sys.executable, args=(str(script),), env=own)
+    async with McpHub([spec]) as hub:
+        seen = (await hub.call("teller", "tell", {})).text.split()
+    assert set(seen) == {"PATH", "HOME", *own}
+
+
+async def test_a_program_of_its_own_folder(tmp_path: Path) -> None:
+    program = tmp_path / "server"
+    program.write_text(f"#!{sys.executable}\n{STDIO_SERVER}")
+    program.chmod(0o700)
+    spec = ServerSpec("adder", "stdio", command="./server", cwd=str(tmp_path))
+    async with McpHub([spec]) as hub:
+        assert (await hub.call("adder", "add", {"a": 2, "b": 3})).text == "5"

@@ -140,7 +140,7 @@ async def test_an_alias_calls_the_name(brain: Make) -> None:
         ),
         (
             {"observed": (Observed("lock.front_door", "unlocked", "locking"),)},
-            "The front door is locking.",
+            "Locking the front door.",
         ),
         ({}, "Locked the front door."),
     ],

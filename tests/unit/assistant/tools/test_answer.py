@@ -1,0 +1,25 @@
+"""Answers of any shape are read without harm."""
+
+import pytest
+
+from assistant.tools.answer import Answer, read_answer
+from integrations.mcp.servers import McpResult
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[1]", '{"data": 5}', "[" * 100_000, "\u202eevil"],
+)
+def test_what_is_not_home_assistants_form_is_text(text: str) -> None:
+    answer = read_answer(McpResult(text, is_error=False))
+    assert (answer.error, answer.succeeded, answer.failed) == ("", (), ())
+    assert answer.text == text.replace("\u202e", "")[:24_000]
+
+
+def test_lists_that_are_none_name_nothing() -> None:
+    text = '{"data": {"success": 5, "failed": {"name": "x"}}}'
+    assert read_answer(McpResult(text, is_error=False)) == Answer(text)
+
+
+def test_an_error_nested_without_end_is_a_reason() -> None:
+    assert read_answer(McpResult("{" * 100_000, is_error=True)).error.startswith("{{{")

@@ -1,0 +1,87 @@
+"""The ear: what it is told from another thread, and when it acts on that."""
+
+from assistant.turn.ear import Ear
+from assistant.turn.events import SpeechEnded, SpeechStarted
+from audio.endpoint import Endpointer
+from audio.frames import FRAME_SAMPLES, Frame
+from audio.vad.protocol import Voicing
+from tests.unit.assistant.turn.doubles import NoWake
+
+SPEECH, SILENCE = b"\1\0" * FRAME_SAMPLES, bytes(FRAME_SAMPLES * 2)
+
+
+class Detector:
+    """Speech is what is not silence; remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.ends: list[int] = []
+        self.resets = 0
+
+    def hear(self, pcm: bytes, end: int) -> list[Voicing]:
+        self.ends.append(end)
+        return [Voicing(end, float(any(pcm)))]
+
+    def reset(self) -> None:
+        self.resets += 1
+
+
+def make_ear() -> tuple[Ear, Detector]:
+    detector = Detector()
+    return Ear(NoWake(), detector, Endpointer(chunk_samples=FRAME_SAMPLES)), detector
+
+
+def hear(ear: Ear, sounds: list[bytes], first: int = 0) -> list[object]:
+    return [
+        event
+        for number, pcm in enumerate(sounds, first)
+        for event in ear.hear(Frame(pcm, number * FRAME_SAMPLES))
+    ]
+
+
+def test_an_idle_ear_does_not_look_for_speech() -> None:
+    ear, detector = make_ear()
+    assert hear(ear, [SPEECH] * 50) == []
+    assert detector.ends == []
+
+
+def test_watching_begins_with_the_past_and_only_on_the_thread_that_hears() -> None:
+    ear, detector = make_ear()
+    hear(ear, [SILENCE] * 10)
+    ear.watch(from_ms=100, after_ms=240)
+    assert (detector.ends, detector.resets) == ([], 0)  # the worker may be using it just now
+    events = hear(ear, [SPEECH] * 10, first=10)
+    assert detector.resets == 1
+    assert detector.ends == [end * FRAME_SAMPLES for end in range(6, 21)]
+    assert events == [SpeechStarted(240)]
+    assert ear.last_voiced_ms == 400
+    [ended] = hear(ear, [SILENCE] * 50, first=20)
+    assert isinstance(ended, SpeechEnded)
+    assert ended.at_ms == 400
+
+
+def test_the_newest_wish_counts() -> None:
+    ear, _ = make_ear()
+    ear.watch(0, 0)
+    ear.unwatch()
+    assert hear(ear, [SPEECH] * 10) == []
+    ear.unwatch()
+    ear.watch(200, 200)
+    assert hear(ear, [SPEECH] * 10, first=10) == [SpeechStarted(200)]
+
+
+def test_a_new_watch_knows_of_no_earlier_speech() -> None:
+    ear, _ = make_ear()
+    ear.watch(0, 0)
+    hear(ear, [SPEECH] * 10)
+    ear.unwatch()
+    assert ear.last_voiced_ms == 200  # the sentence may have been cut off
+    ear.watch(200, 400)
+    assert ear.last_voiced_ms is None
+
+
+def test_a_new_source_is_not_watched() -> None:
+    ear, detector = make_ear()
+    ear.watch(0, 0)
+    ear.restart()
+    assert hear(ear, [SPEECH] * 10) == []
+    assert detector.ends == []
