@@ -73,7 +73,7 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
         if hears:
-            await _warm(brain, mouth, settings.assistant.languages)
+            await _warm(mouth, settings.assistant.languages)
         ear = _ear(settings) if hears else None
         if ear is not None:
             stack.callback(ear.close)
@@ -163,10 +163,9 @@ async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBra
     )
 
 
-async def _warm(brain: OfflineBrain, mouth: Mouth, languages: Sequence[str]) -> None:
-    """Load what the first turn would otherwise wait for."""
+async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
+    """Load the voices; the recogniser's models load while the first person speaks."""
     try:
-        await brain.prepare()
         await mouth.warm(languages)
     except AudioError as error:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot

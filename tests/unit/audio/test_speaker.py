@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audio import speaker
-from audio.devices import DeviceInfo, Kind
+from audio.devices import DeviceInfo, Kind, find_device
 from audio.errors import DeviceLost, InputUnusable
 from audio.speaker import DevicePlayer
 
@@ -183,12 +183,11 @@ async def test_a_stream_that_opens_after_nobody_waits_for_it_is_closed(
     portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, may_open, closed = threading.Event(), threading.Event(), threading.Event()
-    find = speaker.find_device
 
     def slowly(name: str, kind: Kind) -> DeviceInfo:
         asked.set()
         assert may_open.wait(10)
-        return find(name, kind)
+        return find_device(name, kind)
 
     monkeypatch.setattr(speaker, "find_device", slowly)
     monkeypatch.setattr(FakeStream, "close", lambda stream, ignore_errors: closed.set())
