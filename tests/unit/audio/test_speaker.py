@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audio import speaker
-from audio.devices import DeviceInfo, Kind, find_device
+from audio.devices import DeviceInfo, Kind
 from audio.errors import DeviceLost, InputUnusable
 from audio.speaker import DevicePlayer
 
@@ -183,11 +183,13 @@ async def test_a_stream_that_opens_after_nobody_waits_for_it_is_closed(
     portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, may_open, closed = threading.Event(), threading.Event(), threading.Event()
+    find = vars(speaker)["find_device"]  # the fixture's
 
     def slowly(name: str, kind: Kind) -> DeviceInfo:
         asked.set()
         assert may_open.wait(10)
-        return find_device(name, kind)
+        found: DeviceInfo = find(name, kind)
+        return found
 
     monkeypatch.setattr(speaker, "find_device", slowly)
     monkeypatch.setattr(FakeStream, "close", lambda stream, ignore_errors: closed.set())
