@@ -17,7 +17,7 @@ demo: setup ## spoken and typed commands in a simulated house
 	@$(BIN)/hearth demo
 
 test: setup ## all tests that need no sound device and no Home Assistant
-	@$(PYTEST) -m "not devices and not home_assistant"
+	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant"
 
 check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(SETUP) --check
