@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.recognizer import make_recognizer
@@ -25,12 +26,14 @@ from assistant.voices import silent_voice, voices_of
 from audio.endpoint import Endpointer
 from audio.errors import AudioError
 from audio.player import NullPlayer, Player
-from audio.vad.silero import SileroDetector
+from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
-from integrations.demo_home.server import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
+
+if TYPE_CHECKING:
+    from integrations.demo_home.server import DemoHome
 
 _log = logging.getLogger(__name__)
 DEMO = "demo"  # as home_assistant.url
@@ -45,7 +48,7 @@ class Bridge:
     hub: McpHub
     tools: Toolbox
     catalogue: Catalogue
-    demo: DemoHome | None  # the simulated house, where `home_assistant.url` is "demo"
+    demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,9 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         demo = None
         url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
         if url == DEMO:
+            # Imported late: mcp's server part takes as long as all the rest of a short command.
+            from integrations.demo_home.server import DemoHome
+
             demo = await stack.enter_async_context(DemoHome())
             url, token = demo.url, demo.token
         store = await stack.enter_async_context(Store(settings.database, clock))
@@ -185,5 +191,5 @@ def _ear(settings: Settings) -> Ear:
         wake.sensitivity,
         {word.model: word.sensitivity for word in wake.words if word.sensitivity},
     )
-    voice = SileroDetector()
+    voice = make_voice_detector()
     return Ear(engine, voice, Endpointer(chunk_samples=voice.chunk_samples))

@@ -14,13 +14,12 @@ EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 _TONES: dict[str, tuple[tuple[float, float], ...]] = {
     "wake": ((659.3, 70.0), (987.8, 90.0)),  # E5, B5: rising, "I listen"
     "error": ((329.6, 140.0), (220.0, 220.0)),  # E4, A3: falling and low
-    "done": ((784.0, 110.0),),  # G5
 }
 
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Mono int16 PCM and its rate in Hz. Names: "wake", "error", "done". Raises InputUnusable."""
+    """Mono int16 PCM and its rate in Hz. Names: "wake", "error". Raises InputUnusable."""
     if name not in _TONES:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_TONES)}.")
     wave = np.concatenate([_tone(frequency, ms) for frequency, ms in _TONES[name]])

@@ -5,13 +5,13 @@ Exit codes: 0 done, 1 the turn failed, 2 usage or configuration.
 
 import argparse
 import asyncio
+import importlib
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.cli import ask, demo, devices, hear, run, say, setup, tools, trace
 from assistant.cli.command import Command, Failed
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
@@ -20,17 +20,7 @@ from assistant.journal.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 
-COMMANDS: tuple[Command, ...] = (
-    run.COMMAND,
-    demo.COMMAND,
-    setup.COMMAND,
-    hear.COMMAND,
-    ask.COMMAND,
-    say.COMMAND,
-    tools.COMMAND,
-    trace.COMMAND,
-    devices.COMMAND,
-)
+COMMANDS = ("run", "demo", "setup", "hear", "ask", "say", "tools", "trace", "devices")
 
 FAILED, UNUSABLE = 1, 2
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
@@ -38,7 +28,8 @@ EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names and return the exit code."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = _parser(words).parse_args(words)
     command: Command = arguments.command
     _log_to_stderr(arguments.debug)
     try:
@@ -68,7 +59,14 @@ def _first(error: Exception) -> Exception:
     return error
 
 
-def _parser() -> argparse.ArgumentParser:
+def _load(name: str) -> Command:
+    """One command. Its module is imported here, because some bring a second's worth of others."""
+    command: Command = importlib.import_module(f"assistant.cli.{name}").COMMAND
+    return command
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for the command that comes first in `words`, else for all of them."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
         "--config",
@@ -85,7 +83,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Try it without microphone, key or Home Assistant: hearth demo",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    names = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    for command in map(_load, names):
         own = commands.add_parser(
             command.name,
             help=command.summary,

@@ -15,6 +15,11 @@ class Voicing:
 class VoiceDetector(Protocol):
     """Tells speech from everything else, chunk by chunk."""
 
+    @property
+    def chunk_samples(self) -> int:
+        """Length of the chunks that it judges."""
+        ...
+
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
         """Take the next frame (FRAME_BYTES) that ends at sample `end`; give what chunks it ends."""
         ...

@@ -1,5 +1,6 @@
 """The detectors find speech in recordings, none in noise, and place it right."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
 from audio.frames import Framer
+from audio.vad import make_voice_detector
 from audio.vad.protocol import Voicing
 from audio.vad.silero import SileroDetector
 from audio.vad.webrtc import WebrtcDetector
@@ -94,3 +96,12 @@ def test_a_spoken_command_has_one_start_and_one_end(
     assert isinstance(ended, SpeechEnded)
     assert -0.15 < (started.at - first) / 16_000 < 0.08
     assert -0.05 < (ended.at - last) / 16_000 < 0.45  # the last sound is a voiceless s, not loud
+
+
+def test_without_silero_the_light_detector_listens(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert isinstance(make_voice_detector(), SileroDetector)
+    monkeypatch.setitem(sys.modules, "audio.vad.silero", None)  # importing it now fails
+    assert isinstance(make_voice_detector(), WebrtcDetector)
+    assert "webrtcvad" in caplog.text

@@ -30,6 +30,8 @@ class NoWake:
 class NoVoice:
     """A detector that finds no speech."""
 
+    chunk_samples = FRAME_SAMPLES
+
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
         return []
 

@@ -13,6 +13,8 @@ SPEECH, SILENCE = b"\1\0" * FRAME_SAMPLES, bytes(FRAME_SAMPLES * 2)
 class Detector:
     """Speech is what is not silence; remembers what it was given."""
 
+    chunk_samples = FRAME_SAMPLES
+
     def __init__(self) -> None:
         self.ends: list[int] = []
         self.resets = 0
