@@ -73,7 +73,9 @@ def _things_key(domain: str, place: object) -> str:
 
 
 def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, language: str) -> str:
-    moving = {seen.after for seen in outcome.observed if seen.after in ON_THE_WAY}
+    # "closing", or "closing 70 %" where it has a position
+    states = {(seen.after or "").partition(" ")[0] for seen in outcome.observed}
+    moving = states.intersection(ON_THE_WAY)
     if len(moving) == 1:
         return say.say(f"offline.now_{moving.pop()}", language, what=what)
     domain = command.slots.get("domain", "")
