@@ -1,13 +1,11 @@
 """`hearth ask`: one typed turn."""
 
 import argparse
-import json
 
 from assistant.app import open_app
 from assistant.cli.command import Command, Failed
-from assistant.cli.show import show_turn
+from assistant.cli.show import print_turn
 from assistant.config.schema import Settings
-from assistant.turn.record import as_json
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,11 +19,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     async with open_app(settings, player=None, hears=False) as app:
         await app.runner.ask(arguments.text)
         turn = app.log.turns[-1]
-    if arguments.json:
-        print(json.dumps(as_json(turn.record, turn.outcomes), ensure_ascii=False))
-    else:
-        show_turn(turn.record, turn.outcomes)
-    return 1 if turn.record.error else 0
+    return print_turn(turn, arguments.json)
 
 
 COMMAND = Command(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from assistant.app import open_app
 from assistant.cli.command import Command
-from assistant.cli.show import show_turn
+from assistant.cli.show import print_turn
 from assistant.config.schema import Settings
 from assistant.output import open_file_player
-from assistant.turn.record import NO_WAKE, as_json, no_wake
+from assistant.turn.record import NO_WAKE, no_wake
 from audio.wav import WavSource
 
 
@@ -38,11 +38,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         else:
             print(f"hearth: {NO_WAKE} in {arguments.file}", file=sys.stderr)
         return 1
-    if arguments.json:
-        print(json.dumps(as_json(turn.record, turn.outcomes), ensure_ascii=False))
-    else:
-        show_turn(turn.record, turn.outcomes)
-    return 1 if turn.record.error else 0
+    return print_turn(turn, arguments.json)
 
 
 COMMAND = Command(

@@ -1,5 +1,6 @@
 """How a turn is shown to a person: the answer on stdout, how it came about on stderr."""
 
+import json
 import sys
 from collections.abc import Sequence
 
@@ -8,8 +9,19 @@ from rich.markup import escape
 
 from assistant.journal.records import TurnRecord
 from assistant.tools.outcome import ToolOutcome
+from assistant.turn.log import FinishedTurn
+from assistant.turn.record import as_json as turn_object
 
 _COLOURS = {"done": "green", "not_run": "yellow"}
+
+
+def print_turn(turn: FinishedTurn, as_json: bool) -> int:
+    """Print a finished turn for a program or for a person, and give the exit code."""
+    if as_json:
+        print(json.dumps(turn_object(turn.record, turn.outcomes), ensure_ascii=False))
+    else:
+        show_turn(turn.record, turn.outcomes)
+    return 1 if turn.record.error else 0
 
 
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:

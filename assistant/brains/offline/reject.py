@@ -7,9 +7,11 @@ flite voices) and checked on recordings of people:
   decoding as other words that sound alike, so phones are compared, not spellings);
 - how badly the worst word fits the sound, against a loop of all phones;
 - what free decoding heard outside the command.
+
+A command whose opposite is nearer to what free decoding heard ("unlock" behind "lock") never counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from audio.frames import SAMPLES_PER_MS
@@ -27,6 +29,15 @@ _OUTSIDE_BASE, _OUTSIDE_PHONES = 0.3, 20.0
 _FRAME = 10 * SAMPLES_PER_MS
 _EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings differ by this much
 
+_PAIRS = (
+    *(("on", "off"), ("up", "down"), ("open", "close"), ("open", "shut"), ("open", "closed")),
+    *(("lock", "unlock"), ("locked", "unlocked"), ("raise", "lower"), ("mute", "unmute")),
+)
+_OPPOSITES: Mapping[str, tuple[str, ...]] = {
+    word: tuple(b if word == a else a for a, b in _PAIRS if word in (a, b))
+    for word in dict.fromkeys(word for pair in _PAIRS for word in pair)
+}
+
 _VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
 _KINDS = ("P B T D K G", "CH JH SH ZH S Z", "F V TH DH HH", "M N NG", "L R W Y")
 _KIND = {phone: number for number, kind in enumerate(_KINDS) for phone in kind.split()}
@@ -40,6 +51,7 @@ class Evidence:
     misfit: float  # natural log: what the worst word lacks to a usual fit
     mean_misfit: float  # natural log per 10 ms over all words
     outside: int  # phones that free decoding heard beside the command
+    opposed: bool = False  # free decoding is nearer to the command's opposite
 
     @property
     def doubt(self) -> float:
@@ -52,7 +64,7 @@ class Evidence:
     @property
     def accepted(self) -> bool:
         """Is it a command?"""
-        return self.doubt <= _LIMIT and self.distance <= _FARTHEST
+        return not self.opposed and self.doubt <= _LIMIT and self.distance <= _FARTHEST
 
 
 def hopeless(command: Sequence[HeardWord]) -> bool:
@@ -75,11 +87,23 @@ def weigh(
         if _middle(word) > end or (word.end < start + 2 * _EDGE and _middle(word) > wake_until)
     ]
     return Evidence(
-        distance=_distance(_spell(command, phones), _spell(heard, phones)),
+        distance=_distance(_spell(_texts(command), phones), _spell(_texts(heard), phones)),
         misfit=max(0.0, _misfit(command)),
         mean_misfit=_mean_misfit(command),
-        outside=len(_spell(outside, phones)),
+        outside=len(_spell(_texts(outside), phones)),
+        opposed=_opposed(_texts(command), _spell(_texts(heard), phones), phones),
     )
+
+
+def _opposed(command: Sequence[str], heard: Sequence[str], phones: Phones) -> bool:
+    """Is the sentence with one word turned into its opposite nearer to what was heard?"""
+    edits = _edits(_spell(command, phones), heard)
+    turned = (
+        [*command[:at], other, *command[at + 1 :]]
+        for at, word in enumerate(command)
+        for other in _OPPOSITES.get(word, ())
+    )
+    return any(_edits(_spell(words, phones), heard) < edits for words in turned)
 
 
 def _misfit(words: Sequence[HeardWord]) -> float:
@@ -96,14 +120,21 @@ def _middle(word: HeardWord) -> float:
     return (word.start + word.end) / 2
 
 
-def _spell(words: Sequence[HeardWord], phones: Phones) -> list[str]:
-    return [phone for word in words for phone in phones(word.text)]
+def _texts(words: Sequence[HeardWord]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _spell(words: Sequence[str], phones: Phones) -> list[str]:
+    return [phone for word in words for phone in phones(word)]
 
 
 def _distance(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Edit distance of two phone sequences over the longer one's length; kin sounds cost half."""
-    if not said or not heard:
-        return 1.0
+    """Edit distance of two phone sequences over the longer one's length."""
+    return _edits(said, heard) / max(len(said), len(heard)) if said and heard else 1.0
+
+
+def _edits(said: Sequence[str], heard: Sequence[str]) -> float:
+    """Edit distance of two phone sequences; kin sounds cost half."""
     row: list[float] = [float(column) for column in range(len(heard) + 1)]
     for count, phone in enumerate(said, start=1):
         above, row = row, [float(count)]
@@ -111,7 +142,7 @@ def _distance(said: Sequence[str], heard: Sequence[str]) -> float:
             row.append(
                 min(above[column + 1] + 1, row[column] + 1, above[column] + _swap(phone, other))
             )
-    return row[-1] / max(len(said), len(heard))
+    return row[-1]
 
 
 def _swap(phone: str, other: str) -> float:

@@ -1,0 +1,69 @@
+"""Records with something in every field."""
+
+from datetime import timedelta
+
+from assistant.brains.protocol import Usage
+from assistant.clock import VirtualClock
+from assistant.journal.records import (
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    TimerRecord,
+    TurnRecord,
+    WakeRecord,
+)
+from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+
+
+def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:
+    return TurnRecord(
+        turn_id=turn_id,
+        started_at=clock.now(),
+        source="voice",
+        language="es",
+        brain="offline",
+        wake=WakeRecord("alexa", 0.97, 812.5),
+        heard="enciende la luz",
+        answer="La luz está encendida.",
+        clauses=("La luz está encendida.",),
+        sound="done",
+        audio_ms=1210.0,
+        timeline={"wake": 812.5, "answer_done": 3000.0},
+        usage=Usage(10, 20, {"audio": 30}),
+        cost_usd=0.25,
+        error=ErrorRecord("timeout", "The house did not answer."),
+        confirmation=ConfirmationRecord("Unlock Front Door?", "yes", "yes"),
+    )
+
+
+def a_call(clock: VirtualClock, call_id: str = "c1", turn_id: str = "t1") -> CallRecord:
+    return CallRecord(
+        turn_id,
+        call_id,
+        "house",
+        "HassTurnOn",
+        {"name": "Küche"},
+        Decision.ALLOWED,
+        Tier.COMFORT,
+        clock.now(),
+    )
+
+
+def an_outcome(call_id: str = "c1") -> ToolOutcome:
+    return ToolOutcome(
+        id=call_id,
+        server="house",
+        name="HassTurnOn",
+        arguments={"name": "Küche"},
+        decision=Decision.CONFIRMED,
+        tier=Tier.SECURE,
+        status=Status.DONE,
+        observed=(Observed("light.kitchen", "off", "on"),),
+        ms=250.0,
+        sentence="The light is on.",
+    )
+
+
+def a_timer(clock: VirtualClock, timer_id: str, minutes: float) -> TimerRecord:
+    due = clock.now() + timedelta(minutes=minutes)
+    return TimerRecord(timer_id, due, minutes * 60, clock.now(), "pasta", "es")

@@ -1,0 +1,82 @@
+"""A runner between strict doubles, and the turn that most tests play."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from assistant.brains.protocol import (
+    BrainEvent,
+    Heard,
+    ReplyText,
+    ToolCall,
+    TurnDone,
+)
+from assistant.clock import VirtualClock
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.turn.ear import EarEvent
+from assistant.turn.events import (
+    CloseTurn,
+    SpeechEnded,
+    SpeechStarted,
+    WakeHeard,
+)
+from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.runner import Runner
+from audio.player import NullPlayer
+from tests.unit.assistant.turn.doubles import (
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    ToneVoice,
+    Tools,
+)
+
+WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
+COMMAND: dict[int, Sequence[EarEvent]] = {
+    1_000: [WAKE],
+    1_400: [SpeechStarted(1_220)],
+    3_000: [SpeechEnded(2_300, 3_000)],
+}
+Closed = list[tuple[LiveTurn, CloseTurn]]
+
+
+@asynccontextmanager
+async def runner_with(
+    brain: ScriptedBrain,
+    ear: ScriptedEar | None = None,
+    tools: Tools | None = None,
+    clock: VirtualClock | None = None,
+) -> AsyncIterator[tuple[Runner, Closed]]:
+    closed: Closed = []
+
+    async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
+        closed.append((turn, closing))
+
+    player = NullPlayer(paced=False)
+    mouth = Mouth(lambda _: ToneVoice(), player)
+    ids = (f"turn-{number}" for number in range(100))
+    performers = Performers(brain, tools or Tools(), mouth)
+    clock = clock or VirtualClock()
+    runner = Runner(performers, ear, Catalogue(), clock, lambda: next(ids), on_turn)
+    try:
+        async with runner:
+            yield runner, closed
+    finally:
+        mouth.close()
+    brain.assert_consumed()
+
+
+async def turns_on(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    assert turn.request.audio is not None
+    await turn.request.audio.complete()
+    yield Heard("turn on the light", "en")
+    yield ToolCall("c1", "intent__HassTurnOn", {"name": "Kitchen light"})
+    await turn.answered.wait()
+    yield ReplyText("The kitchen ")
+    yield ReplyText("light is on.")
+    yield TurnDone()
+
+
+async def says_hello(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    yield ReplyText("Hello there.")
+    yield TurnDone()
