@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from assistant.brains.audio import TurnAudio
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
-from assistant.turn.audio import TurnAudio
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,6 @@ class ReplyAudio:
 
     pcm: bytes  # mono int16
     rate: int  # Hz
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """The brain wants a tool run. It must be answered exactly once, by `BrainTurn.answer`."""
-
-    id: str
-    name: str  # as the menu names it
-    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

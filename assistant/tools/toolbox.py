@@ -7,12 +7,12 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from assistant.brains.protocol import ToolCall
 from assistant.clock import Clock
 from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import Answer, read_answer
 from assistant.tools.arguments import fit
+from assistant.tools.call import ToolCall
 from assistant.tools.intents import INTENTS
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome

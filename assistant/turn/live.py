@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import (
     Brain,
     BrainFault,
@@ -14,15 +15,14 @@ from assistant.brains.protocol import (
     Heard,
     Interrupted,
     ReplyText,
-    ToolCall,
     TurnDone,
     TurnRequest,
     Usage,
 )
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.mouth import Mouth, Spoken
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
-from assistant.turn.audio import TurnAudio
 from assistant.turn.events import (
     BrainFailed,
     BrainFinished,

@@ -9,9 +9,9 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self
 
+from assistant.brains.audio import TurnAudio
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.audio import TurnAudio
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.events import (
     CancelTurn,

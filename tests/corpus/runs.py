@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import Heard, ReplyText, ToolCall, TurnDone, TurnRequest
+from assistant.brains.protocol import Heard, ReplyText, TurnDone, TurnRequest
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu, build_menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.turn.audio import TurnAudio
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server

@@ -13,12 +13,12 @@ from assistant.brains.protocol import (
     BrainFault,
     Heard,
     ReplyText,
-    ToolCall,
     TurnDone,
     TurnRequest,
 )
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu
 from assistant.tools.outcome import ToolOutcome
 from audio.errors import AudioError

@@ -12,7 +12,8 @@ NOT_ASKED = ("do not", "don't", "never", "did you", "why did you")
 
 _SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
 
-# What must exist, then sentences about it; left out where the house has none of it.
+# What must exist, then sentences about it; left out where the house has none of it. None begins
+# with a name: "lights on in the office" is also the end of "who left the lights on in the office".
 _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("thing",), "<turn> <onoff> [<the>] <thing> | <turn> [<the>] <thing> <onoff>"),
     (
@@ -25,51 +26,75 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("light",), "<turn> off all [<the>] lights | <turn> all [<the>] lights off"),
     (
+        ("floor", "light"),
+        "<turn> <onoff> [all] [<the>] (lights <floor> | <floor> lights)",
+    ),
+    (
         ("light",),
         "(set | dim | brighten) [<the>] <light> to <percent>"
         " | set [the] brightness of [<the>] <light> to <percent>"
         " | set [<the>] <light> brightness to <percent>"
-        " | (set | turn | change) [<the>] <light> [to] <colour>",
+        " | set [<the>] <light> to (full | maximum) brightness"
+        " | (set | turn | change) [<the>] <light> [to] <colour>"
+        " | make [<the>] <light> <colour>",
     ),
     (
         ("area", "light"),
         "set [<the>] <area> (lights | brightness) to <percent>"
         " | dim [<the>] <area> lights to <percent>"
         " | set [the] brightness in [<the>] <area> to <percent>"
-        " | (set | turn | change) [<the>] <area> lights [to] <colour>",
+        " | (set | turn | change) [<the>] <area> lights [to] <colour>"
+        " | make [<the>] <area> lights <colour>",
     ),
-    (("climate",), "set [<the>] <climate> [temperature] to <degrees>"),
+    (
+        ("climate",),
+        "(set | change) [<the>] <climate> [temperature] to <degrees>"
+        " | turn (<updown> [<the>] <climate> | [<the>] <climate> <updown>) to <degrees>",
+    ),
     (
         ("area", "climate"),
-        "set [the] temperature in [<the>] <area> to <degrees>"
+        "(set | change) [the] temperature in [<the>] <area> to <degrees>"
         " | set [<the>] <area> [temperature] to <degrees>"
-        " | what is the temperature in [<the>] <area> | what is the <area> temperature"
+        " | change [<the>] <area> temperature to <degrees>"
+        " | make [<the>] <area> <number> degrees"
+        " | <whatis> the temperature in [<the>] <area> | <whatis> the <area> temperature"
         " | how (warm | cold | hot) is [it in] [<the>] <area>",
     ),
-    (("cover",), "(open | close | shut) [<the>] <cover> | set [<the>] <cover> to <percent>"),
+    (("cover",), "<move> [<the>] <cover> | set [<the>] <cover> to <percent>"),
+    (
+        ("area", "cover"),
+        "<move> [<the>] (blinds | blind | shades | shade | curtains | shutters) in [<the>] <area>",
+    ),
     (("lock",), "(lock | unlock) [<the>] <lock>"),
     (
         ("media_player",),
         "set [<the>] <media_player> volume to <percent>"
         " | set the volume (of | on) [<the>] <media_player> to <percent>"
-        " | (pause | resume) [<the>] <media_player>"
+        " | turn [<the>] <media_player> [volume] <updown> to <percent>"
+        " | (pause | stop | resume | mute | unmute) [<the>] <media_player>"
         " | (next | previous) track on [<the>] <media_player>"
         " | turn <updown> [<the>] <media_player> volume",
     ),
     (
         ("area", "media_player"),
-        "(pause | resume) [the] music in [<the>] <area>"
+        "(pause | stop | resume) [the] music in [<the>] <area>"
         " | turn <updown> [the] volume in [<the>] <area>"
         " | turn [the] volume <updown> in [<the>] <area>",
     ),
     (("fan",), "set [<the>] <fan> [speed] to <percent>"),
-    (("vacuum",), "start [<the>] <vacuum> | return [<the>] <vacuum> to base"),
+    (("area", "fan"), "<turn> <onoff> [<the>] fan in [<the>] <area>"),
+    (
+        ("vacuum",),
+        "start [<the>] <vacuum> | return [<the>] <vacuum> to base"
+        " | send [<the>] <vacuum> (home | [back] to (its | the) (dock | base))",
+    ),
     (("script",), "(run | start | activate) [<the>] <script>"),
     (("scene",), "(activate | turn on) [<the>] <scene>"),
     (("lock",), "is [<the>] <lock> (locked | unlocked)"),
-    (("openable",), "is [<the>] <openable> (open | closed)"),
+    (("openable",), "(is | are) [<the>] <openable> (open | closed)"),
     (("told",), "is [<the>] <told> (on | off)"),
-    ((), "what time is it | what is the time | (what is | what's) the date [today]"),
+    (("sensor",), "<whatis> [<the>] <sensor>"),
+    ((), "what time is it | <whatis> the time | <whatis> the date [today]"),
     ((), "never mind"),
 )
 
@@ -78,6 +103,9 @@ _RULES = {
     "turn": "turn | switch",
     "onoff": "on | off",
     "updown": "up | down",
+    "move": "open | close | shut | raise | lower",
+    "whatis": "what is | what's",
+    "asked": "(can | could | would) you [please]",
     "colour": "white | red | orange | yellow | green | blue | purple | pink | turquoise",
     "percent": "<number> percent",
     "degrees": "<number> [degrees]",
@@ -97,7 +125,7 @@ def jsgf(names: Names) -> str:
     rules |= {"number": _number()}
     rules |= {rule: " | ".join(texts) for rule, texts in lists.items() if texts}
     lines = ["#JSGF V1.0;", "grammar house;"]
-    lines.append(f"public <said> = [{WAKE}] [please | <notasked>] <command> [please];")
+    lines.append(f"public <said> = [{WAKE}] [please | <asked> | <notasked>] <command> [please];")
     lines.append("<command> = " + "\n | ".join(sentences) + ";")
     lines.extend(f"<{rule}> = {body};" for rule, body in rules.items())
     return "\n".join(lines)
@@ -124,9 +152,10 @@ def _number() -> str:
 
 def _name_lists(names: Names) -> dict[str, list[str]]:
     domains = ("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script")
-    lists = {domain: names.of(domain) for domain in (*domains, "scene")}
+    lists = {domain: names.of(domain) for domain in (*domains, "scene", "sensor")}
     lists["thing"] = names.of(*_SWITCHABLE)
     lists["told"] = names.of("light", "switch", "fan")
     lists["openable"] = names.of("cover", "binary_sensor")
     lists["area"] = list(dict.fromkeys(name.text for name in names.areas))
+    lists["floor"] = list(dict.fromkeys(name.text for name in names.floors))
     return lists

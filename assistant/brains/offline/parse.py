@@ -44,6 +44,11 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "requires_context": {"domain": "light"},
             },
             {
+                "sentences": ["set [<the>] {name} to (full|maximum) brightness"],
+                "requires_context": {"domain": "light"},
+                "slots": {"brightness": 100},
+            },
+            {
                 "sentences": [
                     "(set|dim|brighten) [<the>] {area} <light> to {brightness}[([ ]%)| percent]",
                     "<set> [<the>] {area} <light> [to] {color}",
@@ -56,7 +61,14 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "sentences": [
                     "<numeric_value_set> [<the>] {area} to {temperature}(([ ]°)|( degree[s]))",
                     "<numeric_value_set> [<the>] {area} <temp> to {temperature}",
+                    "make [<the>] {area} {temperature} degree[s]",
                 ]
+            },
+            {
+                "sentences": [
+                    "turn [<the>] {name} (up|down) to {temperature}[([ ]°)|( degree[s])]",
+                ],
+                "requires_context": {"domain": "climate"},
             },
         ],
         "HassSetVolume": [
@@ -66,6 +78,19 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                     "to {volume:volume_level}[([ ]%)| percent]",
                 ],
                 "requires_context": {"domain": "media_player"},
+            },
+        ],
+        "HassMediaPause": [
+            {
+                "sentences": ["stop [<the>] {name}"],
+                "requires_context": {"domain": "media_player"},
+            },
+            {"sentences": ["stop [the] music in [<the>] {area}"]},
+        ],
+        "HassVacuumReturnToBase": [
+            {
+                "sentences": ["send [<the>] {name} (home|[back] to (its|the) (dock|base))"],
+                "requires_context": {"domain": "vacuum"},
             },
         ],
         "HassGetState": [

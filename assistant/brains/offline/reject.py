@@ -8,7 +8,7 @@ flite voices) and checked on recordings of people:
 - how badly the worst word fits the sound, against a loop of all phones;
 - what free decoding heard outside the command.
 
-A command whose opposite is nearer to what free decoding heard ("unlock" behind "lock") never counts.
+A command never counts when its opposite is nearer to what free decoding heard: "lock" for "unlock".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +32,7 @@ _EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings differ by this m
 _PAIRS = (
     *(("on", "off"), ("up", "down"), ("open", "close"), ("open", "shut"), ("open", "closed")),
     *(("lock", "unlock"), ("locked", "unlocked"), ("raise", "lower"), ("mute", "unmute")),
+    *(("can", "did"), ("could", "did"), ("would", "did")),  # a request, a question about the past
 )
 _OPPOSITES: Mapping[str, tuple[str, ...]] = {
     word: tuple(b if word == a else a for a, b in _PAIRS if word in (a, b))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import ToolCall
 from assistant.clock import SystemClock
 from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.toolbox import Toolbox
 from integrations.demo_home import DemoHome

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
-from assistant.brains.protocol import BrainEvent, ToolCall, TurnRequest
+from assistant.brains.protocol import BrainEvent, TurnRequest
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.turn.ear import Ear, EarEvent
 from audio.endpoint import Endpointer

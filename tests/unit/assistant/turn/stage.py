@@ -3,16 +3,11 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    Heard,
-    ReplyText,
-    ToolCall,
-    TurnDone,
-)
+from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
+from assistant.tools.call import ToolCall
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     CloseTurn,

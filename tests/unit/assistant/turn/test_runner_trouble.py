@@ -5,16 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import pytest
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    BrainFault,
-    Heard,
-    ReplyText,
-    ToolCall,
-    TurnDone,
-)
+from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn import live
 from assistant.turn.ear import EarEvent

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.protocol import BrainFault, TurnRequest
 from assistant.tools.outcome import Decision, Observed, Status
-from assistant.turn.audio import TurnAudio
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house

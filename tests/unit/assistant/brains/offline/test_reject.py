@@ -9,7 +9,11 @@ from audio.recognize.protocol import Decoding, HeardWord
 PHONES = {
     "turn": "T ER N", "on": "AA N", "off": "AO F", "the": "DH AH", "office": "AO F AH S",
     "light": "L AY T", "life": "L AY F", "yesterday": "Y EH S T ER D EY", "aboo": "AA B UW",
-    "soup": "S UW P", "is": "IH Z", "cold": "K OW L D",
+    "soup": "S UW P", "is": "IH Z", "cold": "K OW L D", "of": "AH V", "and": "AH N D",
+    "lock": "L AA K", "unlock": "AH N L AA K", "look": "L UH K", "a": "AH", "lot": "L AA T",
+    "front": "F R AH N T", "door": "D AO R", "could": "K UH D", "did": "D IH D", "you": "Y UW",
+    "can": "K AE N", "would": "W UH D", "open": "OW P AH N", "close": "K L OW Z", "clothes":
+    "K L OW DH Z", "shut": "SH AH T", "closed": "K L OW Z D",
 }  # fmt: skip
 
 
@@ -72,3 +76,23 @@ def test_a_sound_that_fits_nowhere_needs_no_free_decoding(fit: float, refused: b
 def test_one_long_word_that_does_not_fit_refutes_the_rest() -> None:
     start, end = 0, 500 * SAMPLES_PER_MS
     assert hopeless((*words(COMMAND, 500), HeardWord("lamp", start, end, -6.5)))
+
+
+@pytest.mark.parametrize(
+    ("command", "heard", "accepted"),
+    [
+        ("lock the front door", "and look the front door", False),
+        ("lock the front door", "look the front door", True),
+        ("lock the front door", "a lot of front door", True),
+        ("unlock the front door", "and look the front door", True),
+        ("unlock the front door", "look the front door", False),
+        ("turn on the office light", "turn of the office light", False),
+        ("turn off the office light", "turn of the office light", True),
+        ("open the door", "clothes the door", False),
+        ("close the door", "clothes the door", True),
+        ("could you turn on the light", "did you turn on the light", False),
+        ("could you turn on the light", "could you turn on the light", True),
+    ],
+)
+def test_the_opposite_must_not_be_nearer(command: str, heard: str, accepted: bool) -> None:
+    assert weighed(command, words(heard)).accepted is accepted

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assistant.turn.audio import MAX_SECONDS, TurnAudio
+from assistant.brains.audio import MAX_SECONDS, TurnAudio
 from audio.frames import SAMPLE_RATE
 
 
