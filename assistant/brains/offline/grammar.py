@@ -1,10 +1,15 @@
 """The sentences that the recogniser listens for, made from the house's own names."""
 
+from collections.abc import Mapping
+
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.numbers import number_words
 
 # Words before the command that belong to the wake word: the sound may begin with its tail.
 WAKE = "wakeword"
+
+# Words of ours that CMUdict lacks.
+READINGS: Mapping[str, tuple[str, ...]] = {"unmute": ("AH N M Y UW T",)}
 
 # What turns a command into its opposite or a question about it. Only words long enough not to be
 # mistaken for the wake word's tail.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assistant.brains.offline.compound import parse_all
-from assistant.brains.offline.grammar import WAKE, is_talk, jsgf, vocabulary
+from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
 from assistant.brains.offline.names import Names, house_names, without_words
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.pronounce import pronounce
@@ -83,7 +83,7 @@ class Listener:
         self._parser = Parser(names)
         if isinstance(self._recognizer, GrammarRecognizer):
             unknown = self._recognizer.unknown(vocabulary(names))
-            readings = {WAKE: wake_tails(), **pronounce(unknown)}
+            readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
             sayable = without_words(names, set(unknown) - set(readings))
             self._recognizer.prepare(Grammar(jsgf(sayable), readings))
         self._names = names
