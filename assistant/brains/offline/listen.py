@@ -40,7 +40,7 @@ class Listener:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names: Names | None = None
-        self._warm = False  # the language model is loaded
+        self._warm = False  # templates and language model are loaded
         self._parser = Parser(Names((), (), ()))
 
     @property
@@ -71,9 +71,13 @@ class Listener:
 
     def _prepare(self, house: House) -> None:
         self._use(house)
-        if isinstance(self._recognizer, GrammarRecognizer) and not self._warm:
+        if self._warm:
+            return
+        for language in self._recognizer.languages:
+            self._parser.parse("hello", language)  # loads that language's templates
+        if isinstance(self._recognizer, GrammarRecognizer):
             self._recognizer.decode_freely(bytes(2 * _WAKE_TAIL))
-            self._warm = True
+        self._warm = True
 
     def _use(self, house: House) -> None:
         """Build parser and grammar anew if the house's names have changed."""

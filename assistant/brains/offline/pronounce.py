@@ -25,11 +25,13 @@ _ARPABET = {
     "ʃ": "SH", "t": "T", "θ": "TH", "v": "V", "w": "W", "x": "K", "z": "Z", "ʒ": "ZH", "ʔ": "T",
     "ɬ": "L", "ɲ": "N Y", "β": "V", "ɣ": "G", "ç": "HH",
 }  # fmt: skip
-# People read a made-up name with another vowel than espeak-ng: the first syllable is varied.
+# People read a made-up name with another vowel than espeak-ng, mostly in its first syllable.
 _OTHER_VOWELS = {
     "IY": ("EH",), "EH": ("IY",), "AA": ("AE", "OW"), "AE": ("AA", "EY"), "AY": ("IH",),
     "IH": ("AY",), "OW": ("AA",), "AO": ("AA",), "UW": ("AH",), "AH": ("UW",), "EY": ("AE",),
 }  # fmt: skip
+_LATER_VOWELS = {"AY": ("IY", "IH")}  # "Zephyra"
+_VOWELS = frozenset((*_OTHER_VOWELS, "AW", "ER", "OY", "UH"))
 _LONGEST = max(len(symbol) for symbol in _ARPABET)
 
 
@@ -65,16 +67,14 @@ def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _other_readings(phones: str) -> list[str]:
-    """The same with another vowel in the first syllable."""
+    """The same with other vowels: in the first syllable, and for a long i in a later one."""
     said = phones.split()
+    first = next((at for at, phone in enumerate(said) if phone in _VOWELS), len(said))
+    found = [said]
     for at, phone in enumerate(said):
-        if phone in _OTHER_VOWELS:
-            return [
-                " ".join((*said[:at], other, *said[at + 1 :])) for other in _OTHER_VOWELS[phone]
-            ]
-        if phone in ("AW", "ER", "OY", "UH"):
-            break
-    return []
+        others = _OTHER_VOWELS.get(phone, ()) if at == first else _LATER_VOWELS.get(phone, ())
+        found += [[*one[:at], other, *one[at + 1 :]] for one in found for other in others]
+    return [" ".join(one) for one in found[1:]]
 
 
 def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
