@@ -31,6 +31,11 @@ class Wish:
     answer: str = ""
     refused: str = ""
 
+    @property
+    def is_talk(self) -> bool:
+        """Must nothing come of it?"""
+        return not (self.changes or self.answer or self.refused)
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

@@ -28,7 +28,7 @@ from tests.pipeline.rig import hear, offline_settings, pipeline
 
 _NOISE = 8.0  # int16 RMS of the room
 _SILENCE_S = (0.7, 1.0)  # before the wake word and after the sentence
-_WAKE_VOICE = "slt"  # says the wake word for voices that are not flite's: the model knows none
+_WAKE_VOICE = "slt"  # says the wake word where the voice is espeak-ng's
 _PAUSE_S = 0.15  # between that and the sentence
 
 _KINDS = ("right", "not understood", "wrong", "wake word missed")

@@ -6,6 +6,7 @@ A part of the corpus by default; all of it in three voices with LONG=1, in some 
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.measure import measure
 from tests.corpus.runs import commands, corpus_brain, not_commands, read
 from tests.corpus.speech import FLITE
+from tests.corpus.stage import Stage, Wish, house_commands, house_talk, meets
+from tests.pipeline.rig import offline_settings, pipeline
 
 LONG = bool(os.environ.get("LONG"))
 needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
@@ -29,6 +32,26 @@ def brain() -> Iterator[OfflineBrain]:
 def test_the_tables_are_whole() -> None:
     assert len({sentence for sentence, _ in commands()}) == 60
     assert len(set(not_commands())) == 200
+
+
+def test_what_is_held_out_is_not_among_them() -> None:
+    wishes, talk = {wish.sentence for wish in house_commands()}, set(house_talk())
+    assert (len(wishes), len(talk)) == (60, 100)
+    assert not wishes & {sentence for sentence, _ in commands()}
+    assert not talk & set(not_commands())
+
+
+async def test_the_house_does_what_is_typed(tmp_path: Path) -> None:
+    failures: list[str] = []
+    async with pipeline(offline_settings(tmp_path)) as app:
+        stage = Stage(app)
+        for wish in (*house_commands(), *(Wish(text, {}, {}) for text in house_talk())):
+            await stage.reset(wish.given)
+            await app.runner.ask(wish.sentence)
+            seen = await stage.look(app.log.turns[-1])
+            if seen.calls if wish.is_talk else not meets(wish, seen, stage.now()):
+                failures.append(f"{wish.sentence}: {seen}")
+    assert failures == []
 
 
 async def test_every_typed_command_leads_to_its_call(brain: OfflineBrain) -> None:

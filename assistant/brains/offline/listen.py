@@ -136,8 +136,11 @@ class Listener:
                 continue
             free = recognizer.decode_freely(sound)
             wake_until = max(0, detection - start) + _WAKE_TAIL
-            if weigh(said, free, wake_until, recognizer.phones).accepted:
+            evidence = weigh(said, free, wake_until, recognizer.phones)
+            if evidence.accepted:
                 return Understood(text, language, (command,))
+            if evidence.opposed:  # another start might believe it
+                break
         if not free.words:
             free = recognizer.decode_freely(pcm[2 * detection :])
         return Understood(free.text, language)

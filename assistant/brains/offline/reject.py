@@ -8,7 +8,8 @@ flite voices) and checked on recordings of people:
 - how badly the worst word fits the sound, against a loop of all phones;
 - what free decoding heard outside the command.
 
-A command never counts when its opposite is nearer to what free decoding heard: "lock" for "unlock".
+A command never counts when a sentence of another meaning that differs in one word is nearer to what
+free decoding heard: "unlock" behind "lock", "eighty" behind "eight".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +30,17 @@ _OUTSIDE_BASE, _OUTSIDE_PHONES = 0.3, 20.0
 _FRAME = 10 * SAMPLES_PER_MS
 _EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings differ by this much
 
-_PAIRS = (
+_RIVAL_PAIRS = (
     *(("on", "off"), ("up", "down"), ("open", "close"), ("open", "shut"), ("open", "closed")),
     *(("lock", "unlock"), ("locked", "unlocked"), ("raise", "lower"), ("mute", "unmute")),
     *(("can", "did"), ("could", "did"), ("would", "did")),  # a request, a question about the past
+    *(("thirteen", "thirty"), ("fourteen", "forty"), ("fifteen", "fifty"), ("sixteen", "sixty")),
+    *(("seventeen", "seventy"), ("eighteen", "eighty"), ("nineteen", "ninety")),
+    *(("six", "sixty"), ("seven", "seventy"), ("eight", "eighty"), ("nine", "ninety")),
 )
-_OPPOSITES: Mapping[str, tuple[str, ...]] = {
-    word: tuple(b if word == a else a for a, b in _PAIRS if word in (a, b))
-    for word in dict.fromkeys(word for pair in _PAIRS for word in pair)
+_RIVALS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(b if word == a else a for a, b in _RIVAL_PAIRS if word in (a, b))
+    for word in dict.fromkeys(word for pair in _RIVAL_PAIRS for word in pair)
 }
 
 _VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
@@ -52,7 +56,7 @@ class Evidence:
     misfit: float  # natural log: what the worst word lacks to a usual fit
     mean_misfit: float  # natural log per 10 ms over all words
     outside: int  # phones that free decoding heard beside the command
-    opposed: bool = False  # free decoding is nearer to the command's opposite
+    opposed: bool = False  # free decoding is nearer to the command with a rival word
 
     @property
     def doubt(self) -> float:
@@ -82,10 +86,13 @@ def weigh(
     """
     start, end = command[0].start - _EDGE, command[-1].end + _EDGE
     heard = [word for word in free.words if _middle(word) > start or word.end > wake_until]
+    # A word that stands for the command's last one may stretch over the silence behind it.
+    last = _middle(command[-1])
     outside = [
         word
         for word in heard
-        if _middle(word) > end or (word.end < start + 2 * _EDGE and _middle(word) > wake_until)
+        if (_middle(word) > end and word.start > last)
+        or (word.end < start + 2 * _EDGE and _middle(word) > wake_until)
     ]
     return Evidence(
         distance=_distance(_spell(_texts(command), phones), _spell(_texts(heard), phones)),
@@ -97,14 +104,14 @@ def weigh(
 
 
 def _opposed(command: Sequence[str], heard: Sequence[str], phones: Phones) -> bool:
-    """Is the sentence with one word turned into its opposite nearer to what was heard?"""
+    """Is the sentence with a rival in the place of one word nearer to what was heard?"""
     edits = _edits(_spell(command, phones), heard)
-    turned = (
+    rivals = (
         [*command[:at], other, *command[at + 1 :]]
         for at, word in enumerate(command)
-        for other in _OPPOSITES.get(word, ())
+        for other in _RIVALS.get(word, ())
     )
-    return any(_edits(_spell(words, phones), heard) < edits for words in turned)
+    return any(_edits(_spell(words, phones), heard) < edits for words in rivals)
 
 
 def _misfit(words: Sequence[HeardWord]) -> float:

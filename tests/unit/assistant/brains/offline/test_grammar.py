@@ -3,9 +3,10 @@
 import random
 import re
 
-from assistant.brains.offline.grammar import WAKE, is_talk, jsgf
+from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Parser
+from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.house import corpus_house
 
 SAMPLES = 600
@@ -53,6 +54,13 @@ def test_every_sentence_of_the_grammar_is_a_command() -> None:
     sentences = {sampler.sentence("command") for _ in range(SAMPLES)}
     assert len(sentences) > SAMPLES // 3
     assert sorted(text for text in sentences if parser.parse(text, "en") is None) == []
+
+
+def test_the_recogniser_knows_every_word_of_the_grammar() -> None:
+    names = house_names(corpus_house())
+    words = re.findall(r"(?<!<)\b[a-z']+\b(?!>)", jsgf(names).partition("<said> =")[2])
+    ours = {*READINGS, *vocabulary(names), WAKE}
+    assert set(SphinxRecognizer().unknown(words)) <= ours
 
 
 def test_talk_about_a_command_is_heard_but_not_understood() -> None:

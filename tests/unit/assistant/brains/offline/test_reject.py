@@ -1,5 +1,7 @@
 """What counts as a command and what as talk, on hand-made evidence."""
 
+from dataclasses import replace
+
 import pytest
 
 from assistant.brains.offline.reject import Evidence, hopeless, weigh
@@ -12,8 +14,9 @@ PHONES = {
     "soup": "S UW P", "is": "IH Z", "cold": "K OW L D", "of": "AH V", "and": "AH N D",
     "lock": "L AA K", "unlock": "AH N L AA K", "look": "L UH K", "a": "AH", "lot": "L AA T",
     "front": "F R AH N T", "door": "D AO R", "could": "K UH D", "did": "D IH D", "you": "Y UW",
-    "can": "K AE N", "would": "W UH D", "open": "OW P AH N", "close": "K L OW Z", "clothes":
-    "K L OW DH Z", "shut": "SH AH T", "closed": "K L OW Z D",
+    "eight": "EY T", "eighty": "EY T IY", "eighteen": "EY T IY N", "open": "OW P AH N",
+    "close": "K L OW Z", "clothes": "K L OW DH Z", "shut": "SH AH T", "closed": "K L OW Z D",
+    "can": "K AE N", "would": "W UH D",
 }  # fmt: skip
 
 
@@ -58,6 +61,12 @@ def test_words_behind_the_command_speak_against_it() -> None:
     assert evidence.doubt > 0.6
 
 
+def test_a_word_that_stretches_over_the_silence_is_not_behind_the_command() -> None:
+    free = words("turn on the office life")
+    stretched = replace(free[-1], end=free[-1].end + 1_000 * SAMPLES_PER_MS)
+    assert weighed(COMMAND, (*free[:-1], stretched)).outside == 0
+
+
 def test_other_words_are_refused() -> None:
     free = words("the soup is cold")
     assert not weighed(COMMAND, free, fit=-3.5).accepted
@@ -91,8 +100,10 @@ def test_one_long_word_that_does_not_fit_refutes_the_rest() -> None:
         ("open the door", "clothes the door", False),
         ("close the door", "clothes the door", True),
         ("could you turn on the light", "did you turn on the light", False),
+        ("turn on eight", "turn on eighty", False),
+        ("turn on eighty", "turn on eighty", True),
         ("could you turn on the light", "could you turn on the light", True),
     ],
 )
-def test_the_opposite_must_not_be_nearer(command: str, heard: str, accepted: bool) -> None:
+def test_another_meaning_must_not_be_nearer(command: str, heard: str, accepted: bool) -> None:
     assert weighed(command, words(heard)).accepted is accepted

@@ -104,6 +104,12 @@ def test_every_made_up_word_gets_its_own_readings() -> None:
     assert all(phones.startswith("S N") for phones in readings["snorbit"])
 
 
+@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
+def test_a_long_i_in_a_later_syllable_is_also_read_short() -> None:
+    readings = pronounce(["zephyra"])["zephyra"]
+    assert {"Z EH F AY R AH", "Z EH F IY R AH", "Z EH F IH R AH"} <= set(readings)
+
+
 def test_no_words_no_process() -> None:
     assert pronounce([]) == {}
 

@@ -1,0 +1,73 @@
+"""From sound to command with a recogniser that hears what it is told to."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from audio.recognize.protocol import Decoding, Grammar, HeardWord
+from tests.corpus.runs import corpus_brain, hear
+from tests.corpus.speech import Spoken
+
+SOUND = Spoken(bytes(64_000), 4_800)
+_STEP = 4_000  # samples a word
+PHONES = {
+    "lock": "L AA K", "look": "L UH K", "unlock": "AH N L AA K", "and": "AH N D", "the": "DH AH",
+    "front": "F R AH N T", "door": "D AO R",
+}  # fmt: skip
+
+
+def words(text: str) -> Decoding:
+    first = 6_400
+    return Decoding(
+        tuple(
+            HeardWord(word, first + number * _STEP, first + (number + 1) * _STEP, -1.5)
+            for number, word in enumerate(text.split())
+        )
+    )
+
+
+class ToldRecognizer:
+    """By grammar it hears `command`; freely one of `free` after the other, the last for ever."""
+
+    languages = ("en",)
+
+    def __init__(self, command: str, free: Sequence[str]) -> None:
+        self._command = command
+        self._free = list(free)
+
+    def unknown(self, words: Sequence[str]) -> list[str]:
+        return []
+
+    def phones(self, word: str) -> tuple[str, ...]:
+        return tuple(PHONES[word].split())
+
+    def prepare(self, grammar: Grammar) -> None:
+        assert grammar.jsgf
+
+    def decode(self, pcm: bytes) -> Decoding:
+        return words(self._command)
+
+    def decode_freely(self, pcm: bytes) -> Decoding:
+        if len(pcm) < 20_000:  # loading the model
+            return Decoding(())
+        return words(self._free.pop(0) if len(self._free) > 1 else self._free[0])
+
+    def transcribe(self, pcm: bytes) -> str:
+        return self.decode_freely(pcm).text
+
+
+@pytest.mark.parametrize(
+    ("free", "calls"),
+    [
+        (["look the front door"], 1),
+        (["the the the the the the", "look the front door"], 1),  # another start hears better
+        (["and look the front door", "look the front door"], 0),  # "unlock": nothing may mend that
+    ],
+)
+async def test_a_command_that_may_mean_another_is_not_tried_again(
+    free: list[str], calls: int
+) -> None:
+    brain = corpus_brain(ToldRecognizer("lock the front door", free))
+    turn = await hear(brain, SOUND)
+    brain.close()
+    assert len(turn.calls) == calls
