@@ -1,28 +1,28 @@
 """The composition root: wires the parts of one process together by the settings."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.brains.offline.brain import OfflineBrain
-from assistant.brains.recognizer import make_recognizer
 from assistant.clock import Clock, SystemClock
-from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.journal.records import new_id
 from assistant.journal.store import Store
+from assistant.minds import open_minds
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.tools.toolbox import Toolbox
 from assistant.turn.ear import Ear
+from assistant.turn.language import Languages
 from assistant.turn.live import Performers
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules
 from assistant.turn.runner import Runner
 from assistant.voices import silent_voice, voices_of
+from assistant.works import Works
 from audio.endpoint import Endpointer
 from audio.errors import AudioError
 from audio.player import NullPlayer, Player
@@ -47,6 +47,7 @@ class Bridge:
     home: HomeAssistant
     hub: McpHub
     tools: Toolbox
+    works: Works
     catalogue: Catalogue
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
@@ -59,20 +60,25 @@ class App:
     bridge: Bridge
     runner: Runner
     log: TurnLog
+    notices: tuple[str, ...]  # what a person should know at the start, a sentence each
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, player: Player | None, *, hears: bool) -> AsyncIterator[App]:
+async def open_app(
+    settings: Settings, player: Player | None, *, hears: bool, resident: bool = False
+) -> AsyncIterator[App]:
     """Build and connect everything, and close it in the end.
 
     `player`: where answers sound; None: nothing is synthesised, as for typed turns.
     `hears`: whether a source of sound will be listened to.
+    `resident`: the process stays, so what takes long may go on in the background.
     Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
     """
     clock = SystemClock()
     async with open_bridge(settings, clock) as bridge, AsyncExitStack() as stack:
-        brain = await _brain(settings, bridge, clock)
-        stack.callback(brain.close)
+        minds = await stack.enter_async_context(
+            open_minds(settings, bridge, clock, resident=resident)
+        )
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
         if hears:
@@ -80,19 +86,21 @@ async def open_app(settings: Settings, player: Player | None, *, hears: bool) ->
         ear = _ear(settings) if hears else None
         if ear is not None:
             stack.callback(ear.close)
-        log = TurnLog(bridge.store, brain.name)
+        log = TurnLog(bridge.store)
         runner = Runner(
-            Performers(brain, bridge.tools, mouth),
+            Performers(minds.ladder, bridge.works.runner_of_calls(resident=resident), mouth),
             ear,
             bridge.catalogue,
             clock,
             lambda: new_id(clock.now()),
             log.record,
-            language=settings.assistant.languages[0],
+            languages=_languages(settings),
             rules=Rules(follow_up=settings.assistant.follow_up),
+            profiles={word.model: word.profile for word in settings.wake.words if word.profile},
         )
+        bridge.works.serve(minds, runner, log)
         await stack.enter_async_context(runner)
-        yield App(settings, bridge, runner, log)
+        yield App(settings, bridge, runner, log, minds.notices)
 
 
 @asynccontextmanager
@@ -118,7 +126,8 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         catalogue = Catalogue()
         area = settings.assistant.area
         tools = Toolbox(hub, home, store, catalogue, clock, area=area)
-        yield Bridge(store, home, hub, tools, catalogue, demo)
+        works = await stack.enter_async_context(Works(settings, tools, catalogue, clock))
+        yield Bridge(store, home, hub, tools, works, catalogue, demo)
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:
@@ -142,31 +151,9 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
     ]
 
 
-def skipped_brains(settings: Settings) -> list[str]:
-    """Those of `brain.order` that this version does not have."""
-    return [name for name in settings.brain.order if name != "offline"]
-
-
-async def _brain(settings: Settings, bridge: Bridge, clock: Clock) -> OfflineBrain:
-    """The brain on the device: the only one yet. Raises ConfigError where it is not wanted."""
-    if "offline" not in settings.brain.order:
-        absent = ", ".join(skipped_brains(settings))
-        raise ConfigError(
-            f'brain.order names only {absent}, which this version does not have yet; add "offline"'
-        )
-    # Models load here: not on the loop, which may be serving the embedded house.
-    recognizer = await asyncio.to_thread(
-        make_recognizer, settings.offline.recognizer, settings.assistant.languages
-    )
-    return OfflineBrain(
-        lambda: bridge.home.house,
-        bridge.tools.menu,
-        recognizer,
-        bridge.catalogue,
-        clock,
-        settings.assistant.area,
-        settings.assistant.languages,
-    )
+def _languages(settings: Settings) -> Languages:
+    codes = tuple(settings.assistant.languages)
+    return Languages(codes, lambda text: identify(text, codes))
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:

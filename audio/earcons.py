@@ -1,5 +1,6 @@
 """Short tones, for what words would say too slowly. Generated, so no sound file is shipped."""
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -7,23 +8,36 @@ import numpy as np
 from audio.errors import InputUnusable
 
 RATE = 22_050  # Hz
-PEAK = 10 ** (-12 / 20)  # -12 dBFS
 EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 
-# name -> tones in order, each (frequency in Hz, length in ms)
-_TONES: dict[str, tuple[tuple[float, float], ...]] = {
-    "wake": ((659.3, 70.0), (987.8, 90.0)),  # E5, B5: rising, "I listen"
-    "error": ((329.6, 140.0), (220.0, 220.0)),  # E4, A3: falling and low
+
+@dataclass(frozen=True, slots=True)
+class _Earcon:
+    """Tones in order, each (frequency in Hz, length in ms), and how loud they are."""
+
+    tones: tuple[tuple[float, float], ...]
+    peak_dbfs: float = -12.0
+
+
+_EARCONS = {
+    "wake": _Earcon(((659.3, 70.0), (987.8, 90.0))),  # E5, B5: rising, "I listen"
+    "error": _Earcon(((329.6, 140.0), (220.0, 220.0))),  # E4, A3: falling and low
+    # D4: one low tone, softer than the others, since most likely nobody asked for anything.
+    "unmeant": _Earcon(((293.7, 130.0),), peak_dbfs=-18.0),
 }
 
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Mono int16 PCM and its rate in Hz. Names: "wake", "error". Raises InputUnusable."""
-    if name not in _TONES:
-        raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_TONES)}.")
-    wave = np.concatenate([_tone(frequency, ms) for frequency, ms in _TONES[name]])
-    scaled = wave * (PEAK / np.abs(wave).max())
+    """Mono int16 PCM and its rate in Hz. Raises InputUnusable.
+
+    Names: "wake", "error", "unmeant" (what we heard was not said to us).
+    """
+    if name not in _EARCONS:
+        raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")
+    sound = _EARCONS[name]
+    wave = np.concatenate([_tone(frequency, ms) for frequency, ms in sound.tones])
+    scaled = wave * (10 ** (sound.peak_dbfs / 20) / np.abs(wave).max())
     return np.rint(scaled * 32767).astype("<i2").tobytes(), RATE
 
 

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
+
+Result = TypeVar("Result")
 
 
 class OwnedTasks:
@@ -15,15 +17,18 @@ class OwnedTasks:
 
     def __init__(self) -> None:
         self._group = asyncio.TaskGroup()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()  # those that have not ended
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
         return self
 
-    def start(self, work: Coroutine[None, None, None], name: str) -> None:
+    def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
         """Run `work` until it ends or the context does."""
-        self._tasks.append(self._group.create_task(work, name=name))
+        task = self._group.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def __aexit__(
         self,
@@ -31,7 +36,7 @@ class OwnedTasks:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
+        for task in list(self._tasks):
             task.cancel()
         # A cancellation may be the group's own, after a task failed: it must see it to tell.
         if isinstance(error, asyncio.CancelledError):

@@ -1,7 +1,7 @@
 """One turn's sound: from the mark on, growing until the turn's end, readable while it grows."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from audio.frames import SAMPLE_RATE
 
@@ -12,25 +12,27 @@ class TurnAudio:
     """16 kHz mono int16, written by the listener, read by any number of brains from the start.
 
     Times inside are samples from the first one kept. Beyond MAX_SECONDS nothing more is kept.
+    All methods belong to the event loop's thread.
     """
 
     def __init__(self, detection: int = 0) -> None:
         self.detection = detection  # samples from the start of this buffer to the wake detection
         self._pcm = bytearray()
-        self._finished = asyncio.Event()
-        self._grown = asyncio.Event()
+        self._finished = False
+        self._taken: dict[object, int] = {}  # bytes, by each reader that reads just now
+        self._changed = asyncio.Event()  # set and replaced after every change
         self._limit = int(MAX_SECONDS * SAMPLE_RATE) * 2
 
     def append(self, pcm: bytes) -> None:
         """Add what was just heard; ignored after `finish` and beyond the limit."""
-        if not self._finished.is_set():
+        if not self._finished:
             self._pcm += pcm[: max(0, self._limit - len(self._pcm))]
-            self._wake_readers()
+            self._tell()
 
     def finish(self) -> None:
         """The person has ended; nothing more will come."""
-        self._finished.set()
-        self._wake_readers()
+        self._finished = True
+        self._tell()
 
     @property
     def pcm(self) -> bytes:
@@ -39,22 +41,43 @@ class TurnAudio:
 
     async def complete(self) -> bytes:
         """Wait for the end of the turn, then give all of it."""
-        await self._finished.wait()
+        while not self._finished:
+            await self._changed.wait()
         return bytes(self._pcm)
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """All of it in pieces: first what is there, then what comes, until the end of the turn."""
-        position = 0
-        while True:
-            piece = bytes(self._pcm[position:])
-            if piece:
-                position += len(piece)
-                yield piece
-            elif self._finished.is_set():
-                return
-            else:
-                await self._grown.wait()
+    async def stream(self) -> AsyncGenerator[bytes]:
+        """All of it in pieces: first what is there, then what comes, until the end of the turn.
 
-    def _wake_readers(self) -> None:
-        self._grown.set()
-        self._grown = asyncio.Event()
+        A reader that may leave early must close it (`contextlib.aclosing`): until it is closed or
+        at its end it counts as reading, and holds up `taken`.
+        """
+        reader, position = object(), 0
+        try:
+            while True:
+                if piece := bytes(self._pcm[position:]):
+                    position += len(piece)
+                    self._taken[reader] = position
+                    self._tell()
+                    yield piece
+                elif self._finished:
+                    return
+                else:
+                    # Nothing is awaited between looking and waiting, so no change is missed.
+                    self._taken[reader] = position
+                    await self._changed.wait()
+        finally:
+            self._taken.pop(reader, None)
+            self._tell()
+
+    async def taken(self) -> None:
+        """Return when every reader under way has taken all there is.
+
+        For a source that can wait. A reader that has not begun, or has ended, holds up nobody; nor
+        does any once the turn's sound is complete.
+        """
+        while not self._finished and any(at < len(self._pcm) for at in self._taken.values()):
+            await self._changed.wait()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,6 +1,6 @@
 """What a brain is: it takes one turn's sound or text and yields events."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -22,6 +22,7 @@ class ReplyText:
     """A further piece of the answer, in any chunking."""
 
     delta: str
+    voiced: bool = True  # False: the brain says it itself, by ReplyAudio; this is its transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,81 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class Restarted:
+    """The brain begins this turn's answer anew: what it gave so far and was not said is void."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """From here on this brain serves the turn."""
+
+    brain: str  # as in `brain.order`
+
+
+Milestone = Literal["connected", "first_upload", "upload_done"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A moment of the brain's own work, for the timeline."""
+
+    moment: Milestone
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """What the turn consumed."""
+    """What the turn consumed, in tokens."""
 
     input_tokens: int
     output_tokens: int
-    by_modality: dict[str, int] = field(default_factory=dict)
+    by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio", "output_text", ...
+
+    def __add__(self, other: "Usage") -> "Usage":
+        both = self.by_modality.keys() | other.by_modality.keys()
+        mine, its = self.by_modality, other.by_modality
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            {key: mine.get(key, 0) + its.get(key, 0) for key in sorted(both)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A further piece of what this turn costs; it counts even if the turn then fails."""
+
+    usage: Usage
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotMeant:
+    """The speech was plainly not meant for us: the turn ends without words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
     """The brain has nothing more to say in this turn."""
 
-    usage: Usage | None = None
     understood: bool = (
         True  # False: the sentence was not a command or question that this brain can serve
     )
 
 
 # Each has its sentence in the catalogue, under "fault".
-FaultKind = Literal["unreachable", "timeout", "broken", "house_away"]
+FaultKind = Literal[
+    "unreachable",  # no network, or the service is down
+    "timeout",  # it did not answer in time
+    "broken",  # something failed that should not
+    "house_away",  # Home Assistant cannot be reached
+    "sign_in",  # the key is missing or refused
+    "quota",  # the service's quota, or the key's money, is used up
+    "budget",  # `limits.daily_cost_usd` is reached
+    "retired",  # the model is gone
+    "refused",  # the service takes nothing like this request (a wrong setting)
+    "blocked",  # the service declined to answer this sentence
+    "empty",  # it answered nothing, twice
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +128,9 @@ class BrainFault:
     """The brain failed; no further event follows."""
 
     kind: FaultKind
-    message: str  # one sentence for a person
-    retryable: bool
+    message: str  # one sentence for the log and `--json`
+    retryable: bool  # the same brain may well serve the same turn at once
+    spoken: str | None = None  # said instead of the catalogue's sentence for `kind`
 
 
 BrainEvent = (
@@ -83,6 +140,11 @@ BrainEvent = (
     | ToolCall
     | ToolCallsCancelled
     | Interrupted
+    | Restarted
+    | Serving
+    | Reached
+    | Spent
+    | NotMeant
     | TurnDone
     | BrainFault
 )
@@ -97,17 +159,25 @@ class TurnRequest:
     source: Literal["voice", "text"]
     text: str | None  # the typed sentence, or None for a spoken turn
     audio: TurnAudio | None  # the sound from the mark on, still growing, or None for a typed turn
+    profile: str = ""  # name of the configured profile, "" for none
+    heard: str | None = None  # what an earlier attempt at this turn understood, if any
 
 
 class BrainTurn(Protocol):
     """One turn in the hands of a brain."""
 
-    def events(self) -> AsyncIterator[BrainEvent]:
-        """Events in order; it ends after TurnDone or BrainFault. Closing it cancels the turn."""
+    def events(self) -> AsyncGenerator[BrainEvent]:
+        """Events in order; it ends after TurnDone, NotMeant or BrainFault.
+
+        Closing it (`aclose`) cancels the turn.
+        """
         ...
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of one ToolCall back."""
+        """Give the result of one ToolCall back: once for each, also after `events` was closed.
+
+        Never raises: a result that cannot be delivered any more is dropped.
+        """
         ...
 
 
@@ -121,4 +191,8 @@ class Brain(Protocol):
 
     def begin(self, request: TurnRequest) -> BrainTurn:
         """Start on a turn. Does no I/O before `events` is iterated."""
+        ...
+
+    def anticipate(self) -> None:
+        """A turn may be about to begin: connect, warm up. Returns at once and never raises."""
         ...

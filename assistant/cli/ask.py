@@ -4,7 +4,7 @@ import argparse
 
 from assistant.app import open_app
 from assistant.cli.command import Command, Failed
-from assistant.cli.show import print_turn
+from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
 
 
@@ -17,6 +17,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if not arguments.text.strip():
         raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
     async with open_app(settings, player=None, hears=False) as app:
+        show_notices(app.notices)
         await app.runner.ask(arguments.text)
         turn = app.log.turns[-1]
     return print_turn(turn, arguments.json)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assistant.app import open_app
 from assistant.cli.command import Command
-from assistant.cli.show import print_turn
+from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
 from assistant.output import open_file_player
 from assistant.turn.record import NO_WAKE, no_wake
@@ -30,6 +30,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         open_file_player(arguments.out, paced) as player,
         open_app(settings, player, hears=True) as app,
     ):
+        show_notices(app.notices)
         await app.runner.listen(source, turns=1)
         turn = app.log.turns[-1] if app.log.turns else None
     if turn is None:

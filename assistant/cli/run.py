@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from assistant.app import App, open_app, skipped_brains
+from assistant.app import App, open_app
 from assistant.cli.command import Command
-from assistant.cli.show import show_turn
+from assistant.cli.show import show_notices, show_turn
 from assistant.config.schema import Settings
 from assistant.journal.records import StoreError
 from assistant.lock import locked
@@ -34,7 +34,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     with locked(settings.data_folder):
         async with (
             open_player(settings, paced=True) as player,
-            open_app(settings, player, hears=True) as app,
+            open_app(settings, player, hears=True, resident=True) as app,
             serving(health_app(lambda: _health(app)), settings.http.host, settings.http.port),
             asyncio.TaskGroup() as group,
         ):
@@ -54,8 +54,7 @@ async def _listen(app: App, settings: Settings) -> None:
     if name == "null":
         await asyncio.get_running_loop().create_future()
     console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)
-    if absent := skipped_brains(settings):
-        console.print(f"hearth: not in this version yet, so skipped: {', '.join(absent)}")
+    show_notices(app.notices)
     console.print(f"hearth: listening for {words} on {name}; Ctrl-C ends it")
     if name.startswith("file:"):
         await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))

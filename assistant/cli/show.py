@@ -38,6 +38,13 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
         sys.stdout.flush()
 
 
+def show_notices(notices: Sequence[str]) -> None:
+    """Print what a person should know before the first turn."""
+    console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)
+    for notice in notices:
+        console.print(f"hearth: {escape(notice)}")
+
+
 def describe(outcome: ToolOutcome) -> str:
     """One line on a call, in rich's markup."""
     arguments = ", ".join(f"{key}={value}" for key, value in outcome.arguments.items())

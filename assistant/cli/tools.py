@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -11,26 +12,45 @@ from rich.markup import escape
 from rich.table import Table
 
 from assistant.app import Bridge, open_bridge
+from assistant.brains.briefing import Briefer
 from assistant.cli.command import Command, Failed
-from assistant.clock import SystemClock
+from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.tools.menu import MenuEntry
-from integrations.mcp.servers import ServerState
+from integrations.mcp.servers import HOME_ASSISTANT, ServerState
+
+PATIENCE_S = 20.0  # for the house; a turn waits far less, here somebody wants to see everything
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--explain",
         metavar="JSON",
         help='run nothing, tell what would be decided about {"name":…,"arguments":…,"heard":…}; '
         "- reads one call a line",
     )
+    instead.add_argument(
+        "--prompt",
+        metavar="PROFILE",
+        nargs="?",
+        const="",
+        help="print what a cloud model is told about itself and the house, as of now",
+    )
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     calls = _calls(arguments.explain) if arguments.explain else []
-    async with open_bridge(settings, SystemClock()) as bridge:
+    profile = arguments.prompt
+    if profile and profile not in settings.profiles:
+        raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
+    clock = SystemClock()
+    async with open_bridge(settings, clock) as bridge:
+        if profile is not None:
+            told = await _instruction(bridge, settings, clock, profile)
+            print(json.dumps(told, ensure_ascii=False) if arguments.json else told)
+            return 0
         if arguments.explain:
             language = settings.assistant.languages[0]
             for call in calls:
@@ -39,14 +59,26 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         menu = await bridge.tools.menu()
         servers = bridge.hub.states()
     if arguments.json:
-        told = {
+        listed = {
             "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
             "tools": [_plain(entry) for entry in menu.entries],
         }
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(listed, ensure_ascii=False))
     else:
         _print_menu(servers, menu.entries)
     return 0 if any(server.ok for server in servers) else 1
+
+
+async def _instruction(bridge: Bridge, settings: Settings, clock: Clock, profile: str) -> str:
+    """The system instruction of a session that would begin now."""
+    prompt = partial(bridge.hub.prompt, HOME_ASSISTANT)
+    house = bridge.home
+    asked = Briefer(
+        bridge.tools.menu, prompt, lambda: house.house, settings, clock, wait_s=PATIENCE_S
+    )
+    async with asked as briefer:
+        briefing = await briefer.brief(profile)
+    return f"{briefing.instruction}\n\n{briefing.now}"
 
 
 def _plain(entry: MenuEntry) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from assistant.config.fields import SECTIONS, core, is_secret, keys_of, table_in
+from assistant.config.fields import NAMED, SECTIONS, core, is_secret, keys_of, table_in
 from assistant.config.kinds import Section
 
 _INTRODUCTION = """\
@@ -45,6 +45,8 @@ def document() -> str:
                 block = not field.default  # otherwise its entries are mostly written as text
                 title = f"`[[{name}.{key}]]`" if block else f"A table in `{name}.{key}`"
                 parts.append(_section(title, table, level=3))
+    for name, table in NAMED.items():
+        parts.append(_section(f"`[{name}.NAME]`", table))
     return "\n".join(parts)
 
 
@@ -88,7 +90,8 @@ def _kind_of(annotation: object) -> str:
     kind = core(annotation)
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
-        return ", ".join(f"`{choice}`" for choice in inner)
+        words = (choice or '""' for choice in inner)
+        return ", ".join(f"`{word}`" for word in words)
     if origin is tuple:
         return f"list of {_kind_of(inner[0])}"
     if origin is dict:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from assistant.config.fields import SECTIONS, all_keys, keys_of, table_in
+from assistant.config.fields import NAMED, SECTIONS, all_keys, keys_of, table_in
 from assistant.config.kinds import Section
 from assistant.config.suggest import nearest, one_of
 
@@ -117,7 +117,8 @@ def _kind_of(value: Any) -> str:
 
 
 def _not_one_of(expected: str, given: Any) -> str:
-    choices = re.findall(r"'([^']*)'", expected)  # pydantic gives "'a', 'b' or 'c'"
+    named = re.findall(r"'([^']*)'", expected)  # pydantic gives "'a', 'b' or 'c'"
+    choices = [choice or '""' for choice in named]
     near = nearest(given, choices) if isinstance(given, str) else None
     hint = f"; did you mean {near}?" if near else ""
     return f"must be {one_of(choices)}{hint}"
@@ -136,8 +137,9 @@ def _unknown_section(name: str, value: Any) -> str:
     homes = [section for section, key, _ in all_keys() if key == name]
     if not isinstance(value, dict | list) and homes:
         return f"{name} stands outside a section; it belongs under [{homes[0]}]"
-    near = nearest(name, SECTIONS)
-    hint = f"; did you mean [{near}]?" if near else f"; there are {_in_brackets(SECTIONS)}"
+    known = {**SECTIONS, **NAMED}
+    near = nearest(name, known)
+    hint = f"; did you mean [{near}]?" if near else f"; there are {_in_brackets(known)}"
     return f"there is no section [{name}]{hint}"
 
 
@@ -147,6 +149,8 @@ def _in_brackets(names: Mapping[str, object]) -> str:
 
 def _table_at(place: Place) -> tuple[type[Section], str]:
     """The schema of the table at a place, and its heading in the file."""
+    if place[0] in NAMED:
+        return NAMED[str(place[0])], f"[{place[0]}.{place[1]}]"
     section = SECTIONS[str(place[0])]
     if len(place) == 1:
         return section, f"[{place[0]}]"

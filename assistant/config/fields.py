@@ -15,6 +15,13 @@ SECTIONS: dict[str, type[Section]] = {
     if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
 }
 
+# Sections that are made of tables under names of the person's own: `[profiles.NAME]`.
+NAMED: dict[str, type[Section]] = {
+    name: get_args(field.annotation)[1]
+    for name, field in Settings.model_fields.items()
+    if get_origin(field.annotation) is dict
+}
+
 
 def keys_of(section: type[Section]) -> dict[str, FieldInfo]:
     """A section's keys as they stand in the file."""

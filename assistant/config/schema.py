@@ -1,11 +1,21 @@
 """Every setting with its type, default and meaning; docs/configuration.md is made from it."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from assistant.config.gemini import Gemini, Profile
 from assistant.config.kinds import (
     NO_SECRET,
     Count,
@@ -13,7 +23,7 @@ from assistant.config.kinds import (
     HomeAddress,
     Language,
     NameOrPath,
-    OptionalWebAddress,
+    PlainName,
     Port,
     Positive,
     Section,
@@ -23,6 +33,7 @@ from assistant.config.kinds import (
     no_repeats,
 )
 from assistant.config.places import data_folder
+from assistant.config.suggest import nearest
 from assistant.config.tools import Limits, Mcp, Policy
 
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
@@ -43,6 +54,11 @@ class Assistant(Section):
         default="",
         description="The area of Home Assistant in which this box stands, "
         "for sentences that name no place.",
+    )
+    place: str = Field(
+        default="",
+        description="Where the house stands, as you would tell a guest, "
+        'such as "Lugo, Spain"; for questions about the weather and the neighbourhood.',
     )
     persona: str = Field(default="", description="How it should speak, in your own words.")
     follow_up: Literal["question", "always", "never"] = Field(
@@ -85,25 +101,6 @@ class HomeAssistant(Section):
     ca_file: str = Field(
         default="", description="Certificate authority of your own, as a PEM file."
     )
-
-
-class Gemini(Section):
-    """Google's models; used only with `privacy.accept_cloud = true`."""
-
-    api_key: SecretStr = Field(
-        default=NO_SECRET, description="The key; `GEMINI_API_KEY` and `GOOGLE_API_KEY` serve too."
-    )
-    api_key_file: str = Field(default="", description="A file that holds the key.")
-    model: str = Field(default="gemini-3.8-live", description="The model that is spoken with.")
-    once_model: str = Field(
-        default="gemini-3.8-flash", description="The model that is sent one recording at a time."
-    )
-    base_url: OptionalWebAddress = Field(default="", description="Another address of the service.")
-    ca_file: str = Field(
-        default="", description="Certificate authority for `base_url`, as a PEM file."
-    )
-    api_version: str = Field(default="v1beta", description="Version of the interface.")
-    google_search: Flag = Field(default=False, description="Whether the model may search the web.")
 
 
 class BrainChoice(Section):
@@ -156,7 +153,8 @@ class WakeWord(Section):
         default=None, description="How easily this word wakes it; unset: `wake.sensitivity`."
     )
     profile: str = Field(
-        default="", description="The profile that a turn woken by this word starts with."
+        default="",
+        description="The profile (`[profiles.NAME]`) that a turn woken by this word starts with.",
     )
 
 
@@ -238,6 +236,18 @@ class Journal(Section):
     )
 
 
+def _no_profile(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known)
+    hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
+    return f'must name a profile, and there is no "{name}"{hint}'
+
+
+def _at(place: tuple[str | int, ...], sentence: str) -> InitErrorDetails:
+    """A complaint about one key, from a check that looks at several sections."""
+    kind = PydanticCustomError("value_error", "{error}", {"error": sentence})
+    return InitErrorDetails(type=kind, loc=place, input=None)
+
+
 class Settings(Section):
     """The whole configuration."""
 
@@ -246,6 +256,7 @@ class Settings(Section):
     home_assistant: HomeAssistant = HomeAssistant()
     mcp: Mcp = Mcp()
     gemini: Gemini = Gemini()
+    profiles: dict[PlainName, Profile] = Field(default={})
     brain: BrainChoice = BrainChoice()
     offline: Offline = Offline()
     audio: Audio = Audio()
@@ -256,6 +267,17 @@ class Settings(Section):
     http: Http = Http()
     mqtt: Mqtt = Mqtt()
     journal: Journal = Journal()
+
+    @model_validator(mode="after")
+    def _profiles_are_there(self) -> Self:
+        wrong = [
+            _at(("wake", "words", number, "profile"), _no_profile(word.profile, self.profiles))
+            for number, word in enumerate(self.wake.words)
+            if word.profile and word.profile not in self.profiles
+        ]
+        if wrong:
+            raise ValidationError.from_exception_data("Settings", wrong, hide_input=True)
+        return self
 
     @property
     def data_folder(self) -> Path:

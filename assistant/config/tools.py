@@ -19,6 +19,7 @@ from assistant.config.kinds import (
 )
 
 HOME_ASSISTANT = "home_assistant"  # what the house's own server is called in Hearth
+HEARTH = "hearth"  # the server of Hearth's own tools
 Ruling = Literal["allow", "confirm", "pin", "phone", "deny"]
 
 
@@ -67,6 +68,8 @@ def _different_names(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
     names = tuple(server.name for server in servers)
     if HOME_ASSISTANT in names:
         raise ValueError(f'must not use the name "{HOME_ASSISTANT}", which is the house\'s own')
+    if HEARTH in names:
+        raise ValueError(f'must not use the name "{HEARTH}", which is for Hearth\'s own tools')
     no_repeats(names)
     return servers
 

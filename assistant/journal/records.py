@@ -8,6 +8,13 @@ from typing import Any, Literal
 from assistant.brains.protocol import Usage
 from assistant.tools.outcome import Decision, Observed, Status, Tier
 
+Source = Literal[
+    "voice",
+    "follow_up",
+    "text",
+    "announcement",  # nobody asked: Hearth spoke by itself
+    "job",  # no turn at all: what work that outlasted its turn has cost
+]
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
@@ -48,7 +55,7 @@ class TurnRecord:
 
     turn_id: str
     started_at: datetime
-    source: Literal["voice", "follow_up", "text"]
+    source: Source
     language: str
     brain: str | None = None  # as in `brain.order`; None where no brain was asked
     wake: WakeRecord | None = None

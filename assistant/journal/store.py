@@ -1,7 +1,7 @@
 """Everything that must survive the process: turns, tool calls, timers, announcements."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -73,6 +73,16 @@ class Store:
     async def turns(self, limit: int) -> list[TurnRecord]:
         """The last turns, newest first."""
         return await self._turns("ORDER BY started_at DESC, rowid DESC LIMIT ?", (limit,))
+
+    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+        """What the turns begun since then cost, in USD, but for the turns of these ids."""
+        marks = ", ".join("?" * len(besides))
+        rows = await self._rows(
+            "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
+            f"WHERE started_at >= ? AND turn_id NOT IN ({marks})",
+            (instant(since), *besides),
+        )
+        return float(rows[0]["spent"])
 
     async def start_call(self, call: CallRecord) -> None:
         """Keep a call as started. To be awaited before it is sent."""

@@ -11,9 +11,11 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from referencing import Registry
 
+from assistant.tools.nearest import nearest
 from integrations.gemini.merge import resolve_pointer
 
 MAX_PROBLEM = 200  # characters
+MAX_OPTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class Fitted:
 
     arguments: dict[str, Any]
     problem: str = ""  # one phrase for the model; empty where the arguments are valid
+    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
 
 
 def fit(
@@ -46,7 +49,8 @@ def fit(
     unknown = [key for key in given if key not in properties]
     if unknown and not schema.get("additionalProperties") and not schema.get("patternProperties"):
         known = ", ".join(properties)
-        return Fitted(given, f"there is no argument {unknown[0]}; there are {known}"[:MAX_PROBLEM])
+        problem = f"there is no argument {unknown[0]}; there are {known}"[:MAX_PROBLEM]
+        return Fitted(given, problem, _options(unknown[0], list(properties)))
     try:
         for key, value in given.items():
             if key in properties:
@@ -55,7 +59,15 @@ def fit(
     except Exception:
         # A server's schema may itself be broken in any way; then the server judges the arguments.
         return Fitted(given)
-    return Fitted(given, _phrase(error) if error is not None else "")
+    if error is None:
+        return Fitted(given)
+    choices = _choices({"enum": error.validator_value}) if error.validator == "enum" else []
+    return Fitted(given, _phrase(error), _options(str(error.instance), choices))
+
+
+def _options(given: str, choices: list[str]) -> tuple[str, ...]:
+    """The choices nearest to what was given, else the first few."""
+    return nearest(given, choices) or tuple(choices[:MAX_OPTIONS])
 
 
 def _validator(root: Mapping[str, Any], schema: Any) -> Validator:

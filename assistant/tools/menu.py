@@ -1,15 +1,15 @@
 """The tools that a brain may ask for, under the names that the model sees."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, Action, suffix
 from assistant.tools.outcome import Tier
 from integrations.gemini.declarations import Declaration, convert
 from integrations.mcp.servers import McpTool, ServerSpec
 
 MAX_TOOLS = 512  # declarations that the Gemini API takes
-DATE_AND_TIME = "GetDateTime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class MenuEntry:
     rated: bool = False  # named in the server's `allow`
     hidden: bool = False  # not offered: a built-in does it
     approved: bool = True
+    built_in: BuiltIn | None = None  # Hearth runs it itself
 
     @property
     def suffix(self) -> str:
@@ -64,16 +65,20 @@ class Menu:
 def build_menu(
     tools: Sequence[McpTool],
     servers: Mapping[str, ServerSpec],
-    built_in: Collection[str] = (DATE_AND_TIME,),
+    built_in: Sequence[BuiltIn] = (),
 ) -> Menu:
-    """Declare every tool under a unique legal name; hide what doubles a built-in (by suffix)."""
-    entries: list[MenuEntry] = []
-    by_name: dict[str, MenuEntry] = {}
-    shown = 0
+    """Declare every tool under a unique legal name; hide what doubles a built-in (by suffix).
+
+    The built-ins come first, under their own names.
+    """
+    entries = [_own(tool) for tool in built_in]
+    by_name = {entry.declaration.name: entry for entry in entries}
+    own_names = frozenset(by_name)
+    shown = len(entries)
     for tool in tools:
         spec = servers[tool.server]
         name = _unique(tool, spec, by_name)
-        doubled = spec.home_assistant and suffix(tool.name) in built_in
+        doubled = spec.home_assistant and suffix(tool.name) in own_names
         tier, rule = _first_tier(tool, spec)
         entry = MenuEntry(
             server=tool.server,
@@ -89,6 +94,21 @@ def build_menu(
         entries.append(entry)
         by_name[entry.declaration.name] = entry
     return Menu(tuple(entries), by_name)
+
+
+def _own(tool: BuiltIn) -> MenuEntry:
+    """The entry of a built-in."""
+    reads = tool.tier is Tier.READ
+    schema = dict(tool.schema)
+    return MenuEntry(
+        server=HEARTH,
+        tool=McpTool(HEARTH, tool.name, tool.name, tool.description, schema, reads),
+        declaration=convert(tool.name, tool.description, schema),
+        tier=tool.tier,
+        rule="built-in",
+        of_home=False,
+        built_in=tool,
+    )
 
 
 def _unique(tool: McpTool, spec: ServerSpec, taken: Mapping[str, MenuEntry]) -> str:

@@ -22,7 +22,7 @@ class Status(StrEnum):
     NOT_OBSERVED = "not_observed"  # the server said yes, the house does not show it
     TIMEOUT = "timeout"
     NOT_RUN = "not_run"
-    UNKNOWN = "unknown"  # sent, then the process died
+    UNKNOWN = "unknown"  # sent, then cut off; or it is still running
 
 
 class Tier(StrEnum):
@@ -58,4 +58,6 @@ class ToolOutcome:
     ms: float  # from the request to the result
     sentence: str  # for the brain: what happened, in one sentence
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
-    retryable: bool = False
+    retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
+    running: bool = False  # it goes on in the background: this is not its end
+    valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown

@@ -57,6 +57,8 @@ def judge(
     `live`: whether `house` is up to date; an old picture may lack a door that the call would open.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
+    if entry.built_in is not None:
+        return Verdict(Decision.ALLOWED, entry.tier, "built-in", arguments)
     if entry.reads_only:
         return Verdict(Decision.ALLOWED, Tier.READ, "read", arguments)
     if entry.rated:

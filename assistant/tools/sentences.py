@@ -22,6 +22,13 @@ class Sentences:
         """One sentence of the catalogue."""
         return self._catalogue.say(key, self._language, **values)
 
+    def with_options(self, key: str, options: Sequence[str], **values: object) -> str:
+        """One sentence of the catalogue, and the names that are nearest to what was given."""
+        sentence = self.say(key, **values)
+        if not options:
+            return sentence
+        return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
+
     def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
         """What was done, what was seen, and what did not work, by name."""
         observed = finding.observed

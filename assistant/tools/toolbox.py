@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -10,45 +9,21 @@ from typing import Any, Protocol
 from assistant.clock import Clock
 from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.answer import Answer, read_answer
 from assistant.tools.arguments import fit
+from assistant.tools.builtin.date_and_time import date_and_time
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.call import ToolCall
-from assistant.tools.intents import INTENTS
+from assistant.tools.execute import Executor
+from assistant.tools.hub import Hub
+from assistant.tools.ledger import Entry, Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, build_menu
+from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import Verdict, judge
 from assistant.tools.sentences import Sentences
-from assistant.tools.verify import WAIT_S, Finding, LivePicture, verify
-from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.house import House
-from integrations.mcp.servers import CallLost, McpResult, McpTool, ServerSpec
+from assistant.tools.verify import WAIT_S, LivePicture
 
 _log = logging.getLogger(__name__)
-LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
-
-
-class Hub(Protocol):
-    """The servers (`integrations.mcp.hub.McpHub`)."""
-
-    @property
-    def servers(self) -> dict[str, ServerSpec]:
-        """The servers by name."""
-        ...
-
-    async def tools(self) -> list[McpTool]:
-        """All tools, listed anew."""
-        ...
-
-    async def call(
-        self,
-        server: str,
-        name: str,
-        arguments: dict[str, Any],
-        timeout_s: float | None = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> McpResult:
-        """Call one tool once."""
-        ...
 
 
 class Journal(Protocol):
@@ -67,15 +42,20 @@ class Journal(Protocol):
 class _Request:
     """One call on its way."""
 
+    entry: Entry  # in the ledger
     call: ToolCall
     turn_id: str
     heard: str | None
+    language: str
     sentences: Sentences
     began_s: float
 
 
 class Toolbox:
-    """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice."""
+    """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice.
+
+    What counts as the same call, also between two brains of one turn, is told in `ledger.Ledger`.
+    """
 
     def __init__(
         self,
@@ -95,43 +75,60 @@ class Toolbox:
         self._catalogue = catalogue
         self._clock = clock
         self._area = area
-        self._wait_s = wait_s
-        self._menu: Menu | None = None
-        self._ledger: OrderedDict[tuple[str, str], asyncio.Future[ToolOutcome]] = OrderedDict()
+        self._executor = Executor(hub, home, wait_s)
+        self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
+        self._menu: Menu | None = None  # None: not listed since the built-ins are these
+        self._ledger = Ledger()
+
+    def offer(self, *built_in: BuiltIn) -> None:
+        """Add tools of Hearth's own. Their names must be new."""
+        self._built_in += built_in
+        self._menu = None
 
     @property
     def current_menu(self) -> Menu:
-        """The menu as last listed; empty before the first listing."""
-        return self._menu or Menu()
+        """The menu as last listed; before the first listing Hearth's own tools alone."""
+        return self._menu or build_menu((), {}, self._built_in)
 
     async def menu(self) -> Menu:
         """List all servers anew. A server that does not answer has no tools; nothing is raised."""
-        self._menu = build_menu(await self._hub.tools(), self._hub.servers)
+        self._menu = build_menu(await self._hub.tools(), self._hub.servers, self._built_in)
         return self._menu
+
+    def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
+        """The turn's calls with a tier above READ that were sent, in the order of sending.
+
+        A call counts as sent from just before its row is written as started.
+        """
+        return self._ledger.mutations(turn_id)
+
+    def withdraw(self, turn_id: str) -> None:
+        """The turn's calls that were not sent yet will not be: their brain has gone.
+
+        Without it a call that waits for the menu or the journal could follow that of another brain.
+        Calls that come later are run as ever.
+        """
+        self._ledger.withdraw(turn_id)
 
     async def call(
         self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
     ) -> ToolOutcome:
-        """Run one call, or say why not. A repeated id of the same turn gets the first outcome.
+        """Run one call, or say why not. A repeated call of the same turn gets the first outcome.
 
         `heard`: the person's own words, for calls that name no place; `language`: of the sentence.
         """
-        key = (turn_id, call.id)
-        if key in self._ledger:
-            return await asyncio.shield(self._ledger[key])
-        future: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
-        self._ledger[key] = future
-        while len(self._ledger) > LEDGER_CALLS:
-            self._ledger.popitem(last=False)
-        sentences = Sentences(self._catalogue, language)
-        request = _Request(call, turn_id, heard, sentences, self._clock.monotonic())
+        entry, fresh = self._ledger.claim(turn_id, call)
+        if not fresh:
+            return await asyncio.shield(entry.answer)
+        sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
+        request = _Request(entry, call, turn_id, heard, language, sentences, began_s)
         try:
             outcome = await self._run(request)
         except BaseException:
             # Most often cancelled: whoever repeats the id must not run it again.
-            future.set_result(self._lost(request))
+            entry.answer.set_result(entry.sent or self._lost(request))
             raise
-        future.set_result(outcome)
+        entry.answer.set_result(outcome)
         return outcome
 
     async def explain(
@@ -149,24 +146,37 @@ class Toolbox:
         return judge(entry, arguments, home.house, heard, self._area, live=home.connected)
 
     async def _run(self, request: _Request) -> ToolOutcome:
-        call, say = request.call, request.sentences.say
+        call, sentences = request.call, request.sentences
         # Listed anew for a name that is not there: the house may have been away the last time.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
-            sentence = say("tools.unknown", name=call.name)
-            return await self._not_run(request, None, dict(call.arguments), sentence)
+            names = [offered.declaration.name for offered in self.current_menu.offered()]
+            near = nearest(call.name, names)
+            sentence = sentences.with_options("tools.unknown", near, name=call.name)
+            return await self._not_run(request, None, dict(call.arguments), sentence, options=near)
         fitted = fit(entry.tool.input_schema, call.arguments, entry.declaration.renamed)
         if fitted.problem:
-            sentence = say("tools.bad_argument", problem=fitted.problem)
-            return await self._not_run(request, entry, fitted.arguments, sentence, retryable=True)
+            unsaid = [option for option in fitted.options if option not in fitted.problem]
+            sentence = sentences.with_options("tools.bad_argument", unsaid, problem=fitted.problem)
+            refused = self._not_run(
+                request, entry, fitted.arguments, sentence, retryable=True, options=fitted.options
+            )
+            return await refused
         verdict = self._judge(entry, fitted.arguments, request.heard)
         if verdict.decision is not Decision.ALLOWED:
-            sentence = say(verdict.key, **verdict.values)
-            return await self._not_run(request, entry, dict(verdict.arguments), sentence, verdict)
+            near = ()
+            if verdict.rule == "unseen":
+                near = nearest_in_house(verdict.arguments, self._home.house)
+            sentence = sentences.with_options(verdict.key, near, **verdict.values)
+            arguments = dict(verdict.arguments)
+            return await self._not_run(request, entry, arguments, sentence, verdict, options=near)
         return await self._execute(request, entry, verdict)
 
     async def _execute(self, request: _Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
         """Send it once and look what happened."""
+        if request.entry.withdrawn:
+            sentence = request.sentences.say("tools.withdrawn")
+            return await self._not_run(request, entry, dict(verdict.arguments), sentence)
         outcome = ToolOutcome(
             id=request.call.id,
             server=entry.server,
@@ -179,15 +189,19 @@ class Toolbox:
             ms=0.0,
             sentence=request.sentences.say("tools.lost"),
         )
-        if verdict.tier is not Tier.READ:
-            record = _record(request.turn_id, outcome, self._clock)
-            await self._keep(self._journal.start_call(record))
+        self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
         try:
-            outcome = await self._send(request, entry, verdict, outcome)
+            if verdict.tier is not Tier.READ:
+                record = _record(request, outcome, self._clock)
+                await self._keep(self._journal.start_call(record))
+            outcome = await self._executor.run(
+                entry, verdict, outcome, request.sentences, _for_built_in(request)
+            )
         finally:
             # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
             outcome = replace(outcome, ms=self._elapsed_ms(request))
-            await asyncio.shield(self._keep(self._journal.finish_call(request.turn_id, outcome)))
+            request.entry.sent = outcome
+            await asyncio.shield(self._write_down(request, outcome))
         return outcome
 
     async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
@@ -197,67 +211,10 @@ class Toolbox:
         except StoreError as error:
             _log.error("%s", error)
 
-    async def _send(
-        self, request: _Request, entry: MenuEntry, verdict: Verdict, outcome: ToolOutcome
-    ) -> ToolOutcome:
-        before, say = self._home.house, request.sentences.say
-        try:
-            result = await self._hub.call(entry.server, entry.tool.name, outcome.arguments)
-        except (TimeoutError, CallLost) as error:
-            timeout = isinstance(error, TimeoutError)
-            status = Status.TIMEOUT if timeout else Status.UNKNOWN
-            sentence = say("tools.timeout" if timeout else "tools.lost")
-            finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
-            return replace(outcome, status=status, sentence=sentence, observed=finding.observed)
-        except IntegrationError as error:
-            return replace(
-                outcome,
-                status=Status.FAILED,
-                sentence=say("tools.unreachable"),
-                data=str(error),
-                retryable=isinstance(error, Unavailable),
-            )
-        answer = read_answer(result)
-        if answer.error:
-            sentence = say("tools.failed", reason=answer.error)
-            return replace(outcome, status=Status.FAILED, sentence=sentence, data=answer.text)
-        if verdict.tier is Tier.READ:
-            sentence = say("tools.answered")
-            return replace(outcome, status=Status.DONE, sentence=sentence, data=answer.text)
-        reached = answer.succeeded or verdict.entities
-        finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
-        status = self._status(entry, answer, finding)
-        return replace(
-            outcome,
-            status=status,
-            observed=finding.observed,
-            sentence=request.sentences.after(status, answer, finding, self._home.house),
-            data=answer.text,
-        )
-
-    async def _look(
-        self,
-        entry: MenuEntry,
-        verdict: Verdict,
-        entity_ids: tuple[str, ...],
-        *,
-        wait_s: float,
-        before: House,
-    ) -> Finding:
-        suffix = entry.suffix if entry.of_home else ""
-        return await verify(suffix, verdict.arguments, entity_ids, before, self._home, wait_s)
-
-    def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
-        """Seen as asked, or not; what no state can tell is believed while the picture is live."""
-        if answer.failed:
-            return Status.FAILED
-        if finding.as_asked is False:
-            return Status.NOT_OBSERVED
-        intent = INTENTS.get(entry.suffix) if entry.of_home else None
-        moves = intent is not None and intent.by_target
-        if finding.as_asked is None and moves and not self._home.connected:
-            return Status.NOT_OBSERVED
-        return Status.DONE
+    async def _write_down(self, request: _Request, outcome: ToolOutcome) -> None:
+        """Keep the end of a call under the id that is unique in its turn."""
+        row = replace(outcome, id=request.entry.key)
+        await self._keep(self._journal.finish_call(request.turn_id, row))
 
     async def _not_run(
         self,
@@ -266,7 +223,9 @@ class Toolbox:
         arguments: dict[str, Any],
         sentence: str,
         verdict: Verdict | None = None,
+        *,
         retryable: bool = False,
+        options: tuple[str, ...] = (),
     ) -> ToolOutcome:
         """The outcome of a call that is refused, kept in the journal like any other."""
         outcome = ToolOutcome(
@@ -280,13 +239,14 @@ class Toolbox:
             observed=(),
             ms=self._elapsed_ms(request),
             sentence=sentence,
-            retryable=retryable,
+            retryable=retryable or bool(options),
+            valid_options=options,
         )
-        await self._keep(self._journal.finish_call(request.turn_id, outcome))
+        await self._write_down(request, outcome)
         return outcome
 
     def _lost(self, request: _Request) -> ToolOutcome:
-        """The outcome of a call whose end nobody saw."""
+        """The outcome of a call that was cut off before it was sent."""
         return ToolOutcome(
             id=request.call.id,
             server="",
@@ -304,10 +264,14 @@ class Toolbox:
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
 
-def _record(turn_id: str, outcome: ToolOutcome, clock: Clock) -> CallRecord:
+def _for_built_in(request: _Request) -> BuiltInRequest:
+    return BuiltInRequest(request.entry.work_id, request.turn_id, request.heard, request.language)
+
+
+def _record(request: _Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
     return CallRecord(
-        turn_id=turn_id,
-        id=outcome.id,
+        turn_id=request.turn_id,
+        id=request.entry.key,
         server=outcome.server,
         name=outcome.name,
         arguments=outcome.arguments,

@@ -6,8 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
-Source = Literal["voice", "follow_up", "text"]
-
+Source = Literal["voice", "follow_up", "text", "announcement"]
 
 # --- events: what happened -------------------------------------------------------------------
 
@@ -20,6 +19,13 @@ class WakeHeard:
     score: float  # 0 to 1
     at_ms: float  # when it fired
     mark_ms: float  # from where the turn's sound is kept
+
+
+@dataclass(frozen=True, slots=True)
+class WakeRising:
+    """The wake engine begins to hear something like the wake word; mostly it then fires."""
+
+    at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,21 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """There is something to be said that nobody asked for just now."""
+
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """The person wants not to be listened to, or to be listened to again."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PlaybackStarted:
     """The first sample of the answer has gone to the player."""
 
@@ -90,6 +111,14 @@ class BrainFailed:
     turn: int
     kind: str
     message: str  # one sentence for a person
+    spoken: str | None = None  # said instead of the catalogue's sentence for `kind`
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechNotMeant:
+    """The brain found that what it heard was not said to us."""
+
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +135,7 @@ class StopAsked:
 
 Event = (
     WakeHeard
+    | WakeRising
     | SpeechStarted
     | SpeechEnded
     | Tick
@@ -113,9 +143,12 @@ Event = (
     | SourceLost
     | SourceBack
     | Typed
+    | Announced
+    | Muted
     | PlaybackStarted
     | BrainFinished
     | BrainFailed
+    | SpeechNotMeant
     | PlaybackEnded
     | StopAsked
 )
@@ -126,13 +159,22 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """Start the brain on a new turn. Spoken turns keep all sound from the mark on."""
+    """Start the brain on a new turn. Spoken turns keep all sound from the mark on.
+
+    An announcement asks no brain: its text is what is said.
+    """
 
     turn: int
     source: Source
     mark_ms: float = 0.0
     wake: WakeHeard | None = None
     text: str | None = None
+    language: str | None = None  # of an announcement; else nobody knows yet
+
+
+@dataclass(frozen=True, slots=True)
+class Anticipate:
+    """A turn may be about to begin: whoever needs a connection can open it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +188,11 @@ class WatchSpeech:
 @dataclass(frozen=True, slots=True)
 class StopWatching:
     """Nobody is expected to speak to us without the wake word."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSound:
+    """Nothing that was heard so far may be looked back on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +220,21 @@ class SayLine:
 
 
 @dataclass(frozen=True, slots=True)
+class SayText:
+    """Speak this sentence as part of the turn's answer."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FinishSpeech:
     """Nothing more will be said in this turn; PlaybackEnded is awaited."""
 
     turn: int
+
+
+CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +242,7 @@ class CancelTurn:
     """Stop everything that the turn still does, the voice first."""
 
     turn: int
-    reason: Literal["barge_in", "stop", "source_lost", "no_speech"]
+    reason: CancelReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +256,14 @@ class CloseTurn:
 
 Effect = (
     OpenTurn
+    | Anticipate
     | WatchSpeech
     | StopWatching
+    | ForgetSound
     | EndListening
     | PlaySound
     | SayLine
+    | SayText
     | FinishSpeech
     | CancelTurn
     | CloseTurn

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -10,19 +11,27 @@ from typing import Any, Protocol
 from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import (
     Brain,
+    BrainEvent,
     BrainFault,
     BrainTurn,
     Heard,
     Interrupted,
+    NotMeant,
+    Reached,
+    ReplyAudio,
     ReplyText,
-    TurnDone,
+    Restarted,
+    Serving,
+    Spent,
+    ToolCallsCancelled,
     TurnRequest,
     Usage,
 )
+from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter
-from assistant.speech.mouth import Mouth, Spoken
+from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.turn.events import (
     BrainFailed,
     BrainFinished,
@@ -30,19 +39,22 @@ from assistant.turn.events import (
     OpenTurn,
     PlaybackEnded,
     PlaybackStarted,
+    SpeechNotMeant,
 )
+from assistant.turn.language import Languages, TurnLanguage
+from assistant.turn.patience import Patience
+from assistant.turn.reply import Reply
 from assistant.turn.timeline import Timeline
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
-_CLAUSES_AHEAD = 64  # the brain waits when the voice is this far behind
-# Real seconds, once the sentence is over, without a word from a brain for which no call runs. The
-# slowest recogniser needs about 10 s for the longest sentence.
+# Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
+# needs about 10 s for the longest sentence.
 BRAIN_SILENCE_S = 30.0
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
-_ToolRun = Coroutine[Any, Any, ToolOutcome | Exception]
+_ToolRun = Coroutine[Any, Any, bool]
 
 
 class ToolRunner(Protocol):
@@ -67,6 +79,18 @@ class Performers:
     mouth: Mouth
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How the brain's part ended."""
+
+    fault: BrainFault | None = None
+    meant: bool = True  # False: what it heard was not said to us
+
+
+class _CallBroke(Exception):
+    """A tool call ended as none should; what happened is in the log."""
+
+
 class LiveTurn:
     """Runs one turn and gathers what there is to tell about it."""
 
@@ -75,47 +99,62 @@ class LiveTurn:
         opening: OpenTurn,
         turn_id: str,
         started_at: datetime,
-        language: str,
+        languages: Languages,
         timeline: Timeline,
         performers: Performers,
         audio: TurnAudio | None,
         dispatch: Callable[[Event], None],
-        spawn: Callable[[_ToolRun], asyncio.Task[ToolOutcome | Exception]],
+        spawn: Callable[[_ToolRun], asyncio.Task[bool]],
+        profile: str = "",
     ) -> None:
         self.opening = opening
         self.turn_id = turn_id
         self.started_at = started_at
-        self.language = language
         self.timeline = timeline
         self.audio = audio
-        self.heard: str | None = opening.text
-        self.answer = ""
+        self.profile = profile
+        self.brain: str | None = None  # that served it last; None: none was asked
+        self.heard: str | None = None
         self.outcomes: list[ToolOutcome] = []
-        self.spoken = Spoken((), 0.0)
+        self.sound: str | None = None  # the tone that stood for words
         self.usage: Usage | None = None
+        self.cost_usd = 0.0
         self.error: tuple[str, str] | None = None  # kind and sentence
         self._performers = performers
         self._dispatch = dispatch
         self._spawn = spawn
-        self._cutter = ClauseCutter()
-        self._to_say: asyncio.Queue[str | None] = asyncio.Queue()  # bounded by `_room`
-        self._room = asyncio.Semaphore(_CLAUSES_AHEAD)
-        self._patience: asyncio.Timeout | None = None  # with the brain, while it is at work
-        self._listened = opening.source == "text"  # the sentence is over
-        self._calls = 0  # under way
+        self._language = TurnLanguage(languages, opening.language)
+        self._reply = Reply(self._language)
+        self._patience = Patience(BRAIN_SILENCE_S)
+        self._broken = False  # a call broke: no word more from the brain
+        if opening.source != "text":
+            self._patience.excuse("listening")
+        elif opening.text is not None:
+            self._hear(opening.text, None)
+
+    @property
+    def language(self) -> str:
+        """The turn's language, as far as it is known."""
+        return self._language.code
+
+    @property
+    def answer(self) -> str:
+        """What the brain answered so far, and what we added."""
+        return self._reply.text
+
+    @property
+    def spoken(self) -> Spoken:
+        """What was said of it, once the turn is over."""
+        return self._reply.spoken
 
     async def run(self) -> None:
         """The whole turn, until the last sample was played. Cancel it to interrupt it."""
-        request = TurnRequest(
-            self.turn_id,
-            self.language,
-            "text" if self.opening.source == "text" else "voice",
-            self.opening.text,
-            self.audio,
-        )
         async with asyncio.TaskGroup() as group:
             group.create_task(self._speak())
-            group.create_task(self._think(self._performers.brain.begin(request)))
+            if self.opening.source == "announcement":
+                self._announce()
+            else:
+                group.create_task(self._think())
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
         """The sentence is over; both moments are on the conversation's clock."""
@@ -124,114 +163,153 @@ class LiveTurn:
         self.timeline.mark("end_of_turn", at_ms)
         if self.audio is not None:
             self.audio.finish()
-        self._listened = True
-        self._wait_for_the_brain()
+        self._patience.expect("listening")
 
-    def say(self, sentence: str) -> None:
-        """Add a sentence of our own to the answer."""
-        self.answer = f"{self.answer} {sentence}".strip()
-        self._queue_clauses([*self._cutter.flush(), sentence])
+    def say(self, sentence: str, language: str | None = None) -> None:
+        """Add a sentence of our own to the answer. `language`: None where it is not known."""
+        self._reply.say(sentence, language)
 
     def finish_speech(self) -> None:
         """Nothing more will be said."""
-        self._queue_clauses(self._cutter.flush())
-        self._to_say.put_nowait(None)
+        self._reply.finish()
 
-    async def _think(self, brain_turn: BrainTurn) -> None:
-        number, brain = self.opening.turn, self._performers.brain.name
-        asks = False
+    def _announce(self) -> None:
+        cutter = ClauseCutter()
+        for clause in [*cutter.push(self.opening.text or ""), *cutter.flush()]:
+            self._reply.say(clause, self.language)
+        self._reply.finish()
+
+    # --- the brain ---
+
+    async def _think(self) -> None:
+        number, asks = self.opening.turn, False
+        brain = self._performers.brain
         try:
-            async with asyncio.timeout(None) as self._patience, asyncio.TaskGroup() as calls:
-                fault = await self._follow(brain_turn, calls)
+            brain_turn = brain.begin(self._request())
+            async with self._patience.bound(), asyncio.TaskGroup() as calls:
+                ending = await self._follow(brain_turn, calls)
             asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
         except TimeoutError:
-            _log.error("the brain %s gave no answer for %g s", brain, BRAIN_SILENCE_S)
-            fault = BrainFault("timeout", "The answer took too long.", retryable=True)
+            _log.error(
+                "the brain %s gave no answer for %g s", self.brain or brain.name, BRAIN_SILENCE_S
+            )
+            ending = _Ending(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
             # The edge towards other people's code: whatever it raises, the person gets a sentence.
-            _log.exception("the brain %s or a tool broke", brain)
-            fault = BrainFault("broken", "The answer could not be worked out.", retryable=False)
-        finally:
-            self._patience = None
-        if fault is not None:
-            self._dispatch(BrainFailed(number, fault.kind, fault.message))
+            _log.exception("the brain %s or a tool broke", self.brain or brain.name)
+            message = "The answer could not be worked out."
+            ending = _Ending(BrainFault("broken", message, retryable=False))
+        if ending.fault is not None:
+            fault = ending.fault
+            self._dispatch(BrainFailed(number, fault.kind, fault.message, fault.spoken))
+        elif not ending.meant:
+            self._reply.withdraw()
+            self.sound = "unmeant"
+            self._dispatch(SpeechNotMeant(number))
         else:
             self._dispatch(BrainFinished(number, asks))
 
-    async def _follow(self, brain_turn: BrainTurn, calls: asyncio.TaskGroup) -> BrainFault | None:
+    def _request(self) -> TurnRequest:
+        return TurnRequest(
+            self.turn_id,
+            self.language,
+            "text" if self.opening.source == "text" else "voice",
+            self.opening.text,
+            self.audio,
+            self.profile,
+        )
+
+    async def _follow(self, brain_turn: BrainTurn, calls: asyncio.TaskGroup) -> _Ending:
         """Take the brain's events to their end."""
-        fault = None
-        self._wait_for_the_brain()
-        async for event in brain_turn.events():
-            self._wait_for_nothing()
-            match event:
-                case BrainFault():
-                    fault = event
-                case ToolCall():
-                    self.timeline.mark("first_tool_call")
-                    self._calls += 1
-                    calls.create_task(self._call(brain_turn, event))
-                case _:
-                    await self._take(event)
-            self._wait_for_the_brain()
-        self._wait_for_nothing()
-        return fault
+        ending = _Ending()
+        async with aclosing(brain_turn.events()) as events:
+            async for event in events:
+                if self._broken:
+                    break
+                self._patience.excuse("its own words")  # the mouth may be far behind
+                if self.brain is None and not isinstance(event, Serving | BrainFault):
+                    self.brain = self._performers.brain.name  # alone, it need not say who it is
+                match event:
+                    case BrainFault():
+                        ending = _Ending(fault=event)
+                    case NotMeant():
+                        ending = _Ending(meant=False)
+                    case ToolCall():
+                        self.timeline.mark("first_tool_call")
+                        self._patience.excuse(_call_of(event.id))
+                        # Not a task of this turn: a call that was asked for runs to its end, is
+                        # journalled and answered, even if the turn is cut off meanwhile.
+                        running = self._spawn(self._run_tool(brain_turn, event))
+                        calls.create_task(self._await_call(event, running))
+                    case _:
+                        await self._take(event)
+                self._patience.expect("its own words")
+        self._patience.excuse("its end")  # calls may still run
+        return ending
 
-    def _wait_for_the_brain(self) -> None:
-        if self._patience is not None and self._listened and not self._calls:
-            self._patience.reschedule(asyncio.get_running_loop().time() + BRAIN_SILENCE_S)
-
-    def _wait_for_nothing(self) -> None:
-        if self._patience is not None:
-            self._patience.reschedule(None)
-
-    async def _take(self, event: object) -> None:
+    async def _take(self, event: BrainEvent) -> None:
         match event:
             case Heard(text, language):
-                self.heard = text
-                self.language = language or self.language
+                self._hear(text, language)
                 self.timeline.mark("heard")
-            case ReplyText(delta):
+            case ReplyText(delta, voiced):
                 self.timeline.mark("first_reply_text")
-                self.answer += delta
-                for clause in self._cutter.push(delta):
-                    await self._room.acquire()
-                    self._to_say.put_nowait(clause)
+                await self._reply.add(delta, voiced)
+            case ReplyAudio():
+                await self._reply.add_sound(event)
+            case ToolCallsCancelled(ids):
+                # They run on, but the brain does not wait for them any more.
+                for call_id in ids:
+                    self._patience.expect(_call_of(call_id))
             case Interrupted():
                 self._performers.mouth.stop()
-            case TurnDone(usage):
-                self.usage = usage
+            case Restarted():
+                self._reply.withdraw()
+            case Serving(brain):
+                self.brain = brain
+            case Reached(moment):
+                self.timeline.mark(moment)
+            case Spent(usage, cost_usd):
+                self.usage = usage if self.usage is None else self.usage + usage
+                self.cost_usd += cost_usd
 
-    async def _call(self, brain_turn: BrainTurn, call: ToolCall) -> None:
-        # A call that has started runs to its end and is journalled, even if the turn is cut off.
-        running = self._spawn(self._run_tool(call))
-        outcome = await asyncio.shield(running)
-        if isinstance(outcome, Exception):
-            raise outcome
+    def _hear(self, text: str, language: str | None) -> None:
+        self.heard = text
+        self._language.heard(text, language)
+
+    # --- tools ---
+
+    async def _await_call(self, call: ToolCall, running: asyncio.Task[bool]) -> None:
+        if not await asyncio.shield(running):
+            raise _CallBroke(call.name)
+        self._patience.expect(_call_of(call.id))
+
+    async def _run_tool(self, brain_turn: BrainTurn, call: ToolCall) -> bool:
+        """Run it and answer it. False: it broke, which must not end more than this turn."""
+        try:
+            await brain_turn.answer(await self._outcome(brain_turn, call))
+        except Exception:
+            _log.exception("the call %s broke", call.name)
+            return False
+        return True
+
+    async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
+        run = self._performers.tools.call
+        try:
+            outcome = await run(call, self.turn_id, self.heard, self.language)
+        except Exception:
+            self._broken = True
+            await brain_turn.answer(_lost(call))
+            raise
         self.outcomes.append(outcome)
         self.timeline.mark("last_tool_result")
-        await brain_turn.answer(outcome)
-        self._calls -= 1
-        self._wait_for_the_brain()
+        return outcome
 
-    async def _run_tool(self, call: ToolCall) -> ToolOutcome | Exception:
-        try:
-            return await self._performers.tools.call(call, self.turn_id, self.heard, self.language)
-        except Exception as error:
-            # Given to the turn: raised here it would end everything, the turn may be long over.
-            return error
+    # --- the mouth ---
 
     async def _speak(self) -> None:
         try:
-            async with self._performers.mouth.answer(self._first_audio) as answer:
-                try:
-                    while (clause := await self._to_say.get()) is not None:
-                        self._room.release()
-                        await answer.say(clause, self.language)
-                    await answer.finish()
-                finally:
-                    self.spoken = answer.spoken
-            if not answer.stopped:
+            if await self._reply.speak(self._performers.mouth, self._first_audio):
                 self.timeline.mark("answer_done")
         except AudioError as error:
             _log.error("the answer could not be played: %s", error)
@@ -242,6 +320,22 @@ class LiveTurn:
         self.timeline.mark("first_audio_out")
         self._dispatch(PlaybackStarted(self.opening.turn))
 
-    def _queue_clauses(self, clauses: list[str]) -> None:
-        for clause in clauses:
-            self._to_say.put_nowait(clause)
+
+def _call_of(call_id: str) -> str:
+    return f"the call {call_id}"
+
+
+def _lost(call: ToolCall) -> ToolOutcome:
+    """What a brain is told of a call that broke inside: nobody saw its end."""
+    return ToolOutcome(
+        id=call.id,
+        server="",
+        name=call.name,
+        arguments=dict(call.arguments),
+        decision=Decision.ALLOWED,
+        tier=Tier.COMFORT,
+        status=Status.UNKNOWN,
+        observed=(),
+        ms=0.0,
+        sentence="It is not known whether this happened.",
+    )

@@ -27,21 +27,25 @@ class FinishedTurn:
 class TurnLog:
     """Takes each finished turn from the runner."""
 
-    def __init__(self, store: Store, brain: str) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._brain = brain
-        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last
-        self.count = 0  # of all turns so far
+        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last; no announcements
+        self.count = 0  # of all of them so far
         self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
 
     async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
-        """Write a turn down. A store that fails is logged: the person has had their answer."""
-        finished = FinishedTurn(record_of(turn, closing, self._brain), tuple(turn.outcomes))
-        self.turns.append(finished)
-        self.count += 1
-        try:
-            await self._store.record_turn(finished.record)
-        except StoreError as error:
-            _log.error("the turn could not be written down: %s", error)
+        """Write a turn down, and tell of it."""
+        finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
+        if finished.record.source != "announcement":  # nobody asked and waits for it
+            self.turns.append(finished)
+            self.count += 1
+        await self.keep(finished.record)
         if self.on_turn is not None:
             self.on_turn(finished)
+
+    async def keep(self, record: TurnRecord) -> None:
+        """Write one record down. A store that fails is logged: the person has had their answer."""
+        try:
+            await self._store.record_turn(record)
+        except StoreError as error:
+            _log.error("the turn could not be written down: %s", error)

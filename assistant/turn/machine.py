@@ -5,99 +5,52 @@ sound: time comes in with the events. The runner does what the effects say.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from assistant.turn.events import (
+    Announced,
+    Anticipate,
     BrainFailed,
     BrainFinished,
+    CancelReason,
     CancelTurn,
     CloseTurn,
     Effect,
     EndListening,
     Event,
     FinishSpeech,
+    ForgetSound,
+    Muted,
     OpenTurn,
     PlaybackEnded,
     PlaybackStarted,
     PlaySound,
     SayLine,
-    Source,
+    SayText,
     SourceBack,
     SourceEnded,
     SourceLost,
     SpeechEnded,
+    SpeechNotMeant,
     SpeechStarted,
     StopAsked,
     StopWatching,
     Tick,
     Typed,
     WakeHeard,
+    WakeRising,
     WatchSpeech,
 )
+from assistant.turn.state import ANNOUNCEMENTS_WAITING, Machine, Microphone, Rules, State
 
+__all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
 
-class State(Enum):
-    """Where the conversation stands."""
-
-    IDLE = auto()  # waiting for the wake word
-    WAKING = auto()  # the wake word was heard, the command has not begun
-    LISTENING = auto()  # the person is speaking to us
-    THINKING = auto()  # the sentence is over, nothing of the answer is to be heard yet
-    SPEAKING = auto()  # the answer is being played
-    FOLLOW_UP = auto()  # we asked; the microphone is open without wake word
-    FAULT = auto()  # there is no microphone; typed turns still work
-
-
-class Microphone(Enum):
-    """Whether sound may still come."""
-
-    OPEN = auto()
-    ENDED = auto()  # a file that is over, or a process that only takes typed turns
-    LOST = auto()  # a device that is being looked for
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The waits and habits, in milliseconds of sound."""
-
-    settle_ms: float = 200  # speech this soon after the detection may be the wake word's own tail
-    wake_sound_ms: float = 400  # the wake sound plays only after this much silence
-    no_speech_ms: float = 5_000  # after the wake word
-    longest_ms: float = (
-        20_000  # from the detection, or the start of a follow-up, to the end of the sentence
-    )
-    follow_up_ms: float = 8_000  # the microphone stays open this long after a question
-    pre_roll_ms: float = 300  # kept from before the speech that answers a question
-    echo_tail_ms: float = 200  # speech this soon after our own voice is its echo
-    follow_up: Literal["question", "always", "never"] = "question"
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The whole state of the conversation."""
-
-    rules: Rules = field(default_factory=Rules)
-    state: State = State.IDLE
-    turn: int = 0  # number of the newest turn; events of older ones are stale
-    source: Source = "voice"  # how the newest turn came in
-    since_ms: float = 0.0  # when WAKING, LISTENING or FOLLOW_UP began to be counted
-    now_ms: float = 0.0  # the latest Tick
-    sounded: bool = False  # the wake sound of this turn was played
-    asks: bool = False  # the answer ends in a question
-    error: tuple[str, str] | None = None  # kind and sentence, once the brain has failed
-    microphone: Microphone = Microphone.OPEN
-
-    @property
-    def wants_sound(self) -> bool:
-        """The microphone is wanted: a file that is pulled may go on."""
-        return self.state in _OPEN_EARS
-
-
-_OPEN_EARS = frozenset({State.IDLE, State.WAKING, State.LISTENING, State.FOLLOW_UP})
 _BUSY = frozenset({State.THINKING, State.SPEAKING})
 _IN_TURN = _BUSY | {State.WAKING, State.LISTENING}
+# Where a wake word that is coming up opens a turn, and the brain is not at work already.
+_BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
+_FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded)
 
 Step = tuple[Machine, list[Effect]]
 
@@ -107,7 +60,13 @@ def reduce(machine: Machine, event: Event) -> Step:
     turn = getattr(event, "turn", None)
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
         return machine, []  # from a turn that was cancelled or is over
-    return _HANDLERS[type(event)](machine, event)
+    if machine.muted and isinstance(event, _FROM_THE_EAR):
+        return machine, []  # of a frame that was under way when we were muted
+    return _announce(*_HANDLERS[type(event)](machine, event))
+
+
+def _wake_rising(machine: Machine, event: WakeRising) -> Step:
+    return machine, [Anticipate()] if machine.state in _BEFORE_A_TURN else []
 
 
 def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
@@ -212,6 +171,45 @@ def _typed(machine: Machine, event: Typed) -> Step:
     return opened, [*before, OpenTurn(turn, "text", text=event.text)]
 
 
+def _announced(machine: Machine, event: Announced) -> Step:
+    waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
+    return replace(machine, announcements=waiting), []
+
+
+def _announce(machine: Machine, effects: list[Effect]) -> Step:
+    """Once the conversation rests, what waits to be announced is said, one after the other."""
+    if not machine.rests or not machine.announcements:
+        return machine, effects
+    first, *others = machine.announcements
+    turn = machine.turn + 1
+    opened = replace(
+        _fresh(machine),
+        state=State.THINKING,
+        turn=turn,
+        source="announcement",
+        announcing=first,
+        announcements=tuple(others),
+    )
+    opening = OpenTurn(turn, "announcement", text=first.text, language=first.language)
+    return opened, [*effects, opening]
+
+
+def _muted(machine: Machine, event: Muted) -> Step:
+    if event.on is machine.muted:
+        return machine, []
+    machine = replace(machine, muted=event.on)
+    if not event.on:
+        return machine, []
+    rest = replace(machine, state=_rest(machine))
+    match machine.state:
+        case State.WAKING | State.LISTENING:
+            return rest, [ForgetSound(), StopWatching(), *_cancel(machine, "muted")]
+        case State.FOLLOW_UP:
+            return rest, [ForgetSound(), StopWatching()]
+        case _:
+            return machine, [ForgetSound()]  # the answer under way is still given
+
+
 def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
     if machine.state is State.THINKING:
         return replace(machine, state=State.SPEAKING), []
@@ -225,10 +223,25 @@ def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
 
 def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
     failed = replace(machine, state=_at_least_thinking(machine), error=(event.kind, event.message))
+    say = (
+        SayText(machine.turn, event.spoken)
+        if event.spoken
+        else SayLine(machine.turn, f"fault.{event.kind}")
+    )
     return failed, [
         *_stop_listening(machine),
         PlaySound("error"),
-        SayLine(machine.turn, f"fault.{event.kind}"),
+        say,
+        FinishSpeech(machine.turn),
+    ]
+
+
+def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
+    # A tone and no words: whoever was not speaking to us does not want an answer.
+    ignored = replace(machine, state=_at_least_thinking(machine), error=_NOT_MEANT)
+    return ignored, [
+        *_stop_listening(machine),
+        PlaySound("unmeant"),
         FinishSpeech(machine.turn),
     ]
 
@@ -257,7 +270,9 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
 
 
 def _follows_up(machine: Machine) -> bool:
-    if machine.microphone is not Microphone.OPEN or machine.source == "text" or machine.error:
+    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error:
+        return False
+    if machine.source in ("text", "announcement"):
         return False
     habit = machine.rules.follow_up
     return habit == "always" or (habit == "question" and machine.asks)
@@ -290,26 +305,36 @@ def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
         # Cancelled first: the end of the sound must not set a recogniser to work on silence.
         CancelTurn(machine.turn, "no_speech"),
         EndListening(machine.turn, None, at_ms),
-        CloseTurn(machine.turn, "no_speech", "Nothing was said after the wake word."),
+        CloseTurn(machine.turn, *_CUT_SHORT["no_speech"]),
     ]
 
 
-def _cancel(machine: Machine, reason: Literal["barge_in", "stop", "source_lost"]) -> list[Effect]:
+def _cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
     return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_CUT_SHORT[reason])]
 
 
 def _fresh(machine: Machine) -> Machine:
-    return replace(machine, sounded=False, asks=False, error=None)
+    """As before any turn. An announcement cut off before its first sample waits again."""
+    waiting = machine.announcements
+    if machine.state is State.THINKING and machine.announcing is not None:
+        waiting = (machine.announcing, *waiting)
+    return replace(
+        machine, sounded=False, asks=False, error=None, announcing=None, announcements=waiting
+    )
 
 
-_CUT_SHORT: dict[str, tuple[str, str]] = {
+_NOT_MEANT = ("not_meant", "Probably not meant for us.")
+_CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "barge_in": ("interrupted", "A new sentence interrupted this one."),
     "stop": ("interrupted", "It was stopped."),
     "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
+    "no_speech": ("no_speech", "Nothing was said after the wake word."),
+    "muted": ("muted", "The microphone was muted in the middle of the sentence."),
 }
 
 _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     WakeHeard: _wake_heard,
+    WakeRising: _wake_rising,
     SpeechStarted: _speech_started,
     SpeechEnded: _speech_ended,
     Tick: _tick,
@@ -317,9 +342,12 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     SourceLost: _source_lost,
     SourceBack: _source_back,
     Typed: _typed,
+    Announced: _announced,
+    Muted: _muted,
     PlaybackStarted: _playback_started,
     BrainFinished: _brain_finished,
     BrainFailed: _brain_failed,
+    SpeechNotMeant: _speech_not_meant,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
 }

@@ -10,7 +10,7 @@ from assistant.turn.events import CloseTurn
 from assistant.turn.live import LiveTurn
 
 
-def record_of(turn: LiveTurn, closing: CloseTurn, brain: str) -> TurnRecord:
+def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
     """What is kept of a turn that is over."""
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
@@ -21,14 +21,16 @@ def record_of(turn: LiveTurn, closing: CloseTurn, brain: str) -> TurnRecord:
         started_at=turn.started_at,
         source=turn.opening.source,
         language=turn.language,
-        brain=brain,
+        brain=turn.brain,
         wake=WakeRecord(wake.word, round(wake.score, 3), timeline["wake"]) if wake else None,
         heard=turn.heard,
         answer=turn.answer or None,
         clauses=turn.spoken.clauses,
+        sound=turn.sound,
         audio_ms=round(turn.spoken.audio_ms, 1),
         timeline=timeline,
         usage=turn.usage,
+        cost_usd=turn.cost_usd,
         error=ErrorRecord(*error) if error else None,
     )
 

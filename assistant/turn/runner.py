@@ -3,26 +3,30 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.brains.audio import TurnAudio
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.events import (
+    Announced,
+    Anticipate,
     CancelTurn,
     CloseTurn,
     Effect,
     EndListening,
     Event,
     FinishSpeech,
+    ForgetSound,
+    Muted,
     OpenTurn,
     PlaySound,
     SayLine,
+    SayText,
     SourceBack,
     SourceEnded,
     SourceLost,
@@ -32,10 +36,20 @@ from assistant.turn.events import (
     Tick,
     Typed,
     WakeHeard,
+    WakeRising,
     WatchSpeech,
 )
+from assistant.turn.hearing import Hearing
+from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn, Performers
-from assistant.turn.machine import Machine, Microphone, Rules, State, reduce
+from assistant.turn.machine import reduce
+from assistant.turn.state import (
+    ANNOUNCEMENTS_WAITING,
+    Machine,
+    Microphone,
+    Rules,
+    State,
+)
 from assistant.turn.timeline import ConversationClock, Timeline
 from audio.errors import AudioError, DeviceLost, InputUnusable
 from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
@@ -58,16 +72,22 @@ class Runner:
         clock: Clock,
         new_turn_id: Callable[[], str],
         on_turn: Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]],
-        language: str = "en",
+        languages: Languages | None = None,
         rules: Rules | None = None,
+        profiles: Mapping[str, str] | None = None,
     ) -> None:
+        """`profiles`: wake word -> name of the profile that its turns have.
+
+        Without an ear only typed turns and announcements are possible.
+        """
         self._performers = performers
-        self._ear = ear
+        self._hearing = Hearing(ear)
         self._catalogue = catalogue
         self._clock = clock
         self._new_turn_id = new_turn_id
         self._on_turn = on_turn
-        self._language = language
+        self._languages = languages or Languages()
+        self._profiles = profiles or {}
         microphone = Microphone.ENDED if ear is None else Microphone.OPEN
         self._machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._conversation = ConversationClock(clock)
@@ -75,12 +95,10 @@ class Runner:
         self._task: asyncio.Task[None] | None = None  # the newest turn's
         self._unfinished = 0  # turns that are open or being written down
         self._pending: deque[Event] = deque()
-        self._closed = 0  # turns
+        self._opened = self._closed = 0  # turns that somebody asked for
         self._changed = asyncio.Event()  # set and replaced after every event
-        self._deaf_after: int | None = None  # number of the turn after which no wake word counts
+        self._deaf_after: int | None = None  # turns, after which no wake word counts
         self._group = asyncio.TaskGroup()
-        # Ring, wake word and voice activity live on one thread: the loop never waits for them.
-        self._ear_thread = ThreadPoolExecutor(1, "ear")
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -98,26 +116,48 @@ class Runner:
             finally:
                 await self._group.__aexit__(kind, error, trace)
         finally:
-            self._ear_thread.shutdown()  # before the ear is closed
+            self._hearing.close()  # before the ear is closed
 
     @property
     def state(self) -> State:
         """Where the conversation stands."""
         return self._machine.state
 
+    @property
+    def muted(self) -> bool:
+        """Nothing is listened to."""
+        return self._machine.muted
+
+    @property
+    def profile(self) -> str:
+        """Name of the newest turn's profile, "" for none."""
+        return self._turn.profile if self._turn is not None else ""
+
+    def mute(self, on: bool) -> None:
+        """Listen to nothing, or listen again. An answer under way is still given."""
+        self.dispatch(Muted(on))
+
+    def announce(self, text: str, language: str) -> None:
+        """Say something that nobody asked for just now, once the conversation rests.
+
+        It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
+        of those that wait is given up.
+        """
+        if len(self._machine.announcements) >= ANNOUNCEMENTS_WAITING:
+            _log.warning("too much waits to be announced; the oldest is left out")
+        self.dispatch(Announced(text, language))
+
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
 
         With `turns`, a wake word after so many is not taken: what follows answers our question.
-        Returns how many turns were closed. Raises what the source raises (see FrameSource).
+        Returns how many turns were closed; announcements are none. Raises what the source raises
+        (see FrameSource), and RuntimeError where there is no ear.
         """
-        if self._ear is None:
-            raise RuntimeError("this runner was made without an ear")
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._ear_thread, self._ear.restart)
+        await self._hearing.restart()
         self._conversation.begin()
         before, end_ms = self._closed, 0.0
-        self._deaf_after = None if turns is None else self._machine.turn + turns
+        self._deaf_after = None if turns is None else self._opened + turns
         async with aclosing(source.frames()) as frames:
             async for frame in frames:
                 if self._machine.microphone is not Microphone.OPEN:
@@ -125,7 +165,7 @@ class Runner:
                 await self._hear(frame)
                 end_ms = frame.end / SAMPLES_PER_MS
                 if source.pulled:
-                    await self._until(lambda: self._machine.wants_sound)
+                    await self._keep_pace()
                 if turns is not None and self._closed - before >= turns and self._resting:
                     break
         self.dispatch(SourceEnded(end_ms))
@@ -181,25 +221,33 @@ class Runner:
 
     @property
     def _resting(self) -> bool:
-        return self._machine.state in (State.IDLE, State.FAULT) and not self._unfinished
+        return self._machine.rests and not self._unfinished
 
     async def _hear(self, frame: Frame) -> None:
-        assert self._ear is not None
-        turn = self._turn
-        if turn is not None and turn.audio is not None:
-            turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
-        loop = asyncio.get_running_loop()
-        events = await loop.run_in_executor(self._ear_thread, self._ear.hear, frame)
-        self._conversation.heard(frame.end / SAMPLES_PER_MS)
+        at_ms = frame.end / SAMPLES_PER_MS
+        events = [] if self.muted else await self._take_in(frame)
+        self._conversation.heard(at_ms)
         for event in events:
             if not self._too_late(event):
                 self.dispatch(event)
                 self._note(event)
-        self.dispatch(Tick(frame.end / SAMPLES_PER_MS))
+        self.dispatch(Tick(at_ms))
+
+    async def _take_in(self, frame: Frame) -> list[EarEvent]:
+        turn = self._turn
+        if turn is not None and turn.audio is not None:
+            turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
+        return await self._hearing.hear(frame)
+
+    async def _keep_pace(self) -> None:
+        """A source that can wait is not ahead of anybody who listens to it."""
+        if self._turn is not None and self._turn.audio is not None:
+            await self._turn.audio.taken()
+        await self._until(lambda: self._machine.wants_sound)
 
     def _too_late(self, event: EarEvent) -> bool:
-        last = self._deaf_after
-        return isinstance(event, WakeHeard) and last is not None and self._machine.turn >= last
+        waking = isinstance(event, WakeHeard | WakeRising)
+        return waking and self._deaf_after is not None and self._opened >= self._deaf_after
 
     def _note(self, event: EarEvent) -> None:
         if isinstance(event, SpeechStarted) and self.state is State.LISTENING and self._turn:
@@ -213,58 +261,68 @@ class Runner:
         match effect:
             case OpenTurn():
                 self._open(effect)
-            case WatchSpeech(from_ms, after_ms) if self._ear is not None:
-                self._ear.watch(from_ms, after_ms)
-            case StopWatching() if self._ear is not None:
-                self._ear.unwatch()
+            case Anticipate():
+                self._performers.brain.anticipate()
+            case WatchSpeech(from_ms, after_ms):
+                self._hearing.watch(from_ms, after_ms)
+            case StopWatching():
+                self._hearing.unwatch()
+            case ForgetSound():
+                self._hearing.forget()
             case PlaySound(name):
                 self._group.create_task(self._play(name))
             case EndListening():
                 self._end_listening(effect)
             case SayLine(_, key) if self._turn is not None:
-                self._turn.say(self._line(key))
+                language = self._turn.language
+                self._turn.say(self._catalogue.say(key, language), language)
+            case SayText(_, text) if self._turn is not None:
+                self._turn.say(text)
             case FinishSpeech() if self._turn is not None:
                 self._turn.finish_speech()
-            case CancelTurn() if self._task is not None:
-                self._performers.mouth.stop()
-                self._task.cancel()
+            case CancelTurn():
+                self._cancel()
             case CloseTurn():
                 self._close(effect)
 
     def _open(self, opening: OpenTurn) -> None:
         self._conversation.listen()
         timeline = Timeline(self._conversation)
-        audio = None
-        if opening.source != "text" and self._ear is not None:
-            audio = self._keep_sound(opening)
+        audio = self._hearing.sound_for(opening)
         if opening.wake is not None:
             timeline.mark("wake", self._conversation.at(opening.wake.at_ms))
-        if opening.source == "text":
+        if opening.source in ("text", "announcement"):
             self._conversation.stand()
+        if opening.source == "text":
             timeline.mark("end_of_turn")
         turn = LiveTurn(
             opening,
             self._new_turn_id(),
             self._clock.now(),
-            self._language,
+            self._languages,
             timeline,
             self._performers,
             audio,
             self.dispatch,
             self._group.create_task,
+            self._profile_of(opening),
         )
         self._turn = turn
+        self._opened += _is_asked_for(turn)
         self._unfinished += 1
         self._task = self._group.create_task(self._run(turn))
 
-    def _keep_sound(self, opening: OpenTurn) -> TurnAudio:
-        assert self._ear is not None
-        ring = self._ear.ring
-        mark = max(round(opening.mark_ms * SAMPLES_PER_MS), ring.start)
-        at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
-        audio = TurnAudio(detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark))
-        audio.append(ring.since(mark))
-        return audio
+    def _profile_of(self, opening: OpenTurn) -> str:
+        if opening.source == "follow_up":
+            return self.profile  # it goes on as it began
+        return self._profiles.get(opening.wake.word, "") if opening.wake else ""
+
+    def _cancel(self) -> None:
+        self._performers.mouth.stop()
+        if self._task is not None:
+            self._task.cancel()
+        if self._turn is not None and self._turn.audio is not None:
+            self._turn.audio.finish()  # after the cancellation, so nobody goes to work on it
 
     async def _run(self, turn: LiveTurn) -> None:
         try:
@@ -282,8 +340,8 @@ class Runner:
         if self._turn is None:
             return
         speech_end = ending.speech_end_ms
-        if speech_end is None and self._ear is not None:
-            speech_end = self._ear.last_voiced_ms  # cut off by the end of a file or of the time
+        if speech_end is None:
+            speech_end = self._hearing.last_voiced_ms  # cut off by the end of a file or of the time
         if speech_end is not None:
             speech_end = self._conversation.at(speech_end)
         self._turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
@@ -300,12 +358,13 @@ class Runner:
         try:
             await self._on_turn(turn, closing)
         finally:
-            self._closed += 1
+            self._closed += _is_asked_for(turn)
             self._unfinished -= 1
             self._wake_waiters()
 
     async def _end_turns(self) -> None:
         """Cut the turn under way short and let it be written down."""
+        self._machine = replace(self._machine, announcements=())  # nobody will hear them
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):
@@ -321,10 +380,10 @@ class Runner:
         except AudioError as error:
             _log.warning("the %s sound could not be played: %s", name, error)
 
-    def _line(self, key: str) -> str:
-        language = self._turn.language if self._turn else self._language
-        return self._catalogue.say(key, language)
-
     def _wake_waiters(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _is_asked_for(turn: LiveTurn) -> bool:
+    return turn.opening.source != "announcement"

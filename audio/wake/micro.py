@@ -49,6 +49,11 @@ class MicroWake:
         """The highest score of any word, each a mean over 150 ms, renewed every 30 ms."""
         return max(self._scores.values())
 
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word is to firing; above 1 it fires."""
+        return self._trigger.closeness(self._scores)
+
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""
         self._infer(pcm)

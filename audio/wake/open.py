@@ -51,6 +51,11 @@ class OpenWake:
         """The highest score of any word, renewed every 80 ms."""
         return max(self._scores.values())
 
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word is to firing; above 1 it fires."""
+        return self._trigger.closeness(self._scores)
+
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""
         self._waiting += pcm

@@ -22,6 +22,14 @@ class WakeEngine(Protocol):
         """The highest score of any word in the last frame given, 0 to 1."""
         ...
 
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word came to firing in the last frame given: above 1 it fires.
+
+        A detection's refractory time does not show in it.
+        """
+        ...
+
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame (FRAME_BYTES) that ends at sample `end`.
 

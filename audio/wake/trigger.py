@@ -19,6 +19,10 @@ class Trigger:
         self._lead = lead_ms * SAMPLES_PER_MS
         self._deaf_until = 0  # sample
 
+    def closeness(self, scores: Mapping[str, float]) -> float:
+        """The highest score as a fraction of its word's threshold."""
+        return max(score / self._thresholds[word] for word, score in scores.items())
+
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
         """The word that is furthest above its threshold at sample `end`, if one is."""
         if end < self._deaf_until:

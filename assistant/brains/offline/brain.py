@@ -1,7 +1,7 @@
 """The brain that needs no network: it knows commands and questions about the house."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from assistant.brains.offline.answers import answer_outcome, answer_problem
 from assistant.brains.offline.calls import Call, Problem, make_call, settle_target
@@ -60,6 +60,9 @@ class OfflineBrain:
         """Start on a turn; nothing happens before its events are asked for."""
         return OfflineTurn(self, request)
 
+    def anticipate(self) -> None:
+        """Nothing is far away; grammar and models are built while the person speaks."""
+
     async def prepare(self) -> None:
         """Build grammar and models for the house as it is, so that the first turn is quick."""
         await self.listener.prepare(self.house())
@@ -91,7 +94,7 @@ class OfflineTurn:
         """Give the result of the one open call back."""
         await self._outcomes.put(outcome)
 
-    async def events(self) -> AsyncIterator[BrainEvent]:
+    async def events(self) -> AsyncGenerator[BrainEvent]:
         """Heard, then for each command its call or answer, then TurnDone."""
         # While the person is still speaking: the tools as they are now, and whatever must be built.
         menu = await self._brain.menu()

@@ -12,13 +12,13 @@ def pitch(samples: np.ndarray, rate: int) -> float:
     return float(np.argmax(spectrum) * rate / (1 << 16))
 
 
-@pytest.mark.parametrize("name", ["wake", "error"])
-def test_sounds_are_short_soft_and_peak_at_minus_12_dbfs(name: str) -> None:
+@pytest.mark.parametrize(("name", "peak_dbfs"), [("wake", -12), ("error", -12), ("unmeant", -18)])
+def test_sounds_are_short_and_soft(name: str, peak_dbfs: float) -> None:
     pcm, rate = earcon(name)
     samples = np.frombuffer(pcm, np.int16).astype(float)
     assert rate == 22_050
     assert 0.1 <= len(samples) / rate <= 0.4
-    assert 20 * np.log10(np.abs(samples).max() / 32767) == pytest.approx(-12, abs=0.05)
+    assert 20 * np.log10(np.abs(samples).max() / 32767) == pytest.approx(peak_dbfs, abs=0.05)
     assert np.abs(samples[:20]).max() < 400  # no click at either end
     assert np.abs(samples[-20:]).max() < 400
     assert earcon(name) == (pcm, rate)
@@ -33,6 +33,14 @@ def test_wake_rises_and_error_falls() -> None:
         assert rising or last < 300  # an error is low
 
 
+def test_unmeant_is_one_low_tone() -> None:
+    pcm, rate = earcon("unmeant")
+    samples = np.frombuffer(pcm, np.int16).astype(float)
+    assert len(samples) / rate < 0.15
+    assert pitch(samples[:1400], rate) == pytest.approx(pitch(samples[-1400:], rate), rel=0.02)
+    assert pitch(samples, rate) < 300
+
+
 def test_an_unknown_name_is_one_sentence() -> None:
-    with pytest.raises(InputUnusable, match="wake, error"):
+    with pytest.raises(InputUnusable, match="wake, error, unmeant"):
         earcon("bell")

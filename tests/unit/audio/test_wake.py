@@ -204,3 +204,27 @@ def test_the_trigger_takes_the_clearest_word_and_then_pauses() -> None:
     assert trigger.judge({"a": 1.0, "b": 1.0}, 640 + REFRACTORY - 1) is None
     again = trigger.judge({"a": 1.0, "b": 0.0}, 640 + REFRACTORY)
     assert again == Detection("a", 1.0, at=640 + REFRACTORY, mark=640 + REFRACTORY - 4800)
+
+
+def test_closeness_is_the_best_words_way_to_its_own_threshold() -> None:
+    trigger = Trigger({"a": 0.9, "b": 0.5}, lead_ms=300)
+    assert trigger.closeness({"a": 0.45, "b": 0.1}) == pytest.approx(0.5)
+    assert trigger.closeness({"a": 0.45, "b": 0.5}) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("engine", WORDS)
+def test_a_word_comes_close_before_it_fires(engine: str, speech: Path) -> None:
+    listener = make_wake_engine(engine, ["hey_jarvis"])
+    assert listener.closeness < 0.1
+    close_at = fired_at = None
+    for frame in Framer().push(SECOND + read_wav(speech / "hey_jarvis.wav") + SECOND):
+        detection = listener.hear(frame.pcm, frame.end)
+        if close_at is None and listener.closeness > 0.3:
+            close_at = frame.end
+        if detection is not None:
+            fired_at = detection.at
+            assert listener.closeness > 1
+    assert close_at is not None
+    assert fired_at is not None
+    assert 0 < fired_at - close_at < 0.3 * 16_000
+    listener.close()

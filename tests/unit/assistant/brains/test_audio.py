@@ -1,6 +1,9 @@
 """One turn's sound: whole for whoever reads it, whenever they begin."""
 
 import asyncio
+from collections.abc import Awaitable
+
+import pytest
 
 from assistant.brains.audio import MAX_SECONDS, TurnAudio
 from audio.frames import SAMPLE_RATE
@@ -31,6 +34,80 @@ async def test_it_is_bounded() -> None:
     for _ in range(60):
         audio.append(second)
     assert len(audio.pcm) == MAX_SECONDS * SAMPLE_RATE * 2
+
+
+async def test_a_source_that_can_wait_is_one_piece_ahead_of_every_reader() -> None:
+    audio = TurnAudio()
+    audio.append(b"aa")
+    await _soon(audio.taken())  # nobody reads
+    one, other = audio.stream(), audio.stream()
+    await _soon(audio.taken())  # nobody has begun
+    assert await anext(one) == b"aa"
+    assert await anext(other) == b"aa"
+    await _soon(audio.taken())
+    audio.append(b"bb")
+    waiting = asyncio.create_task(audio.taken())
+    assert await anext(one) == b"bb"
+    await _settle()
+    assert not waiting.done()  # the other is still busy with its piece
+    assert await anext(other) == b"bb"
+    await _soon(waiting)
+    await one.aclose()
+    await other.aclose()
+
+
+async def test_a_reader_that_waits_for_more_has_taken_all() -> None:
+    audio = TurnAudio()
+    reader = asyncio.create_task(_read(audio))
+    for piece in (b"aa", b"bb", b"cc"):
+        await _settle()
+        audio.append(piece)
+        await _soon(audio.taken())
+    audio.finish()
+    assert await reader == b"aabbcc"
+
+
+@pytest.mark.parametrize("way", ["closed", "finished"])
+async def test_a_reader_that_is_gone_holds_up_nobody(way: str) -> None:
+    audio = TurnAudio()
+    audio.append(b"aa")
+    reader = audio.stream()
+    await anext(reader)
+    audio.append(b"bb")
+    waiting = asyncio.create_task(audio.taken())
+    await _settle()
+    assert not waiting.done()
+    if way == "closed":
+        await reader.aclose()
+    else:
+        audio.finish()
+    await _soon(waiting)
+    await reader.aclose()
+
+
+async def test_a_reader_that_begins_late_is_waited_for_from_then_on() -> None:
+    audio = TurnAudio()
+    audio.append(b"aa")
+    await _soon(audio.taken())
+    reader = audio.stream()
+    await anext(reader)
+    audio.append(b"bb")
+    waiting = asyncio.create_task(audio.taken())
+    await _settle()
+    assert not waiting.done()
+    await anext(reader)
+    await _soon(waiting)
+    await reader.aclose()
+
+
+async def _soon(waited_for: Awaitable[None]) -> None:
+    async with asyncio.timeout(5):
+        await waited_for
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 async def _read(audio: TurnAudio) -> bytes:

@@ -20,3 +20,8 @@ def test_every_key_stands_on_it_with_a_meaning() -> None:
         assert f"## `[{section}]`" in page
         assert f"| `{key}` |" in page
         assert field.description
+
+
+def test_profiles_stand_on_it_under_a_name_of_the_persons_own() -> None:
+    section = document().partition("## `[profiles.NAME]`")[2]
+    assert '| `thinking` | `""` | `""`, `low`, `medium`, `high` |' in section

@@ -61,6 +61,10 @@ WRONG_FILES = [
         '[[mcp.servers]]\nname = "home_assistant"\ncommand = "x"',
         'mcp.servers in FILE must not use the name "home_assistant", which is the house\'s own',
     ),
+    (
+        '[[mcp.servers]]\nname = "hearth"\ncommand = "x"',
+        'mcp.servers in FILE must not use the name "hearth", which is for Hearth\'s own tools',
+    ),
     ("[mcp]\nservers = [1]", "mcp.servers entry 1 in FILE must be a table, not a number"),
     (
         '[home_assistant]\nurl = "homeassistant"',
@@ -86,6 +90,30 @@ WRONG_FILES = [
         "[http]\nport = 0\n[limits]\ncalls_per_turn = 0\nrounds_per_turn = 0",
         "limits.rounds_per_turn in FILE must be at least 1 (and 2 more)",
     ),
+    (
+        '[wake]\nwords = ["alexa", {model = "x", profile = "kid"}]\n[profiles.kids]',
+        'profile of wake.words entry 2 in FILE must name a profile, and there is no "kid"; '
+        'did you mean "kids"?',
+    ),
+    (
+        '[wake]\nwords = [{model = "x", profile = "night"}]',
+        'profile of wake.words entry 1 in FILE must name a profile, and there is no "night"; '
+        "add a table [profiles.night]",
+    ),
+    (
+        "[profiles.kids]\ntone = 1",
+        "In FILE, [profiles.kids] has no key tone; it has persona, thinking, voice",
+    ),
+    (
+        '[profiles.kids]\nthinking = "lots"',
+        'profiles.kids.thinking in FILE must be "", low, medium or high',
+    ),
+    ("[profiles]\nkids = 3", "profiles.kids in FILE must be a table, not a number"),
+    (
+        '[profiles."my kids"]',
+        'profiles.my kids in FILE must be made of letters, digits, "-" and "_"',
+    ),
+    ("[profile.kids]", "In FILE, there is no section [profile]; did you mean [profiles]?"),
     (
         '[audio]\ninput = "a\nb"',
         "FILE is not valid TOML at line 2, column 11: illegal character '\\n'",

@@ -36,6 +36,9 @@ def test_every_kind_of_value_is_read(file: Path) -> None:
 languages = ["es-MX", "en"]
 [wake]
 words = ["alexa", {model = "/models/hey.json", sensitivity = "high", profile = "night"}]
+[profiles.night]
+persona = "Whisper."
+thinking = "low"
 [voice]
 models = {es = "es_MX-claude-high"}
 speed = 2
@@ -55,6 +58,8 @@ allow = ["search"]
     settings = load_settings(file, {})
     assert [word.model for word in settings.wake.words] == ["alexa", "/models/hey.json"]
     assert settings.wake.words[1].sensitivity == "high"
+    night = settings.profiles[settings.wake.words[1].profile]
+    assert (night.persona, night.thinking, night.voice) == ("Whisper.", "low", "")
     assert settings.voice.speed == 2.0
     (rule,) = settings.policy.rules
     assert (rule.from_, rule.to, rule.decide) == ("22:00", "07:00", "deny")

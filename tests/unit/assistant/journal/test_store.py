@@ -36,6 +36,17 @@ async def test_turns_come_newest_first(store: Store, clock: VirtualClock) -> Non
     assert last.turn_id == "t3"
 
 
+async def test_what_was_spent_since_an_instant(store: Store, clock: VirtualClock) -> None:
+    assert await store.spent_since(clock.now()) == 0.0
+    for number in range(3):
+        await store.record_turn(replace(a_turn(clock, f"t{number}"), cost_usd=2.0**number))
+        clock.advance(60)
+    assert await store.spent_since(clock.now() - timedelta(seconds=180)) == 7.0
+    assert await store.spent_since(clock.now() - timedelta(seconds=120)) == 6.0  # itself included
+    assert await store.spent_since(clock.now() - timedelta(seconds=180), ["t1", "tx"]) == 5.0
+    assert await store.spent_since(clock.now()) == 0.0
+
+
 async def test_a_call_is_started_then_ended_in_its_place(store: Store, clock: VirtualClock) -> None:
     await store.start_call(a_call(clock, "c1"))
     await store.start_call(a_call(clock, "c2"))

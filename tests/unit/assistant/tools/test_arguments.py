@@ -108,3 +108,18 @@ def test_a_broken_schema_leaves_the_judgement_to_the_server(
     fitted = fit({"properties": {"x": bad}}, {"x": "1"})
     assert fitted.problem == ""
     assert "x" in fitted.arguments
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        ({"mood": "calmer"}, ("calm",)),
+        ({"mood": "wild"}, ("calm", "action")),
+        ({"domain": ["lights"]}, ("light",)),
+        ({"brightnes": 5}, ("brightness",)),
+        ({"brightness": 500}, ()),
+        ({"mood": "calm"}, ()),
+    ],
+)
+def test_what_would_be_right_is_told(given: dict[str, Any], options: tuple[str, ...]) -> None:
+    assert fit(SCHEMA, given).options == options

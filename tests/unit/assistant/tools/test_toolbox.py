@@ -151,6 +151,16 @@ async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
     assert "Multiple entities share the name" in outcome.sentence
 
 
+@pytest.mark.parametrize("tool", ["HassTurnOn", "HassLightSet"])
+async def test_an_unknown_name_brings_the_nearest(house: House, tool: str) -> None:
+    more = {"brightness": 30} if tool == "HassLightSet" else {}
+    outcome = await house.do(tool, {"name": "kichen lite", **more})
+    assert outcome.status in (Status.NOT_RUN, Status.FAILED)
+    assert outcome.retryable
+    assert outcome.valid_options[0] == "Kitchen light"
+    assert "The nearest names are: Kitchen light" in outcome.sentence
+
+
 async def test_reading_brings_the_data(house: House) -> None:
     outcome = await house.do("GetLiveContext", {"name": "Front door"})
     assert (outcome.tier, outcome.status) == (Tier.READ, Status.DONE)
@@ -329,7 +339,8 @@ async def test_a_house_that_was_away_at_first_is_asked_again(
 
     with monkeypatch.context() as away:
         away.setattr(house.hub, "tools", nothing)
-        assert (await house.box.menu()).entries == ()
+        own = [entry.server for entry in (await house.box.menu()).entries]
+        assert set(own) == {"hearth"}
     outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
     assert outcome.status is Status.DONE
 

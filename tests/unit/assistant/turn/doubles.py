@@ -1,7 +1,8 @@
 """Strict doubles around the runner: scripted ears, brains and tools."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
 
 from assistant.brains.protocol import BrainEvent, TurnRequest
 from assistant.tools.call import ToolCall
@@ -12,13 +13,13 @@ from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
 from audio.vad.protocol import Voicing
 from audio.wake.protocol import Detection
 
-Script = Callable[["ScriptedTurn"], AsyncIterator[BrainEvent]]
+Script = Callable[["ScriptedTurn"], AsyncGenerator[BrainEvent]]
 
 
 class NoWake:
     """A wake engine that hears nothing."""
 
-    score = 0.0
+    score = closeness = 0.0
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         return None
@@ -76,10 +77,19 @@ class ScriptedTurn:
         self.request = request
         self.answers: list[ToolOutcome] = []
         self.answered = asyncio.Event()
+        self.begun = self.closed = False
+        self.yielded = 0  # events
         self._script = script
 
-    def events(self) -> AsyncIterator[BrainEvent]:
-        return self._script(self)
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        self.begun = True
+        try:
+            async with aclosing(self._script(self)) as events:
+                async for event in events:
+                    self.yielded += 1
+                    yield event
+        finally:
+            self.closed = True
 
     async def answer(self, outcome: ToolOutcome) -> None:
         self.answers.append(outcome)
@@ -94,6 +104,10 @@ class ScriptedBrain:
     def __init__(self, *scripts: Script) -> None:
         self._scripts: Iterator[Script] = iter(scripts)
         self.turns: list[ScriptedTurn] = []
+        self.anticipated = 0  # times
+
+    def anticipate(self) -> None:
+        self.anticipated += 1
 
     def begin(self, request: TurnRequest) -> ScriptedTurn:
         turn = ScriptedTurn(request, next(self._scripts))
@@ -102,6 +116,7 @@ class ScriptedBrain:
 
     def assert_consumed(self) -> None:
         assert next(self._scripts, None) is None, "a script was not played"
+        assert all(turn.closed for turn in self.turns if turn.begun), "events were left open"
 
 
 class Tools:

@@ -1,26 +1,28 @@
 """A runner between strict doubles, and the turn that most tests play."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
+from assistant.speech.synthesis import Voices
 from assistant.tools.call import ToolCall
-from assistant.turn.ear import EarEvent
+from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.events import (
     CloseTurn,
     SpeechEnded,
     SpeechStarted,
     WakeHeard,
 )
+from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn, Performers
 from assistant.turn.runner import Runner
-from audio.player import NullPlayer
+from audio.player import NullPlayer, Player
 from tests.unit.assistant.turn.doubles import (
     ScriptedBrain,
-    ScriptedEar,
     ScriptedTurn,
     ToneVoice,
     Tools,
@@ -38,21 +40,33 @@ Closed = list[tuple[LiveTurn, CloseTurn]]
 @asynccontextmanager
 async def runner_with(
     brain: ScriptedBrain,
-    ear: ScriptedEar | None = None,
+    ear: Ear | None = None,
     tools: Tools | None = None,
     clock: VirtualClock | None = None,
+    player: Player | None = None,
+    languages: Languages | None = None,
+    voices: Voices = lambda _: ToneVoice(),
+    profiles: dict[str, str] | None = None,
 ) -> AsyncIterator[tuple[Runner, Closed]]:
     closed: Closed = []
 
     async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
         closed.append((turn, closing))
 
-    player = NullPlayer(paced=False)
-    mouth = Mouth(lambda _: ToneVoice(), player)
+    mouth = Mouth(voices, player or NullPlayer(paced=False))
     ids = (f"turn-{number}" for number in range(100))
     performers = Performers(brain, tools or Tools(), mouth)
     clock = clock or VirtualClock()
-    runner = Runner(performers, ear, Catalogue(), clock, lambda: next(ids), on_turn)
+    runner = Runner(
+        performers,
+        ear,
+        Catalogue(),
+        clock,
+        lambda: next(ids),
+        on_turn,
+        languages,
+        profiles=profiles,
+    )
     try:
         async with runner:
             yield runner, closed
@@ -61,7 +75,7 @@ async def runner_with(
     brain.assert_consumed()
 
 
-async def turns_on(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+async def turns_on(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
     assert turn.request.audio is not None
     await turn.request.audio.complete()
     yield Heard("turn on the light", "en")
@@ -72,6 +86,21 @@ async def turns_on(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
     yield TurnDone()
 
 
-async def says_hello(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+async def says_hello(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
     yield ReplyText("Hello there.")
     yield TurnDone()
+
+
+async def rounds(count: int = 20) -> None:
+    """Let every task go on that can, so many times."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def play_out(runner: Runner, clock: VirtualClock) -> None:
+    """Let time pass until everything has been said; the voice works on a thread meanwhile."""
+    resting = asyncio.create_task(runner.rest())
+    while not resting.done():
+        await asyncio.to_thread(int)
+        await clock.run(0.1)
+    await resting

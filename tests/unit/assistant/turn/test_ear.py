@@ -1,10 +1,13 @@
 """The ear: what it is told from another thread, and when it acts on that."""
 
-from assistant.turn.ear import Ear
-from assistant.turn.events import SpeechEnded, SpeechStarted
+import pytest
+
+from assistant.turn.ear import RISING, Ear
+from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard, WakeRising
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.vad.protocol import Voicing
+from audio.wake.protocol import Detection
 from tests.unit.assistant.turn.doubles import NoWake
 
 SPEECH, SILENCE = b"\1\0" * FRAME_SAMPLES, bytes(FRAME_SAMPLES * 2)
@@ -25,6 +28,23 @@ class Detector:
 
     def reset(self) -> None:
         self.resets += 1
+
+
+class Rising(NoWake):
+    """A wake engine that comes as near to firing as it is told, frame by frame."""
+
+    def __init__(self, closeness: list[float]) -> None:
+        self._left = closeness
+        self.restarts = 0
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        self.closeness = self._left.pop(0)
+        if self.closeness <= 1:
+            return None
+        return Detection("alexa", 0.9, at=end, mark=end - 160)
+
+    def restart(self) -> None:
+        self.restarts += 1
 
 
 def make_ear() -> tuple[Ear, Detector]:
@@ -87,3 +107,39 @@ def test_a_new_source_is_not_watched() -> None:
     ear.restart()
     assert hear(ear, [SPEECH] * 10) == []
     assert detector.ends == []
+
+
+HALF = RISING / 2
+
+
+@pytest.mark.parametrize(
+    ("closeness", "told"),
+    [
+        ([0.0, 0.1, RISING, 0.1], {}),  # at the threshold is not above it
+        ([0.0, 0.4, 0.9, 0.9, 0.0], {40: WakeRising}),
+        ([0.4, 0.9, 1.1, 1.1], {20: WakeRising, 60: WakeHeard, 80: WakeHeard}),
+        ([0.0, 1.1, 0.9], {40: WakeHeard}),  # at once: there is nothing to anticipate
+        ([0.4, HALF + 0.01, 0.4], {20: WakeRising}),  # it did not fall far enough
+        ([0.4, HALF, 0.4], {20: WakeRising, 60: WakeRising}),
+        ([1.1, 0.1, 0.4], {20: WakeHeard, 60: WakeRising}),
+    ],
+)
+def test_a_rising_score_is_told_once(closeness: list[float], told: dict[int, type]) -> None:
+    ear = Ear(Rising(list(closeness)), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES))
+    events = hear(ear, [SILENCE] * len(closeness))
+    assert {event.at_ms: type(event) for event in events} == told  # type: ignore[attr-defined]
+
+
+def test_what_is_forgotten_is_gone_at_once_and_the_engine_begins_anew() -> None:
+    wake = Rising([0.4, 0.4, 0.4, 0.4])
+    ear = Ear(wake, Detector(), Endpointer(chunk_samples=FRAME_SAMPLES))
+    hear(ear, [SPEECH] * 2)
+    ear.watch(0, 0)
+    ear.forget()
+    assert ear.ring.since(0) == b""
+    assert wake.restarts == 0  # the worker may be using it just now
+    assert hear(ear, [SILENCE], first=2) == [WakeRising(60)]  # as if nothing had risen before
+    assert wake.restarts == 1
+    hear(ear, [SILENCE], first=3)
+    assert wake.restarts == 1
+    assert ear.ring.start == 2 * FRAME_SAMPLES

@@ -18,6 +18,7 @@ from assistant.turn.events import (
     PlaybackStarted,
     PlaySound,
     SayLine,
+    SayText,
     SourceBack,
     SourceEnded,
     SourceLost,
@@ -27,25 +28,26 @@ from assistant.turn.events import (
     StopWatching,
     Tick,
     Typed,
-    WakeHeard,
     WatchSpeech,
 )
 from assistant.turn.machine import Machine, Microphone, Rules, State, reduce
+from tests.unit.assistant.turn.situations import (
+    CUT_OFF,
+    ENDED,
+    FAULT,
+    FOLLOW_UP,
+    IDLE,
+    LISTENING,
+    SPEAKING,
+    THINKING,
+    WAKE,
+    WAKING,
+    WATCH,
+    Row,
+    check,
+)
 
-WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
-WATCH = WatchSpeech(from_ms=700, after_ms=1_200)
-IDLE = Machine()
-WAKING = Machine(state=State.WAKING, turn=1, since_ms=1_000, now_ms=1_000)
-LISTENING = replace(WAKING, state=State.LISTENING, now_ms=2_000)
-THINKING = replace(LISTENING, state=State.THINKING, now_ms=3_000)
-SPEAKING = replace(THINKING, state=State.SPEAKING)
-FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
-FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
-ENDED = Microphone.ENDED
-BARGED_IN = "A new sentence interrupted this one."
-CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
-
-ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
+ROWS: list[Row] = [
     # the wake word
     ("wake opens a turn", IDLE, WAKE, State.WAKING, [OpenTurn(1, "voice", 700, WAKE), WATCH]),
     ("a second wake at once is the same one", WAKING, WAKE, State.WAKING, []),
@@ -179,6 +181,17 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
         BrainFailed(1, "unreachable", "It is away."),
         State.THINKING,
         [PlaySound("error"), SayLine(1, "fault.unreachable"), FinishSpeech(1)],
+    ),
+    (
+        "a failure with words of its own",
+        THINKING,
+        BrainFailed(1, "quota", "429", "Google says that is enough for today."),
+        State.THINKING,
+        [
+            PlaySound("error"),
+            SayText(1, "Google says that is enough for today."),
+            FinishSpeech(1),
+        ],
     ),
     (
         "a failure while the person speaks ends the listening",
@@ -318,9 +331,7 @@ ROWS: list[tuple[str, Machine, Event, State, list[Effect]]] = [
     ids=[row[0] for row in ROWS],
 )
 def test_row(machine: Machine, event: Event, state: State, effects: list[Effect]) -> None:
-    after, done = reduce(machine, event)
-    assert after.state is state
-    assert done == effects
+    check(machine, event, state, effects)
 
 
 def test_one_breath_from_wake_to_follow_up() -> None:

@@ -1,11 +1,13 @@
 """The runner: events in, effects done, whole turns with doubles on both sides."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 import pytest
 
 from assistant.brains.protocol import (
     BrainEvent,
+    ReplyText,
     TurnDone,
     TurnRequest,
 )
@@ -14,8 +16,10 @@ from assistant.turn.events import (
     SpeechEnded,
     SpeechStarted,
     WakeHeard,
+    WakeRising,
 )
 from assistant.turn.machine import State
+from audio.frames import FRAME_BYTES
 from tests.unit.assistant.turn.doubles import (
     Frames,
     ScriptedBrain,
@@ -25,7 +29,14 @@ from tests.unit.assistant.turn.doubles import (
     done,
     numbered,
 )
-from tests.unit.assistant.turn.stage import COMMAND, WAKE, runner_with, says_hello, turns_on
+from tests.unit.assistant.turn.stage import (
+    COMMAND,
+    WAKE,
+    rounds,
+    runner_with,
+    says_hello,
+    turns_on,
+)
 
 
 async def test_a_spoken_turn_from_wake_word_to_answer() -> None:
@@ -63,7 +74,7 @@ async def test_the_brain_gets_every_sample_from_the_mark_to_the_end_of_the_turn(
 async def test_nobody_speaks_after_the_wake_word() -> None:
     turns_sound_was_used: list[bytes] = []
 
-    async def waits(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def waits(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         assert turn.request.audio is not None
         turns_sound_was_used.append(await turn.request.audio.complete())
         yield TurnDone()
@@ -101,6 +112,8 @@ def _later(event: EarEvent, ms: float) -> EarEvent:
             return SpeechStarted(at + ms)
         case SpeechEnded(at, decided):
             return SpeechEnded(at + ms, decided + ms)
+        case WakeRising(at):
+            return WakeRising(at + ms)
 
 
 async def test_a_typed_turn_needs_no_ear() -> None:
@@ -109,3 +122,74 @@ async def test_a_typed_turn_needs_no_ear() -> None:
         await runner.ask("hello")
     assert brain.turns[0].request == TurnRequest("turn-0", "en", "text", "hello", None)
     assert closed[0][0].answer == "Hello there."
+
+
+async def test_a_file_is_not_ahead_of_a_brain_that_reads_along() -> None:
+    async def reads(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        audio = turn.request.audio
+        assert audio is not None
+        async with aclosing(audio.stream()) as pieces:
+            async for _ in pieces:
+                kept = len(audio.pcm)
+                await rounds(50)  # a slow network; whoever could run on would
+                ahead.append((len(audio.pcm) - kept) // FRAME_BYTES)
+        yield TurnDone()
+
+    ahead: list[int] = []
+    async with runner_with(ScriptedBrain(reads), ScriptedEar(COMMAND)) as (runner, closed):
+        await runner.listen(Frames(6.0), turns=1)
+    assert closed[0][1].error is None
+    assert max(ahead) == 1
+    assert len(ahead) > 50  # frame by frame, after what the ring held
+
+
+async def test_a_brain_that_stops_reading_does_not_hold_up_the_file() -> None:
+    async def reads_once(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        audio = turn.request.audio
+        assert audio is not None
+        async with aclosing(audio.stream()) as pieces:
+            await anext(pieces)
+        await audio.complete()
+        yield TurnDone()
+
+    async with runner_with(ScriptedBrain(reads_once), ScriptedEar(COMMAND)) as (runner, _):
+        assert await runner.listen(Frames(6.0), turns=1) == 1
+
+
+async def test_a_rising_wake_word_is_anticipated_unless_none_is_taken_any_more() -> None:
+    brain = ScriptedBrain(turns_on)
+    ear = ScriptedEar({800: [WakeRising(800)], **COMMAND, 5_000: [WakeRising(5_000)]})
+    async with runner_with(brain, ear) as (runner, _):
+        await runner.listen(Frames(2.0), turns=1)
+        assert brain.anticipated == 1
+    later = ScriptedBrain()
+    async with runner_with(later, ScriptedEar({800: [WakeRising(800)]})) as (runner, _):
+        await runner.listen(Frames(2.0), turns=0)
+    assert later.anticipated == 0
+
+
+async def test_the_wake_word_chooses_the_profile() -> None:
+    brain = ScriptedBrain(turns_on, says_hello)
+    profiles = {"okay_nabu": "butler"}
+    async with runner_with(brain, ScriptedEar(COMMAND), profiles=profiles) as (runner, _):
+        await runner.listen(Frames(6.0), turns=1)
+        await runner.ask("hello")
+    assert [turn.request.profile for turn in brain.turns] == ["butler", ""]
+
+
+async def test_a_follow_up_keeps_the_profile() -> None:
+    async def asks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        yield ReplyText("Which light?")
+        yield TurnDone()
+
+    reply: dict[int, Sequence[EarEvent]] = {
+        4_000: [SpeechStarted(3_840)],
+        5_000: [SpeechEnded(4_300, 5_000)],
+    }
+    brain = ScriptedBrain(asks, turns_on)
+    ear = ScriptedEar({**COMMAND, **reply})
+    async with runner_with(brain, ear, profiles={"okay_nabu": "butler"}) as (runner, _):
+        assert await runner.listen(Frames(14.0), turns=1) == 2
+    assert [turn.request.profile for turn in brain.turns] == ["butler", "butler"]

@@ -1,7 +1,7 @@
 """The runner when something goes wrong or somebody cuts in."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -34,7 +34,7 @@ from tests.unit.assistant.turn.stage import COMMAND, WAKE, runner_with, says_hel
 
 
 async def test_a_brain_that_fails_is_said_and_told() -> None:
-    async def fails(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def fails(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield BrainFault("broken", "It broke.", retryable=False)
 
     async with runner_with(ScriptedBrain(fails)) as (runner, closed):
@@ -48,7 +48,7 @@ async def test_a_brain_that_fails_is_said_and_told() -> None:
 async def test_a_brain_that_raises_does_not_take_the_daemon_with_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def raises(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def raises(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ReplyText("Well")
         raise ValueError("a bug")
 
@@ -72,7 +72,7 @@ async def test_a_new_sentence_interrupts_and_a_started_call_is_finished() -> Non
             self.finished = True
             return done(call)
 
-    async def calls(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ToolCall("c1", "slow", {})
         await asyncio.Event().wait()
 
@@ -93,7 +93,7 @@ async def test_a_new_sentence_interrupts_and_a_started_call_is_finished() -> Non
 
 
 async def test_stop_silences_the_answer() -> None:
-    async def talks(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def talks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ReplyText("One. ")
         await asyncio.Event().wait()
 
@@ -110,7 +110,7 @@ async def test_stop_silences_the_answer() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 20])
 async def test_a_sentence_that_interrupts_is_answered(rounds: int) -> None:
-    async def talks(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def talks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ReplyText("One. Two. ")
         await asyncio.Event().wait()
 
@@ -147,7 +147,7 @@ async def test_a_brain_that_falls_silent_is_given_up(
 ) -> None:
     monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
 
-    async def sleeps(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def sleeps(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Heard("turn on the light")
         await asyncio.Event().wait()
 
@@ -190,7 +190,7 @@ async def test_the_wake_sound_is_no_part_of_the_answer() -> None:
     assert closed[0][0].spoken.audio_ms == pytest.approx(240, abs=1)
 
 
-async def _which(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+async def _which(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
     assert turn.request.audio is not None
     await turn.request.audio.complete()
     yield ReplyText("Which light?")
@@ -220,7 +220,7 @@ async def test_the_answer_to_our_question_is_a_turn_with_its_own_moments() -> No
 
 
 async def test_leaving_in_the_middle_of_a_turn_writes_it_down() -> None:
-    async def talks(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def talks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ReplyText("One. ")
         await asyncio.Event().wait()
 
@@ -253,7 +253,7 @@ async def test_the_microphone_is_opened_again_after_the_answer_under_way() -> No
 
     gone, answered = asyncio.Event(), asyncio.Event()
 
-    async def slow(turn: ScriptedTurn) -> AsyncIterator[BrainEvent]:
+    async def slow(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         assert turn.request.audio is not None
         await turn.request.audio.complete()
         await answered.wait()

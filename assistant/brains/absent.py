@@ -1,0 +1,48 @@
+"""A rung that is set but cannot be there: it says why, so that the ladder can tell it and go on."""
+
+from collections.abc import AsyncGenerator
+
+from assistant.brains.protocol import BrainEvent, BrainFault, FaultKind, TurnRequest
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.outcome import ToolOutcome
+
+
+class AbsentBrain:
+    """Stands for a brain that may not be asked, such as Gemini without `privacy.accept_cloud`."""
+
+    def __init__(
+        self, name: str, kind: FaultKind, message: str, key: str, catalogue: Catalogue
+    ) -> None:
+        """`message`: one sentence for the log and `--json`; `key`: of the sentence that is said."""
+        self._name = name
+        self._kind = kind
+        self._message = message
+        self._key = key
+        self._catalogue = catalogue
+
+    @property
+    def name(self) -> str:
+        """Of the brain that it stands for."""
+        return self._name
+
+    def anticipate(self) -> None:
+        """There is nothing to prepare."""
+
+    def begin(self, request: TurnRequest) -> "AbsentTurn":
+        """A turn that fails at once."""
+        spoken = self._catalogue.say(self._key, request.language)
+        return AbsentTurn(BrainFault(self._kind, self._message, retryable=False, spoken=spoken))
+
+
+class AbsentTurn:
+    """Nothing but the fault."""
+
+    def __init__(self, fault: BrainFault) -> None:
+        self._fault = fault
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """The fault."""
+        yield self._fault
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Nothing was asked for."""

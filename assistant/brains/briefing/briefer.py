@@ -1,0 +1,160 @@
+"""Keeps what a cloud model must know of this house, asked anew before each conversation."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from assistant.brains.briefing.prompt import Circumstances, build_instruction, say_now
+from assistant.brains.briefing.rules import STAY_SILENT_WHEN
+from assistant.brains.briefing.vocabulary import vocabulary
+from assistant.clock import Clock
+from assistant.config.gemini import Profile
+from assistant.config.schema import Settings
+from assistant.tools.builtin.date_and_time import DATE_AND_TIME
+from assistant.tools.menu import Menu
+from integrations.errors import IntegrationError
+from integrations.gemini.declarations import Declaration
+from integrations.home_assistant.house import House
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+STAY_SILENT = "StaySilent"
+WAIT_S = 1.5  # for the house; afterwards what was known last counts
+FRESH_S = 3.0  # one asking serves all briefings this close: connecting early, then the turn itself
+
+_SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What one session is set up with. Equal: a session that has the one needs no other."""
+
+    instruction: str
+    declarations: tuple[Declaration, ...]
+    vocabulary: tuple[str, ...]  # names, for the transcription
+    language_codes: tuple[str, ...]  # BCP-47
+    thinking: str  # "", "low", "medium" or "high"
+    voice: str  # the model's own voice; "": the service chooses
+    now: str = field(default="", compare=False)  # one sentence; true only at this moment
+
+
+class Briefer:
+    """Asks the house for its tools and its prompt. Enter it: it owns an asking that takes long."""
+
+    def __init__(
+        self,
+        menu: Callable[[], Awaitable[Menu]],
+        prompt: Callable[[], Awaitable[str | None]],
+        house: Callable[[], House],
+        settings: Settings,
+        clock: Clock,
+        *,
+        wait_s: float = WAIT_S,
+    ) -> None:
+        """`menu` lists the tools anew, `prompt` the home server's own text.
+
+        `prompt` raises IntegrationError while the home is away.
+        """
+        self._menu_source = menu
+        self._prompt_source = prompt
+        self._house = house
+        self._settings = settings
+        self._clock = clock
+        self._wait_s = wait_s
+        self._menu = Menu()
+        self._home: str | None = None  # as last told; None: it is away, or was not asked yet
+        self._asked: asyncio.Task[bool] | None = None
+        self._asked_s = 0.0  # when the newest asking ended, monotonic
+        self._owned = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owned.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._owned.__aexit__(kind, error, traceback)
+
+    async def brief(self, profile: str = "") -> Briefing:
+        """The briefing as things are now, within `wait_s`. Never raises.
+
+        `profile`: a name in `[profiles]`; "" or an unknown one: none.
+        """
+        await asyncio.wait([self._asking()], timeout=self._wait_s)
+        settings = self._settings
+        chosen = settings.profiles.get(profile) or Profile()
+        offered = [entry.declaration for entry in self._menu.offered()]
+        declared = [each for each in offered if each.name != STAY_SILENT]
+        now = self._clock.now()
+        return Briefing(
+            instruction=build_instruction(
+                Circumstances(
+                    name=settings.assistant.name,
+                    languages=settings.assistant.languages,
+                    now=now,
+                    home=self._home,
+                    silent_tool=STAY_SILENT,
+                    clock_tool=self._clock_tool(),
+                    persona=chosen.persona or settings.assistant.persona,
+                    place=settings.assistant.place,
+                    area=settings.assistant.area,
+                )
+            ),
+            declarations=(*declared, _SILENT),
+            vocabulary=vocabulary(self._house(), settings.assistant.area),
+            language_codes=settings.assistant.languages,
+            thinking=chosen.thinking or settings.gemini.thinking,
+            voice=chosen.voice or settings.gemini.voice,
+            now=say_now(now),
+        )
+
+    def _asking(self) -> asyncio.Task[bool]:
+        """The asking that is under way or has just ended well, else a new one."""
+        task = self._asked
+        if task is not None:
+            age_s = self._clock.monotonic() - self._asked_s
+            if not task.done() or (task.result() and age_s < FRESH_S):
+                return task
+        self._asked = self._owned.start(self._ask(), "briefing")
+        return self._asked
+
+    async def _ask(self) -> bool:
+        """Ask for menu and prompt at the same time, one request each. False: something failed."""
+        try:
+            well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
+        finally:
+            self._asked_s = self._clock.monotonic()
+        return all(well)
+
+    async def _ask_menu(self) -> bool:
+        try:
+            self._menu = await self._menu_source()
+        except Exception:  # nothing here may cost the person the answer
+            _log.exception("The tools could not be listed")
+            return False
+        return True
+
+    async def _ask_prompt(self) -> bool:
+        try:
+            self._home = await self._prompt_source() or ""
+        except IntegrationError as error:
+            _log.info("The home's prompt could not be had: %s", error)
+            self._home = None
+            return False
+        except Exception:
+            _log.exception("The home's prompt could not be had")
+            self._home = None
+            return False
+        return True
+
+    def _clock_tool(self) -> str:
+        offered = self._menu.offered()
+        names = [entry.declaration.name for entry in offered if entry.suffix == DATE_AND_TIME]
+        return names[0] if names else ""

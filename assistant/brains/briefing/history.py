@@ -1,0 +1,45 @@
+"""What was said before, as text for a session that did not hear it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assistant.brains.briefing import rules
+from assistant.brains.briefing.prompt import one_line
+
+MAX_EXCHANGES = 8
+MAX_HISTORY = 4_000  # characters of all exchanges
+_MAX_SIDE = 600  # characters of one sentence or answer
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One turn that is over."""
+
+    heard: str  # what the person said; "" where nobody knows
+    answer: str  # what we said
+
+
+def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:
+    """The instruction followed by the newest of `exchanges` (given in their order)."""
+    kept: list[str] = []
+    room = MAX_HISTORY
+    for exchange in reversed(exchanges[-MAX_EXCHANGES:]):
+        text = _told(exchange)
+        room -= len(text) + 1
+        if room < 0:
+            break
+        if text:
+            kept.append(text)
+    if not kept:
+        return instruction
+    return f"{instruction}\n\n{rules.HISTORY.format(text=chr(10).join(reversed(kept)))}"
+
+
+def _told(exchange: Exchange) -> str:
+    sides = (("Person", exchange.heard), ("You", exchange.answer))
+    lines = [(who, one_line(said)) for who, said in sides]
+    return "\n".join(f"{who}: {_short(said)}" for who, said in lines if said)
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= _MAX_SIDE else f"{said[: _MAX_SIDE - 2]} …"

@@ -1,0 +1,1 @@
+"""The parts of the brain in `assistant.brains.gemini_live`."""

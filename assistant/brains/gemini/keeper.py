@@ -1,0 +1,297 @@
+"""Keeps the one session with Gemini Live: opens, resumes, rotates and closes it as `life` says."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+from assistant.brains.briefing import Briefing, Exchange, with_history
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.life import Life, Opening, Step
+from assistant.brains.gemini.link import Link, Listener
+from assistant.brains.gemini.patience import within
+from assistant.brains.gemini.ports import Briefer, Client
+from assistant.brains.gemini.spending import Meter
+from assistant.clock import Clock
+from integrations.errors import (
+    Exhausted,
+    IntegrationError,
+    Misconfigured,
+    SignInAgain,
+    Stale,
+    Unavailable,
+)
+from integrations.gemini.setup import LiveSetup
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+_MAX_EXCHANGES = 8  # told to a session that begins afresh
+_MAX_NOTES = 8
+_SOON_S = 0.001  # a moment that rounding puts just ahead must not be waited for in tiny steps
+_NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session would fail as well
+
+
+class Keeper:
+    """Owner of the session. Its timers run by themselves, whether or not anything arrives."""
+
+    def __init__(
+        self,
+        client: Client,
+        briefer: Briefer,
+        make_setup: Callable[[Briefing], LiveSetup],
+        tasks: OwnedTasks,
+        clock: Clock,
+        habits: LiveHabits,
+    ) -> None:
+        self.meter = Meter()
+        self._client = client
+        self._briefer = briefer
+        self._make_setup = make_setup
+        self._tasks = tasks
+        self._clock = clock
+        self._habits = habits
+        self._life = Life(habits)
+        self._lock = asyncio.Lock()  # one socket is opened or closed at a time
+        self._link: Link | None = None
+        self._doomed: list[Link] = []  # given up, their sockets still to be closed
+        self._user: Listener | None = None  # the turn that has or wants the session
+        self._may_update = True  # no change of a session was refused yet
+        self._changed = asyncio.Event()  # something may be due earlier than thought
+        self._exchanges: deque[Exchange] = deque(maxlen=_MAX_EXCHANGES)
+        self._late_input_counts = False  # for the newest exchange
+        self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
+
+    async def run(self) -> None:
+        """Do what is due, for ever."""
+        while True:
+            self._changed.clear()
+            await self._do_what_is_due()
+            due = self._life.due()
+            wait_s = None if due is None else max(_SOON_S, due - self._clock.monotonic())
+            try:
+                await within(self._clock, wait_s, self._changed.wait())
+            except TimeoutError:
+                continue
+
+    async def close(self) -> None:
+        """Close every socket; bounded in time."""
+        doomed, self._doomed = self._doomed, []
+        if self._link is not None:
+            doomed.append(self._link)
+            self._link = None
+        async with asyncio.TaskGroup() as closing:
+            for link in doomed:
+                closing.create_task(link.close())
+
+    async def close_if_idle(self) -> None:
+        """Close the session unless a turn uses it; its handle is kept."""
+        async with self._lock:
+            if self._user is None:
+                await self._close_link()
+
+    # For turns.
+
+    def suspect(self) -> None:
+        """A turn may be about to begin: be connected by then."""
+        if self._life.suspect(self._clock.monotonic()):
+            self._tasks.start(self._connect_on_suspicion(), "gemini-live connect")
+        self._changed.set()
+
+    async def acquire(self, briefing: Briefing, listener: Listener) -> Link:
+        """The session for a turn, whose events go to `listener` from now on.
+
+        Raises IntegrationError. The turn calls `leave` in any case.
+        """
+        now = self._clock.monotonic()
+        quiet = self._life.is_quiet(now)
+        self._user = listener
+        self._late_input_counts = False
+        self._life.turn_began(now)
+        try:
+            return await within(
+                self._clock, self._habits.connect_s, self._acquire(briefing, listener, quiet)
+            )
+        except TimeoutError:
+            raise Unavailable("Gemini could not be reached in time.") from None
+
+    def leave(self, listener: Listener, usable: bool) -> None:
+        """The turn is over. Not `usable`: the session is closed, and nothing resumes it.
+
+        A session that was left in the middle of a sentence is closed as well. To end the sentence
+        instead would make the model answer a fragment, and even act on it; and so what was said
+        into a false wake does not stay in the talk. Its handle resumes the talk as it was before.
+        """
+        if self._user is not listener:
+            return
+        self._user = None
+        self._life.turn_ended(self._clock.monotonic())
+        link = self._link
+        if link is not None:
+            link.detach(listener)
+            if link.active or not usable:
+                self._give_up(link, link.handle if usable else None)
+        self._changed.set()
+
+    def remember(self, exchange: Exchange) -> None:
+        """A turn that a fresh session is to know of."""
+        self._exchanges.append(exchange)
+        self._late_input_counts = True
+
+    def take_notes(self) -> str:
+        """What the model has missed so far; "" for nothing."""
+        text = "\n".join(self._notes)
+        self._notes.clear()
+        return text
+
+    # For the link.
+
+    def going_away(self, link: Link, left_s: float) -> None:
+        """The service will close the connection."""
+        if link is self._link:
+            _log.info("Gemini closes the connection in %g s", left_s)
+            self._life.go_away(self._clock.monotonic(), left_s)
+            self._changed.set()
+
+    def lost(self, link: Link, error: IntegrationError | None) -> None:
+        """The connection is closed."""
+        if link is self._link:
+            self._link = None
+            handle = None if isinstance(error, Stale) else link.handle
+            self._life.closed(self._clock.monotonic(), handle)
+            self._changed.set()
+
+    def update_refused(self) -> None:
+        """From now on a change makes a fresh session, whatever the model's row says."""
+        _log.warning("changes of a running session are refused: from now on it is opened anew")
+        self._may_update = False
+
+    def note(self, text: str) -> None:
+        """The model has missed something."""
+        self._notes.append(text)
+
+    def late_input(self, text: str) -> None:
+        """A piece of what was said in the newest exchange."""
+        if self._late_input_counts:
+            last = self._exchanges.pop()
+            self._exchanges.append(replace(last, heard=last.heard + text))
+
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run something in the background."""
+        self._tasks.start(work, name)
+
+    # Within.
+
+    async def _do_what_is_due(self) -> None:
+        async with self._lock:
+            await self._close_doomed()
+            step = self._life.step(self._clock.monotonic())
+            if step in (Step.CLOSE, Step.ROTATE):
+                await self._close_link()
+            elif step is Step.FORGET:
+                await self._forget()
+        if step in (Step.CONNECT, Step.ROTATE):
+            await self._connect_on_suspicion()
+
+    async def _connect_on_suspicion(self) -> None:
+        briefing = await self._briefer.brief()
+        async with self._lock:
+            await self._close_doomed()
+            if self._link is not None:
+                return
+            if self._life.is_quiet(self._clock.monotonic()):
+                await self._forget()
+            try:
+                await self._open(self._make_setup(briefing))
+            except IntegrationError as error:
+                _log.info("no session with Gemini yet: %s", error)
+                worth_another = isinstance(error, Unavailable)
+                self._life.failed(self._clock.monotonic(), worth_another)
+        self._changed.set()
+
+    async def _acquire(self, briefing: Briefing, listener: Listener, quiet: bool) -> Link:
+        setup = self._make_setup(briefing)
+        async with self._lock:
+            await self._close_doomed()
+            if quiet:
+                await self._forget()
+            if self._life.must_leave or (self._link is not None and self._link.active):
+                await self._close_link()  # active: an earlier turn has not left its sentence yet
+            elif self._link is not None and not await self._adapt(self._link, setup):
+                await self._close_link(resumable=False)
+            link = self._link or await self._open(setup)
+            link.attach(listener)
+        self._changed.set()
+        return link
+
+    async def _adapt(self, link: Link, setup: LiveSetup) -> bool:
+        """Tell an open session what has changed; False: only another session can have it."""
+        told = link.setup
+        same = replace(
+            setup,
+            instruction=told.instruction,
+            declarations=told.declarations,
+            vocabulary=told.vocabulary,
+        )
+        if same != told:
+            return False
+        changed = (setup.instruction, setup.declarations) != (told.instruction, told.declarations)
+        if changed and not (setup.row.context_update and self._may_update):
+            return False
+        try:
+            await link.update(setup)
+        except IntegrationError as error:
+            _log.warning("the open session took no change: %s", error)
+            return False
+        return True
+
+    async def _open(self, setup: LiveSetup) -> Link:
+        """Connect: by the handle where there is one, then afresh. Raises IntegrationError."""
+        opening = self._life.opening(self._clock.monotonic())
+        try:
+            link = await self._connect(setup, opening)
+        except IntegrationError as error:
+            if opening.handle is None or isinstance(error, _NO_MATTER_HOW):
+                raise
+            _log.info("the session with Gemini cannot be resumed: %s", error)
+            link = await self._connect(setup, self._life.opening(self._clock.monotonic()))
+        self._link = link
+        self._life.opened(self._clock.monotonic())
+        return link
+
+    async def _connect(self, setup: LiveSetup, opening: Opening) -> Link:
+        seeded = tuple(self._exchanges) if opening.with_history else ()
+        link = Link(setup, seeded, self, self.meter, self._clock, self._habits)
+        told = with_history(setup.instruction, seeded)
+        session = await self._client.connect(
+            replace(setup, instruction=told, handle=opening.handle),
+            link.take,
+            self._habits.connect_s,
+        )
+        link.begin(session)
+        return link
+
+    async def _close_link(self, resumable: bool = True) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            self._life.closed(self._clock.monotonic(), link.handle if resumable else None)
+            await link.close()
+
+    def _give_up(self, link: Link, handle: str | None) -> None:
+        """Close a session as soon as may be, from where nothing can be waited for."""
+        self._link = None
+        self._life.closed(self._clock.monotonic(), handle)
+        self._doomed.append(link)
+
+    async def _close_doomed(self) -> None:
+        """Before anything is opened: the service refuses to resume while the old socket is open."""
+        while self._doomed:
+            await self._doomed.pop().close()
+
+    async def _forget(self) -> None:
+        """The talk is over: the next one begins without it."""
+        await self._close_link(resumable=False)
+        self._life.forgot()
+        self._exchanges.clear()
+        self._notes.clear()

@@ -1,0 +1,165 @@
+"""The life of a Live session: when to connect, to resume, to close. No clock and no I/O in here.
+
+Times come in as seconds on one monotonic clock. What the service's behaviour is known from:
+Google's pages on Live sessions (handles, goAway), and reports that restarting in the middle of a
+reply loses it and that some goAways come long before their time, so they are obeyed between turns.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from assistant.brains.gemini.habits import LiveHabits
+
+
+class Step(Enum):
+    """What is due."""
+
+    NOTHING = auto()
+    CONNECT = auto()  # on suspicion: the last attempt failed
+    CLOSE = auto()  # the open session; its handle is kept
+    ROTATE = auto()  # close the open session and connect anew, before the service closes it
+    FORGET = auto()  # close, and drop the handle and the history
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How the next session begins."""
+
+    handle: str | None  # resumes what the service still remembers
+    with_history: bool  # told as text; never together with a handle, which remembers by itself
+
+
+class Life:
+    """Knows the one session's state and says what is due."""
+
+    def __init__(self, habits: LiveHabits) -> None:
+        self._habits = habits
+        self._open = False
+        self._in_turn = False
+        self._handle: str | None = None
+        self._handle_until = 0.0
+        self._last_used: float | None = None  # when the newest turn ended
+        self._keep_until = 0.0  # an open session without a turn is closed then
+        self._leave_by: float | None = None  # obeying the service's goAway
+        self._suspected: float | None = None  # the newest connect on suspicion
+        self._failures = 0  # of it
+        self._again_at: float | None = None  # its next try
+
+    # What happened.
+
+    def suspect(self, now: float) -> bool:
+        """A turn may be about to begin. True: connect now."""
+        if self._open:
+            self._keep_until = max(self._keep_until, now + self._habits.unused_s)
+            return False
+        if self._in_turn or self._again_at is not None or not self._may_suspect(now):
+            return False
+        self._suspected = now
+        self._failures = 0
+        return True
+
+    def opened(self, now: float) -> None:
+        """A session is open. It is closed soon unless a turn begins."""
+        self._open = True
+        self._leave_by = None
+        self._again_at = None
+        self._keep_until = max(self._keep_until, now + self._habits.unused_s)
+
+    def failed(self, now: float, worth_another: bool) -> None:
+        """A connect on suspicion failed. It is tried again for as long as a session would wait."""
+        wait_s = self._habits.back_off_s[min(self._failures, len(self._habits.back_off_s) - 1)]
+        self._failures += 1
+        since = now if self._suspected is None else self._suspected
+        in_time = now + wait_s <= since + self._habits.unused_s
+        self._again_at = now + wait_s if worth_another and in_time else None
+
+    def turn_began(self, now: float) -> None:
+        """A turn uses the session from now on, or wants one."""
+        self._in_turn = True
+        self._again_at = None  # the turn connects by itself, at once
+
+    def turn_ended(self, now: float) -> None:
+        """The session is free."""
+        self._in_turn = False
+        self._last_used = now
+        self._keep_until = now + self._habits.warm_s
+
+    def go_away(self, now: float, left_s: float) -> None:
+        """The service will close the connection in `left_s`."""
+        margin_s = self._habits.go_away_margin_s
+        self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
+
+    def closed(self, now: float, handle: str | None) -> None:
+        """The session is over; `handle` resumes it, None where nothing does."""
+        self._open = False
+        self._leave_by = None
+        self._handle = handle
+        self._handle_until = now + self._habits.handle_s
+
+    # What to do.
+
+    def is_quiet(self, now: float) -> bool:
+        """Whether the last turn lies so far back that the talk is over."""
+        return (
+            not self._in_turn
+            and self._last_used is not None
+            and now >= self._last_used + self._habits.fresh_after_s
+        )
+
+    def forgot(self) -> None:
+        """Handle and history are gone."""
+        self._handle = None
+        self._last_used = None
+
+    def opening(self, now: float) -> Opening:
+        """How to connect now. The next answer differs: a handle is tried once only."""
+        handle, self._handle = self._handle, None
+        if handle is not None and now < self._handle_until:
+            return Opening(handle, with_history=False)
+        return Opening(None, with_history=True)
+
+    def due(self) -> float | None:
+        """When `step` next has something to say, None while nothing is to come."""
+        moments = [self._again_at, self._quiet_at()]
+        if self._open and self._in_turn:
+            moments.append(self._leave_by)
+        elif self._open:
+            moments += [self._keep_until, 0.0 if self._leave_by is not None else None]
+        return min((at for at in moments if at is not None), default=None)
+
+    def step(self, now: float) -> Step:
+        """What is due now. CONNECT and a ROTATE count as the connect on suspicion."""
+        if self.is_quiet(now):
+            return Step.FORGET
+        if self._open and self._in_turn:
+            late = self._leave_by is not None and now >= self._leave_by
+            return Step.CLOSE if late else Step.NOTHING
+        if self._open and self._leave_by is not None:
+            return self._rotate(now)
+        if self._open:
+            return Step.CLOSE if now >= self._keep_until else Step.NOTHING
+        if self._again_at is not None and now >= self._again_at:
+            self._again_at = None
+            return Step.CONNECT
+        return Step.NOTHING
+
+    @property
+    def must_leave(self) -> bool:
+        """Whether the service has asked us to leave the open session."""
+        return self._leave_by is not None
+
+    def _rotate(self, now: float) -> Step:
+        """A service that sends a goAway to every session must not make us connect for ever."""
+        if now >= self._keep_until or not self._may_suspect(now):
+            return Step.CLOSE
+        self._suspected = now
+        self._failures = 0
+        return Step.ROTATE
+
+    def _may_suspect(self, now: float) -> bool:
+        return self._suspected is None or now >= self._suspected + self._habits.speculate_every_s
+
+    def _quiet_at(self) -> float | None:
+        if self._in_turn or self._last_used is None:
+            return None
+        return self._last_used + self._habits.fresh_after_s

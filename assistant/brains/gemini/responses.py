@@ -1,0 +1,73 @@
+"""What the model is told of a call: short, with a status, whether to try again, and a sentence.
+
+Google's Live API guide reports that gemini-3.8-live repeats a call whose result is empty or says
+nothing, so a result always has all three.
+"""
+
+from typing import Any
+
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+
+MAX_READING = 12_000  # characters of a server's answer to a question; billed again with every turn
+MAX_RECEIPT = 2_000  # of its answer to a command: the sentence tells what was observed
+_CUT = " [cut]"
+
+
+def response_to(outcome: ToolOutcome) -> dict[str, Any]:
+    """The function response of one call."""
+    response: dict[str, Any] = {
+        "status": _status(outcome),
+        "retryable": outcome.retryable,
+        "sentence": outcome.sentence,
+    }
+    if outcome.valid_options:
+        response["valid_options"] = list(outcome.valid_options)
+    data = _capped(outcome.data, MAX_READING if outcome.tier is Tier.READ else MAX_RECEIPT)
+    if data and data != outcome.sentence:
+        response["data"] = data
+    return response
+
+
+def unknown_response() -> dict[str, Any]:
+    """For a call whose result did not come in time."""
+    return {
+        "status": Status.UNKNOWN.value,
+        "retryable": False,
+        "sentence": "It is not known yet whether this was done. Do not call it again.",
+    }
+
+
+def not_run_response() -> dict[str, Any]:
+    """For a call of an answer that nobody wants any more."""
+    return {
+        "status": Status.NOT_RUN.value,
+        "retryable": False,
+        "sentence": "This was not done: the person has moved on. Do not call it again.",
+    }
+
+
+def silent_response() -> dict[str, Any]:
+    """For the call by which the model ends a turn without words."""
+    return {"status": "done", "retryable": False, "sentence": "Say nothing more."}
+
+
+def note_about(outcome: ToolOutcome) -> str | None:
+    """What the model must be told of a call whose result it never got; None: nothing was done."""
+    if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
+        return None
+    return (
+        f"(For your information: the earlier call of {outcome.name} was cut off, but it had "
+        f"started. Its result: {outcome.sentence} Do not repeat it.)"
+    )
+
+
+def _status(outcome: ToolOutcome) -> str:
+    if outcome.running:
+        return "running"
+    if outcome.decision in (Decision.NEEDS_CONFIRMATION, Decision.DENIED):
+        return outcome.decision.value
+    return outcome.status.value
+
+
+def _capped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT

@@ -1,0 +1,104 @@
+"""The brain that streams the sentence to Gemini Live from its first syllable."""
+
+from types import TracebackType
+from typing import Self
+
+from assistant.brains.briefing import Briefing
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.keeper import Keeper
+from assistant.brains.gemini.ports import Briefer, Client
+from assistant.brains.gemini.turn import GeminiLiveTurn, Means
+from assistant.brains.protocol import TurnRequest
+from assistant.clock import Clock
+from integrations.gemini.models import ModelRow
+from integrations.gemini.setup import LiveSetup
+from integrations.owner import OwnedTasks
+
+
+class GeminiLiveBrain:
+    """A Brain. Enter it: its context owns the session, its timers and every turn's upload.
+
+    No byte of sound leaves outside of a turn's activity; a session that is only warm is silent.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        briefer: Briefer,
+        row: ModelRow,
+        clock: Clock,
+        *,
+        google_search: bool = False,
+        native_voice: bool = False,
+        habits: LiveHabits | None = None,
+    ) -> None:
+        """`native_voice`: the model's own voice is played; else a local one speaks its transcript.
+
+        `client` and `briefer` are entered and left by the caller, around this brain.
+        """
+        self._row = row
+        self._google_search = google_search
+        self._native_voice = native_voice
+        habits = habits or LiveHabits()
+        self._tasks = OwnedTasks()
+        self._keeper = Keeper(client, briefer, self._setup, self._tasks, clock, habits)
+        self._means = Means(self._keeper, briefer, row, native_voice, self._tasks, clock, habits)
+        self._entered = False
+        self._empty_turn = ""  # id of the newest turn that ended without an answer
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._tasks.start(self._keeper.run(), "gemini-live keeper")
+        self._entered = True
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._entered = False
+        try:
+            await self._keeper.close()
+        finally:
+            await self._tasks.__aexit__(kind, error, traceback)
+
+    @property
+    def name(self) -> str:
+        """As in `brain.order`."""
+        return "gemini-live"
+
+    def begin(self, request: TurnRequest) -> GeminiLiveTurn:
+        """Start on a turn; nothing is sent before its events are asked for.
+
+        A turn that was heard and then left without an answer is asked again as text: models that
+        do so mostly answer then (googleapis/python-genai #2117). After any other failure what was
+        heard may be half of the sentence, so the sound is sent again.
+        """
+        heard_whole = request.turn_id == self._empty_turn and bool(request.heard)
+        return GeminiLiveTurn(request, self._means, heard_whole, self._note_empty)
+
+    def anticipate(self) -> None:
+        """A turn may be about to begin: brief and connect, unless that was done just now."""
+        if self._entered:
+            self._keeper.suspect()
+
+    async def close_if_idle(self) -> None:
+        """Close the session unless a turn uses it, e.g. because the microphone is muted."""
+        await self._keeper.close_if_idle()
+
+    def _note_empty(self, turn_id: str) -> None:
+        self._empty_turn = turn_id
+
+    def _setup(self, briefing: Briefing) -> LiveSetup:
+        return LiveSetup(
+            row=self._row,
+            instruction=briefing.instruction,
+            declarations=briefing.declarations,
+            vocabulary=briefing.vocabulary,
+            language_codes=briefing.language_codes,
+            voice=briefing.voice if self._native_voice else "",
+            google_search=self._google_search,
+            thinking=briefing.thinking,
+        )

@@ -1,0 +1,265 @@
+"""The brain that sends the whole recording at once: for when Live's socket fails, not the network.
+
+The answer is text for a local voice. What was heard it cannot tell: the answer is all that comes
+back, and a transcript written by the model that also makes the calls would vouch for itself. So a
+spoken turn has no `Heard` of its own, and the policy takes it as it takes any call without text: it
+asks where a call names no place. What an earlier attempt at the turn heard stays good.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.gemini.faults import fault_from
+from assistant.brains.gemini.ports import Briefer
+from assistant.brains.gemini.responses import response_to
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Heard,
+    NotMeant,
+    Reached,
+    ReplyText,
+    Spent,
+    TurnDone,
+    TurnRequest,
+    Usage,
+)
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from integrations.errors import IntegrationError
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.events import FunctionCall, TokensUsed
+from integrations.gemini.live import FunctionAnswer
+from integrations.gemini.models import ModelRow, cost_usd
+from integrations.gemini.once import OnceCalls, OnceEnd, OnceEvent, OnceSetup, OnceText
+
+ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
+
+
+class Conversation(Protocol):
+    """What was said so far (`integrations.gemini.once.OnceConversation`)."""
+
+    def hear(self, pcm: bytes) -> None:
+        """Add 16 kHz mono int16 of the person."""
+        ...
+
+    def read(self, text: str) -> None:
+        """Add a text of the person."""
+        ...
+
+    def answer(self, answers: Sequence[FunctionAnswer]) -> None:
+        """Add the results of the last calls."""
+        ...
+
+    def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
+        """Ask. Raises IntegrationError."""
+        ...
+
+
+class Client(Protocol):
+    """Makes conversations (`integrations.gemini.once.OnceClient`)."""
+
+    def converse(self, setup: OnceSetup) -> Conversation:
+        """A new one. Does no I/O."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkResult:
+    """What came of thinking about a question."""
+
+    text: str  # "" where the model said nothing
+    usage: Usage
+    cost_usd: float
+    fault: BrainFault | None = None  # why there is no text, or why it is not whole
+
+
+class GeminiOnceBrain:
+    """One turn, a few requests. It keeps nothing between turns."""
+
+    def __init__(self, client: Client, briefer: Briefer, row: ModelRow) -> None:
+        self._client = client
+        self._briefer = briefer
+        self._row = row
+
+    @property
+    def name(self) -> str:
+        """As in `brain.order`."""
+        return "gemini-once"
+
+    def anticipate(self) -> None:
+        """There is nothing to open before the sentence is over."""
+
+    def begin(self, request: TurnRequest) -> "OnceTurn":
+        """Start on a turn; nothing happens before its events are asked for."""
+        return OnceTurn(request, self._client, self._briefer, self._row)
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: tuple[Declaration, ...],
+        call: Callable[[ToolCall], Awaitable[ToolOutcome]],
+        rounds: int,
+        thinking: str,
+    ) -> ThinkResult:
+        """Work on a question outside of any turn, for as many requests as `rounds`.
+
+        `call` runs one tool; calls that come together run side by side. `thinking`: a level such
+        as "high". Never raises for what the service does; what `call` raises comes in a group.
+        """
+        setup = OnceSetup(self._row, instruction, declarations, thinking)
+        conversation = self._client.converse(setup)
+        conversation.read(question)
+        dialogue = Dialogue(conversation, self._row, rounds)
+        text, usage, spent_usd, fault = "", Usage(0, 0), 0.0, None
+
+        async def run(asked: ToolCall) -> None:
+            await dialogue.answer(await call(asked))
+
+        async with asyncio.TaskGroup() as group, aclosing(dialogue.events()) as events:
+            async for event in events:
+                match event:
+                    case ReplyText(delta):
+                        text += delta
+                    case ToolCall():
+                        group.create_task(run(event))
+                    case Spent(more, more_usd):
+                        usage, spent_usd = usage + more, spent_usd + more_usd
+                    case BrainFault():
+                        fault = event
+        return ThinkResult(text.strip(), usage, spent_usd, fault)
+
+
+class OnceTurn:
+    """One turn: brief, wait for the end of the sentence, then the rounds."""
+
+    def __init__(
+        self, request: TurnRequest, client: Client, briefer: Briefer, row: ModelRow
+    ) -> None:
+        self._request = request
+        self._client = client
+        self._briefer = briefer
+        self._row = row
+        self._dialogue: Dialogue | None = None
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Give the result of one call back."""
+        if self._dialogue is not None:
+            await self._dialogue.answer(outcome)
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """See the module and `Dialogue`."""
+        request = self._request
+        # While the person is still speaking.
+        briefing = await self._briefer.brief(request.profile)
+        setup = OnceSetup(self._row, briefing.instruction, briefing.declarations, briefing.thinking)
+        conversation = self._client.converse(setup)
+        if request.audio is not None:
+            conversation.hear(await request.audio.complete())
+        else:
+            text = request.text or ""
+            conversation.read(text)
+            yield Heard(text)
+        # The only moment that is known: the SDK does not tell when it is connected, nor when the
+        # recording has gone out whole.
+        yield Reached("first_upload")
+        self._dialogue = Dialogue(conversation, self._row, ROUNDS)
+        async with aclosing(self._dialogue.events()) as events:
+            async for event in events:
+                yield event
+
+
+class Dialogue:
+    """Rounds of requests and tool calls, until the model has said its last word."""
+
+    def __init__(self, conversation: Conversation, row: ModelRow, rounds: int) -> None:
+        self._conversation = conversation
+        self._row = row
+        self._rounds = rounds
+        self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
+        self._gap = ""  # between what was said before a call and after it
+        # Of the newest request:
+        self._calls: tuple[FunctionCall, ...] = ()
+        self._said = False
+        self._reason: str | None = None
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Give the result of one call back; one that nobody waits for is dropped."""
+        waiting = self._open.get(outcome.id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(outcome)
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """ReplyText, ToolCall and Spent as they come; at the end TurnDone, NotMeant or BrainFault.
+
+        The calls of one answer are given when it is complete, so nothing is done for an answer
+        that breaks off. The results go back together.
+        """
+        for number in range(1, self._rounds + 1):
+            try:
+                async with aclosing(self._request(number < self._rounds)) as events:
+                    async for event in events:
+                        yield event
+            except IntegrationError as error:
+                yield _fault(error)
+                return
+            if not self._calls or number == self._rounds:
+                yield self._end()
+                return
+            if any(call.name == STAY_SILENT for call in self._calls):
+                # Once something was done the person is owed a word: then it counts as no answer.
+                yield NotMeant() if number == 1 and not self._said else self._empty()
+                return
+            # The futures first: a call may be answered before the next one is taken from here.
+            loop = asyncio.get_running_loop()
+            self._open = {call.id: loop.create_future() for call in self._calls}
+            for call in self._calls:
+                yield ToolCall(call.id, call.name, call.arguments)
+            self._conversation.answer(
+                [
+                    FunctionAnswer(call.id, call.name, response_to(await self._open[call.id]))
+                    for call in self._calls
+                ]
+            )
+
+    async def _request(self, may_call: bool) -> AsyncGenerator[BrainEvent]:
+        """One request; what it came to is in `_calls`, `_said` and `_reason`."""
+        self._calls, self._said, self._reason = (), False, None
+        async with aclosing(self._conversation.stream(may_call=may_call)) as events:
+            async for event in events:
+                match event:
+                    case OnceText(text) if self._said or text.strip():
+                        yield ReplyText(text if self._said else self._gap + text)
+                        self._said, self._gap = True, " "
+                    case OnceCalls(calls):
+                        self._calls = calls
+                    case TokensUsed():
+                        yield self._spent(event)
+                    case OnceEnd(reason):
+                        self._reason = reason
+
+    def _end(self) -> BrainEvent:
+        if self._calls:
+            return BrainFault("broken", "Gemini went on calling tools without end.", False)
+        return TurnDone() if self._said else self._empty()
+
+    def _empty(self) -> BrainFault:
+        reason = self._reason or "no reason given"
+        return BrainFault("empty", f"Gemini gave an empty answer ({reason}).", retryable=True)
+
+    def _spent(self, used: TokensUsed) -> Spent:
+        usage = Usage(used.input_tokens, used.output_tokens, dict(used.by_modality))
+        return Spent(usage, cost_usd(self._row, used))
+
+
+def _fault(error: IntegrationError) -> BrainFault:
+    fault = fault_from(error)
+    if isinstance(error.__cause__, TimeoutError):
+        return replace(fault, kind="timeout")
+    return fault

@@ -1,0 +1,270 @@
+"""The brains in their order: what is down is skipped, what fails hands the turn to the next.
+
+Every attempt at a turn is the ladder's. The law (design, section 3): a turn goes to another attempt
+only while none of its mutating calls has started; after that no brain is asked again, and the
+person is told from the ledger what was done.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from assistant.brains.breaker import PASSING, Breaker
+from assistant.brains.budget import Budget
+from assistant.brains.protocol import (
+    Brain,
+    BrainEvent,
+    BrainFault,
+    BrainTurn,
+    Heard,
+    NotMeant,
+    ReplyAudio,
+    ReplyText,
+    Restarted,
+    Serving,
+    Spent,
+    ToolCallsCancelled,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.brains.rungs import CLOUD, Deed, Standing, account, most_telling
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+
+_log = logging.getLogger(__name__)
+SETTLE_S = 10.0  # that calls under way are waited for before it is decided how the turn goes on
+
+
+class Ledger(Protocol):
+    """What was sent to the house (`assistant.tools.toolbox.Toolbox`)."""
+
+    def mutations(self, turn_id: str) -> Sequence[Deed]:
+        """The turn's calls that may change something and were sent, in order."""
+        ...
+
+    def withdraw(self, turn_id: str) -> None:
+        """The turn's calls that were not sent yet will not be."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One brain and whether it may be asked."""
+
+    brain: Brain
+    breaker: Breaker
+
+    @property
+    def name(self) -> str:
+        """As in `brain.order`."""
+        return self.brain.name
+
+    @property
+    def cloud(self) -> bool:
+        """It costs money and speaks for Gemini."""
+        return self.name in CLOUD
+
+
+class Ladder:
+    """A brain made of brains. It keeps what is down, and what the person knows of it."""
+
+    def __init__(
+        self,
+        brains: Sequence[Brain],
+        ledger: Ledger,
+        budget: Budget,
+        catalogue: Catalogue,
+        clock: Clock,
+        identify: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        """`brains`: in the order of `brain.order`, at least one; `identify`: a text's language."""
+        self.rungs = tuple(Rung(brain, Breaker(clock)) for brain in brains)
+        self.ledger = ledger
+        self.budget = budget
+        self.catalogue = catalogue
+        self.clock = clock
+        self.identify = identify
+        self.standing = Standing(catalogue)
+
+    @property
+    def name(self) -> str:
+        """Of the whole; `Serving` tells which brain serves a turn."""
+        return "ladder"
+
+    def anticipate(self) -> None:
+        """Tell the rung that will be asked first."""
+        spent = self.budget.known_reached
+        for rung in self.rungs:
+            if rung.breaker.fault is None and not (rung.cloud and spent):
+                rung.brain.anticipate()
+                return
+
+    def begin(self, request: TurnRequest) -> "LadderTurn":
+        """Start on a turn; nothing happens before its events are asked for."""
+        return LadderTurn(self, request)
+
+    async def barred(self) -> dict[str, BrainFault]:
+        """The brains that are not to be asked now, and why."""
+        barred = {rung.name: rung.breaker.fault for rung in self.rungs}
+        if any(rung.cloud for rung in self.rungs) and await self.budget.reached():
+            limit = f"{self.budget.limit_usd:g} USD"
+            message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
+            fault = BrainFault("budget", message, retryable=False)
+            barred |= {rung.name: fault for rung in self.rungs if rung.cloud}
+        # What a brain wanted said was in the language of its own turn.
+        return {name: replace(fault, spoken=None) for name, fault in barred.items() if fault}
+
+
+class LadderTurn:
+    """One turn on its way down."""
+
+    def __init__(self, ladder: Ladder, request: TurnRequest) -> None:
+        self._ladder = ladder
+        self._request = request  # with what was heard so far
+        self._language = request.language
+        self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
+        self._attempts = 0
+        self._gave = False  # the attempt under way has said something
+        self._asked: dict[str, tuple[BrainTurn, str]] = {}  # who asked, and by which id
+        self._open = 0  # calls that have not come back
+        self._settled = asyncio.Event()
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Give the result of one call to the attempt that asked for it, dead or alive."""
+        asked = self._asked.get(outcome.id)
+        if asked is None:
+            return
+        self._open -= 1
+        if not self._open:
+            self._settled.set()
+        turn, call_id = asked
+        await turn.answer(replace(outcome, id=call_id))
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """Those of one brain after the other, each announced by Serving, up to the first that ends
+        the turn; BrainFault where none does, or where none may be asked any more."""
+        barred = await self._ladder.barred()
+        self._faults |= barred
+        for rung in self._to_ask(barred):
+            yield Serving(rung.name)
+            for again in (False, True):
+                async with aclosing(self._attempt(rung)) as events:
+                    async for event in events:
+                        yield event
+                fault = self._faults.get(rung.name)
+                if fault is None:
+                    return
+                if self._gave:
+                    yield Restarted()
+                deeds = await self._deeds()
+                if deeds:
+                    yield account(fault, deeds, self._ladder.catalogue, self._language)
+                    return
+                if again or not fault.retryable or rung.breaker.fault is not None:
+                    break
+        fault = most_telling(list(self._faults.values()))
+        assert fault is not None  # a ladder has rungs, and each that served has returned
+        yield replace(fault, retryable=False)
+
+    def _to_ask(self, barred: dict[str, BrainFault]) -> list[Rung]:
+        """The rungs in their order. If none is left, the first that may be back by now: a person
+        who would get no answer anyway can as well wait for one."""
+        rungs = self._ladder.rungs
+        passing = [
+            rung for rung in rungs if rung.name in barred and barred[rung.name].kind in PASSING
+        ]
+        return [rung for rung in rungs if rung.name not in barred] or passing[:1]
+
+    async def _attempt(self, rung: Rung) -> AsyncGenerator[BrainEvent]:
+        """One brain's events without its fault, which is left in `_faults`."""
+        self._attempts += 1
+        self._gave = False
+        self._faults.pop(rung.name, None)
+        knew = self._ladder.standing.alone
+        fault = BrainFault("broken", f"{rung.name} ended without an answer.", retryable=True)
+        try:
+            turn = rung.brain.begin(self._request)
+            async with aclosing(turn.events()) as events:
+                async for event in events:
+                    if isinstance(event, BrainFault):
+                        fault = event
+                        break
+                    if isinstance(event, ReplyText | ReplyAudio) and not self._gave:
+                        if line := self._line(rung):
+                            yield ReplyText(f"{line} ")
+                        self._gave = True
+                    yield self._pass_on(turn, event)
+                    if isinstance(event, TurnDone | NotMeant):
+                        rung.breaker.succeeded()
+                        return
+        except Exception:
+            # The edge towards a brain: whatever it raises, there may be another one.
+            _log.exception("the brain %s broke", rung.name)
+            fault = BrainFault("broken", f"{rung.name} stopped with an internal error.", False)
+        _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
+        rung.breaker.failed(fault)
+        self._faults[rung.name] = fault
+        self._ladder.standing.alone = knew  # what it may have said of it is void
+
+    def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
+        """The event as it leaves the ladder; what must be remembered of it is."""
+        match event:
+            case Heard(text, language):
+                self._request = replace(self._request, heard=text)
+                self._language = language or self._ladder.identify(text) or self._language
+            case Spent(_, cost_usd):
+                self._ladder.budget.spend(self._request.turn_id, cost_usd)
+            case ToolCall():
+                call_id = self._outer(event.id)
+                self._asked[call_id] = (turn, event.id)
+                self._open += 1
+                self._settled.clear()
+                return replace(event, id=call_id)
+            case ToolCallsCancelled(ids):
+                return ToolCallsCancelled(tuple(self._outer(call_id) for call_id in ids))
+        return event
+
+    def _outer(self, call_id: str) -> str:
+        """A call's id outside: unique in the turn. Two brains may both count from 1, and the id of
+        a call that has run would be answered with what it did."""
+        return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
+
+    def _line(self, rung: Rung) -> str:
+        """What must be said of the rung in front of its answer."""
+        above: list[BrainFault] = []
+        for other in self._ladder.rungs:
+            if other.name == rung.name:
+                break
+            if other.cloud and other.name in self._faults:
+                above.append(self._faults[other.name])
+        return self._ladder.standing.line(rung.name, above, self._language)
+
+    async def _deeds(self) -> Sequence[Deed]:
+        """What was done in this turn, once the calls under way have come back, or have had time to.
+
+        A call that is on its way to the house when its brain fails is either stopped before it is
+        sent or counted: it can never run beside another brain's.
+        """
+        if not self._asked:
+            return ()
+        ledger, turn_id = self._ladder.ledger, self._request.turn_id
+        ledger.withdraw(turn_id)
+        if self._open:
+            await self._settle()
+            ledger.withdraw(turn_id)
+        return ledger.mutations(turn_id)
+
+    async def _settle(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            waits = [
+                group.create_task(self._settled.wait()),
+                group.create_task(self._ladder.clock.sleep(SETTLE_S)),
+            ]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()

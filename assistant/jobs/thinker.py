@@ -1,0 +1,69 @@
+"""What can think about something for long (`gemini.once_model`), as the jobs see it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.brains.protocol import BrainFault, Usage
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from integrations.gemini.declarations import Declaration
+
+RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
+# Told of what a piece of work has cost in USD: its id (see `BuiltInRequest.id`), tokens, money.
+Spend = Callable[[str, Usage, float], Awaitable[None]]
+
+
+class Thought(Protocol):
+    """What came of it."""
+
+    @property
+    def text(self) -> str:
+        """The answer; empty where there is none."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all rounds."""
+        ...
+
+    @property
+    def cost_usd(self) -> float:
+        """Their price."""
+        ...
+
+    @property
+    def fault(self) -> BrainFault | None:
+        """Why there is no text, or why it is not whole."""
+        ...
+
+
+class Thinker(Protocol):
+    """A model that may call tools over several rounds."""
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: tuple[Declaration, ...],
+        call: RunCall,
+        rounds: int,
+        thinking: str,
+    ) -> Thought:
+        """Answer the question in at most so many rounds.
+
+        Never raises for what the service does; what `call` raises may come in a group.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """How to think for one turn."""
+
+    instruction: str  # of the system: persona, home, rules
+    thinking: str  # thinking level of the turn's profile; "" for the model's own
+
+
+Guide = Callable[[str], Awaitable[Guidance]]  # of the turn of that id; never raises

@@ -1,0 +1,202 @@
+"""The ladder of brains, by the settings: which there are, and why others are not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from assistant.brains.absent import AbsentBrain
+from assistant.brains.briefing import Briefer
+from assistant.brains.budget import Budget
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini_live import GeminiLiveBrain
+from assistant.brains.gemini_once import GeminiOnceBrain
+from assistant.brains.ladder import Ladder
+from assistant.brains.offline.brain import OfflineBrain
+from assistant.brains.protocol import Brain
+from assistant.brains.recognizer import make_recognizer
+from assistant.brains.rungs import CLOUD
+from assistant.clock import Clock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.config.tools import HOME_ASSISTANT
+from assistant.speech.identify import identify
+from integrations.gemini.access import NO_KEY, Access
+from integrations.gemini.live import LiveClient
+from integrations.gemini.models import ModelRow, model_row
+from integrations.gemini.once import OnceClient
+
+if TYPE_CHECKING:
+    from assistant.app import Bridge
+
+NO_CONSENT = (
+    "Gemini is not used, because speech would then go to Google: "
+    "privacy.accept_cloud = true allows it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Minds:
+    """Who understands what is said."""
+
+    ladder: Ladder
+    briefer: Briefer
+    budget: Budget
+    thinker: GeminiOnceBrain | None  # for questions that take long, where Gemini may be used
+    notices: tuple[str, ...]  # what a person should know of brains that are set but not there
+
+
+@asynccontextmanager
+async def open_minds(
+    settings: Settings, bridge: "Bridge", clock: Clock, *, resident: bool
+) -> AsyncIterator[Minds]:
+    """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
+
+    `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
+    leaves that to the notices.
+    """
+    async with AsyncExitStack() as stack:
+        briefer = await stack.enter_async_context(
+            Briefer(
+                bridge.tools.menu,
+                partial(bridge.hub.prompt, HOME_ASSISTANT),
+                lambda: bridge.home.house,
+                settings,
+                clock,
+            )
+        )
+        maker = _Maker(settings, bridge, clock, briefer, stack)
+        brains: list[Brain] = []
+        for name in settings.brain.order:
+            brain = await maker.make(name, absent_speaks=resident)
+            if brain is not None:
+                brains.append(brain)
+        notices = tuple(dict.fromkeys(maker.notices))
+        if not any(brain.name not in maker.absent for brain in brains):
+            raise ConfigError(
+                f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
+            )
+        budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
+        languages = tuple(settings.assistant.languages)
+        ladder = Ladder(
+            brains,
+            bridge.tools,
+            budget,
+            bridge.catalogue,
+            clock,
+            lambda text: identify(text, languages),
+        )
+        yield Minds(ladder, briefer, budget, maker.thinker, notices)
+
+
+def may_use_cloud(settings: Settings) -> bool:
+    """Whether Gemini is allowed and has a key."""
+    key = settings.gemini.api_key.get_secret_value().strip()
+    return settings.privacy.accept_cloud and bool(key)
+
+
+class _Maker:
+    """Makes one brain after the other; what it cannot make it says in `notices`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        bridge: "Bridge",
+        clock: Clock,
+        briefer: Briefer,
+        stack: AsyncExitStack,
+    ) -> None:
+        self._settings = settings
+        self._bridge = bridge
+        self._clock = clock
+        self._briefer = briefer
+        self._stack = stack
+        self.thinker: GeminiOnceBrain | None = None
+        self.notices: list[str] = []
+        self.absent: set[str] = set()
+
+    async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
+        """The brain of that name, or None where there is none. It ends with the stack."""
+        if name == "offline":
+            return await self._offline()
+        if name not in CLOUD:
+            self.notices.append(f"not in this version yet, so skipped: {name}")
+            return None
+        if not self._settings.privacy.accept_cloud:
+            return self._without(name, NO_CONSENT, "ladder.no_consent", speaks=absent_speaks)
+        if not may_use_cloud(self._settings):
+            return self._without(name, NO_KEY, "ladder.away_sign_in", speaks=absent_speaks)
+        gemini = self._settings.gemini
+        key = gemini.api_key.get_secret_value()
+        access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
+        return await (self._live(access) if name == "gemini-live" else self._once(access))
+
+    def _without(self, name: str, notice: str, key: str, *, speaks: bool) -> Brain | None:
+        self.notices.append(notice)
+        self.absent.add(name)
+        if not speaks:
+            return None
+        return AbsentBrain(name, "sign_in", notice, key, self._bridge.catalogue)
+
+    async def _live(self, access: Access) -> Brain:
+        settings = self._settings
+        client = await self._stack.enter_async_context(LiveClient(access))
+        brain = GeminiLiveBrain(
+            client,
+            self._briefer,
+            self._row("live"),
+            self._clock,
+            google_search=settings.gemini.google_search,
+            native_voice=settings.voice.engine == "gemini",
+            habits=_habits(settings),
+        )
+        return await self._stack.enter_async_context(brain)
+
+    async def _once(self, access: Access) -> Brain:
+        client = await self._stack.enter_async_context(OnceClient(access))
+        row = self._row("once")
+        self.thinker = GeminiOnceBrain(client, self._briefer, row)
+        return self.thinker
+
+    def _row(self, kind: Literal["live", "once"]) -> ModelRow:
+        gemini = self._settings.gemini
+        setting = "gemini.model" if kind == "live" else "gemini.once_model"
+        row, known = model_row(gemini.model if kind == "live" else gemini.once_model, kind)
+        if not known:
+            self.notices.append(
+                f'{setting} = "{row.name}" is a model that Hearth does not know: it is used with '
+                "the most cautious settings, and its cost is a guess"
+            )
+        return row
+
+    async def _offline(self) -> Brain:
+        settings, bridge = self._settings, self._bridge
+        # Models load here: not on the loop, which may be serving the embedded house.
+        recognizer = await asyncio.to_thread(
+            make_recognizer, settings.offline.recognizer, settings.assistant.languages
+        )
+        brain = OfflineBrain(
+            lambda: bridge.home.house,
+            bridge.tools.menu,
+            recognizer,
+            bridge.catalogue,
+            self._clock,
+            settings.assistant.area,
+            settings.assistant.languages,
+        )
+        self._stack.callback(brain.close)
+        return brain
+
+
+def _habits(settings: Settings) -> LiveHabits:
+    gemini = settings.gemini
+    return replace(
+        LiveHabits(),
+        connect_s=gemini.connect_timeout_s,
+        warm_s=gemini.keep_warm_s,
+        fresh_after_s=gemini.fresh_after_s,
+        first_event_s=gemini.first_event_timeout_s,
+        late_text_s=gemini.late_text_ms / 1000,
+    )

@@ -1,0 +1,73 @@
+"""Which of the configured languages a short sentence is in.
+
+Made for what people say to a house: three words, of which two may be a name in another language.
+So it counts the words of grammar and command, which people say in their own language, and leaves
+names alone. The reasons and figures are in docs/decisions/0009.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from assistant.speech.telling_words import LETTERS, WORDS
+
+_WORD = re.compile(r"[^\W\d_]+")
+_FIRST = 2.0  # votes of the first word: it is mostly the verb or the question, hardly ever a name
+_SIGN = 2.0  # votes of a sign such as "¿"
+_UNSURE = 2.0  # votes that are too few where a configured language has no table to object with
+
+
+def identify(text: str, languages: Sequence[str]) -> str | None:
+    """Which of the configured languages (codes such as "es-MX") `text` is in; None: cannot tell.
+
+    With only one language it is that one. A language without a table is never found.
+    """
+    if len(languages) == 1:
+        return languages[0]
+    bases = {language.split("-")[0]: language for language in reversed(languages)}
+    votes = _votes(text, [base for base in bases if base in WORDS])
+    ranked = sorted(votes, key=votes.__getitem__, reverse=True)
+    if not ranked:
+        return None
+    best, next_best = votes[ranked[0]], votes[ranked[1]] if len(ranked) > 1 else 0.0
+    if best <= next_best or (len(ranked) < len(bases) and best <= _UNSURE):
+        return None
+    return bases[ranked[0]]
+
+
+def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
+    """Each word's vote, shared by the languages that have it; one that all have tells nothing."""
+    plain = unicodedata.normalize("NFC", text).lower()  # not casefold: it would lose the "ß"
+    votes = dict.fromkeys(bases, 0.0)
+    for place, word in enumerate(_WORD.findall(plain)):
+        found = _languages_of(word, bases)
+        if len(found) == len(bases) > 1:
+            continue
+        for base in found:
+            votes[base] += (1.0 if place else _FIRST) / len(found)
+    for base in bases:
+        if any(sign in plain for sign in LETTERS.get(base, "") if not sign.isalpha()):
+            votes[base] += _SIGN
+    return votes
+
+
+def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
+    """The languages that have this word; else those with its letters; else without its accents."""
+    return (
+        [base for base in bases if word in WORDS[base]]
+        or [base for base in bases if any(letter in LETTERS.get(base, "") for letter in word)]
+        or [base for base in bases if _bare(word) in _BARE[base]]
+    )
+
+
+def _bare(word: str) -> str:
+    """Without accents, as some recognisers and many people write."""
+    parts = unicodedata.normalize("NFD", word)
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
+# Vietnamese without its marks looks like half the world's short words.
+_BARE = {
+    base: frozenset(map(_bare, words)) if base != "vi" else frozenset[str]()
+    for base, words in WORDS.items()
+}

@@ -1,0 +1,46 @@
+"""What a built-in tool is: one of Hearth's own, on the same path as every server's tool."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.tools.outcome import Tier
+
+HEARTH = "hearth"  # the server under which the menu and the journal list them
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInRequest:
+    """Where a call of a built-in comes from."""
+
+    id: str  # of this piece of work, unique among all turns
+    turn_id: str
+    heard: str | None  # the person's own words
+    language: str  # of the turn, for the sentence
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInResult:
+    """What became of a call of a built-in."""
+
+    sentence: str  # what happened, for the brain
+    data: str = ""  # what was asked for, where a sentence does not hold it
+    failed: bool = False
+    valid_options: tuple[str, ...] = ()  # what would have worked instead
+
+
+Run = Callable[[Mapping[str, Any], BuiltInRequest], Awaitable[BuiltInResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """One tool of Hearth's own."""
+
+    name: str
+    description: str  # for the model: what it does and when to call it
+    schema: Mapping[str, Any]  # JSON Schema of the arguments
+    tier: Tier
+    run: Run  # gets arguments that fit the schema; raises IntegrationError where it cannot
+
+
+NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}

@@ -1,0 +1,143 @@
+"""Runs one call that was allowed, once, and looks what happened."""
+
+from dataclasses import replace
+
+from assistant.tools.answer import MAX_DATA, Answer, read_answer
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
+from assistant.tools.hub import Hub
+from assistant.tools.intents import INTENTS
+from assistant.tools.menu import MenuEntry
+from assistant.tools.nearest import nearest_in_house
+from assistant.tools.outcome import Status, Tier, ToolOutcome
+from assistant.tools.policy import Verdict
+from assistant.tools.sentences import Sentences
+from assistant.tools.verify import Finding, LivePicture, verify
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.house import House
+from integrations.mcp.servers import CallLost, McpResult
+
+
+class Executor:
+    """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
+
+    def __init__(self, hub: Hub, home: LivePicture, wait_s: float) -> None:
+        """`wait_s`: how long a change in the house is waited for."""
+        self._hub = hub
+        self._home = home
+        self._wait_s = wait_s
+
+    async def run(
+        self,
+        entry: MenuEntry,
+        verdict: Verdict,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        request: BuiltInRequest,
+    ) -> ToolOutcome:
+        """The outcome, filled in from one that holds what is known before."""
+        if entry.built_in is not None:
+            return await self._run_own(entry.built_in, outcome, sentences, request)
+        before = self._home.house
+        try:
+            result = await self._hub.call(entry.server, entry.tool.name, outcome.arguments)
+        except (TimeoutError, CallLost) as error:
+            timeout = isinstance(error, TimeoutError)
+            status = Status.TIMEOUT if timeout else Status.UNKNOWN
+            sentence = sentences.say("tools.timeout" if timeout else "tools.lost")
+            finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
+            return replace(outcome, status=status, sentence=sentence, observed=finding.observed)
+        except IntegrationError as error:
+            return _not_reached(outcome, sentences, error)
+        return await self._after(entry, verdict, outcome, sentences, before, result)
+
+    async def _run_own(
+        self,
+        tool: BuiltIn,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        request: BuiltInRequest,
+    ) -> ToolOutcome:
+        try:
+            result = await tool.run(outcome.arguments, request)
+        except IntegrationError as error:
+            return _not_reached(outcome, sentences, error)
+        return replace(
+            outcome,
+            status=Status.FAILED if result.failed else Status.DONE,
+            sentence=result.sentence,
+            data=result.data[:MAX_DATA],
+            retryable=result.failed and bool(result.valid_options),
+            valid_options=result.valid_options,
+        )
+
+    async def _after(
+        self,
+        entry: MenuEntry,
+        verdict: Verdict,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        before: House,
+        result: McpResult,
+    ) -> ToolOutcome:
+        """What the server's answer and the house tell."""
+        answer = read_answer(result)
+        if answer.error:
+            near = nearest_in_house(outcome.arguments, before) if entry.of_home else ()
+            return replace(
+                outcome,
+                status=Status.FAILED,
+                sentence=sentences.with_options("tools.failed", near, reason=answer.error),
+                data=answer.text,
+                retryable=bool(near),
+                valid_options=near,
+            )
+        if verdict.tier is Tier.READ:
+            sentence = sentences.say("tools.answered")
+            return replace(outcome, status=Status.DONE, sentence=sentence, data=answer.text)
+        reached = answer.succeeded or verdict.entities
+        finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
+        status = self._status(entry, answer, finding)
+        return replace(
+            outcome,
+            status=status,
+            observed=finding.observed,
+            sentence=sentences.after(status, answer, finding, self._home.house),
+            data=answer.text,
+        )
+
+    async def _look(
+        self,
+        entry: MenuEntry,
+        verdict: Verdict,
+        entity_ids: tuple[str, ...],
+        *,
+        wait_s: float,
+        before: House,
+    ) -> Finding:
+        suffix = entry.suffix if entry.of_home else ""
+        return await verify(suffix, verdict.arguments, entity_ids, before, self._home, wait_s)
+
+    def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
+        """Seen as asked, or not; what no state can tell is believed while the picture is live."""
+        if answer.failed:
+            return Status.FAILED
+        if finding.as_asked is False:
+            return Status.NOT_OBSERVED
+        intent = INTENTS.get(entry.suffix) if entry.of_home else None
+        moves = intent is not None and intent.by_target
+        if finding.as_asked is None and moves and not self._home.connected:
+            return Status.NOT_OBSERVED
+        return Status.DONE
+
+
+def _not_reached(
+    outcome: ToolOutcome, sentences: Sentences, error: IntegrationError
+) -> ToolOutcome:
+    """The outcome of a call that did not run, because nobody was there to run it."""
+    return replace(
+        outcome,
+        status=Status.FAILED,
+        sentence=sentences.say("tools.unreachable"),
+        data=str(error),
+        retryable=isinstance(error, Unavailable),
+    )

@@ -1,0 +1,72 @@
+"""The ear on a thread of its own: the loop never waits for ring, wake word or voice activity."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from assistant.brains.audio import TurnAudio
+from assistant.turn.ear import Ear, EarEvent
+from assistant.turn.events import OpenTurn
+from audio.frames import SAMPLES_PER_MS, Frame
+
+
+class Hearing:
+    """What the runner knows of sound. Without an ear nothing is ever heard."""
+
+    def __init__(self, ear: Ear | None) -> None:
+        self._ear = ear
+        self._worker = ThreadPoolExecutor(1, "ear")
+
+    @property
+    def possible(self) -> bool:
+        """There is an ear."""
+        return self._ear is not None
+
+    async def restart(self) -> None:
+        """A new source begins. Raises RuntimeError where there is no ear."""
+        ear = self._needed()
+        await asyncio.get_running_loop().run_in_executor(self._worker, ear.restart)
+
+    async def hear(self, frame: Frame) -> list[EarEvent]:
+        """Take the next frame. Raises RuntimeError where there is no ear."""
+        ear = self._needed()
+        return await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
+
+    def watch(self, from_ms: float, after_ms: float) -> None:
+        """Look for speech (see `Ear.watch`)."""
+        if self._ear is not None:
+            self._ear.watch(from_ms, after_ms)
+
+    def unwatch(self) -> None:
+        """Nobody is expected to speak without the wake word."""
+        if self._ear is not None:
+            self._ear.unwatch()
+
+    def forget(self) -> None:
+        """Nothing heard so far may be looked back on."""
+        if self._ear is not None:
+            self._ear.forget()
+
+    @property
+    def last_voiced_ms(self) -> float | None:
+        """The last voiced sample of the speech under way, None where nobody speaks."""
+        return None if self._ear is None else self._ear.last_voiced_ms
+
+    def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
+        """A spoken turn's sound, with what the ring holds since the mark; None for the others."""
+        if self._ear is None or opening.source not in ("voice", "follow_up"):
+            return None
+        ring = self._ear.ring
+        mark = max(round(opening.mark_ms * SAMPLES_PER_MS), ring.start)
+        at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
+        audio = TurnAudio(detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark))
+        audio.append(ring.since(mark))
+        return audio
+
+    def close(self) -> None:
+        """Give up the thread; the ear is the caller's."""
+        self._worker.shutdown()
+
+    def _needed(self) -> Ear:
+        if self._ear is None:
+            raise RuntimeError("this runner was made without an ear")
+        return self._ear

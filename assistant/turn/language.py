@@ -1,0 +1,66 @@
+"""Which of the configured languages a turn is in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def _cannot_tell(text: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """The configured languages, and how to tell a text's.
+
+    `identify` gives one of `codes`, or None where it cannot tell; it is called on the loop for
+    every clause, so it must be quick.
+    """
+
+    codes: tuple[str, ...] = ("en",)  # the first is assumed until we know better
+    identify: Callable[[str], str | None] = _cannot_tell
+
+    @property
+    def first(self) -> str:
+        """What is assumed of somebody who has not spoken yet."""
+        return self.codes[0]
+
+    def configured(self, code: str | None) -> str | None:
+        """The configured language that a code such as "es-MX" stands for, None where none is."""
+        if not code:
+            return None
+        if code in self.codes:
+            return code
+        base = _base(code)
+        return next((known for known in self.codes if _base(known) == base), None)
+
+
+def _base(code: str) -> str:
+    return code.replace("_", "-").split("-")[0].lower()
+
+
+class TurnLanguage:
+    """One turn's language: assumed at first, then as the person's words show, else the answer's."""
+
+    def __init__(self, languages: Languages, given: str | None = None) -> None:
+        """`given`: where it is known beforehand."""
+        self.code = given or languages.first
+        self._languages = languages
+        self._known = given is not None
+
+    def heard(self, text: str, code: str | None) -> None:
+        """What the person said, and its language where the brain can tell."""
+        self._settle(self._languages.configured(code) or self._languages.identify(text))
+
+    def of_clause(self, text: str) -> str | None:
+        """The language of one clause of the answer, None where it cannot be told.
+
+        Where the person's own words have not told the turn's, the first clause that can does.
+        """
+        told = self._languages.identify(text)
+        if not self._known:
+            self._settle(told)
+        return told
+
+    def _settle(self, told: str | None) -> None:
+        if told is not None:
+            self.code, self._known = told, True

@@ -1,0 +1,78 @@
+"""Where the conversation stands: what the turn machine remembers between two events."""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Literal
+
+from assistant.turn.events import Announced, Source
+
+ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true
+
+
+class State(Enum):
+    """Where the conversation stands."""
+
+    IDLE = auto()  # waiting for the wake word
+    WAKING = auto()  # the wake word was heard, the command has not begun
+    LISTENING = auto()  # the person is speaking to us
+    THINKING = auto()  # the sentence is over, nothing of the answer is to be heard yet
+    SPEAKING = auto()  # the answer is being played
+    FOLLOW_UP = auto()  # we asked; the microphone is open without wake word
+    FAULT = auto()  # there is no microphone; typed turns still work
+
+
+class Microphone(Enum):
+    """Whether sound may still come."""
+
+    OPEN = auto()
+    ENDED = auto()  # a file that is over, or a process that only takes typed turns
+    LOST = auto()  # a device that is being looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The waits and habits, in milliseconds of sound."""
+
+    settle_ms: float = 200  # speech this soon after the detection may be the wake word's own tail
+    wake_sound_ms: float = 400  # the wake sound plays only after this much silence
+    no_speech_ms: float = 5_000  # after the wake word
+    longest_ms: float = (
+        20_000  # from the detection, or the start of a follow-up, to the end of the sentence
+    )
+    follow_up_ms: float = 8_000  # the microphone stays open this long after a question
+    pre_roll_ms: float = 300  # kept from before the speech that answers a question
+    echo_tail_ms: float = 200  # speech this soon after our own voice is its echo
+    follow_up: Literal["question", "always", "never"] = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The whole state of the conversation."""
+
+    rules: Rules = field(default_factory=Rules)
+    state: State = State.IDLE
+    turn: int = 0  # number of the newest turn; events of older ones are stale
+    source: Source = "voice"  # how the newest turn came in
+    since_ms: float = 0.0  # when WAKING, LISTENING or FOLLOW_UP began to be counted
+    now_ms: float = 0.0  # the latest Tick
+    sounded: bool = False  # the wake sound of this turn was played
+    asks: bool = False  # the answer ends in a question
+    error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
+    microphone: Microphone = Microphone.OPEN
+    muted: bool = False  # nothing is listened to; what is under way is still answered
+    announcing: Announced | None = None  # what the newest turn announces
+    announcements: tuple[Announced, ...] = ()  # waiting for the conversation to rest
+
+    @property
+    def wants_sound(self) -> bool:
+        """The microphone is wanted: a file that is pulled may go on."""
+        return self.state in _OPEN_EARS
+
+    @property
+    def rests(self) -> bool:
+        """No turn is under way and nobody is expected to speak."""
+        return self.state in _RESTING
+
+
+_OPEN_EARS = frozenset({State.IDLE, State.WAKING, State.LISTENING, State.FOLLOW_UP})
+_RESTING = frozenset({State.IDLE, State.FAULT})

@@ -1,0 +1,122 @@
+"""Work that outlasts its turn, wired together: jobs, thinking, and the tools that ask for them."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from assistant.brains.gemini_once import ThinkResult
+from assistant.brains.protocol import BrainFault, Usage
+from assistant.clock import Clock
+from assistant.config.schema import Settings
+from assistant.jobs.keeper import Jobs
+from assistant.jobs.patient import PATIENCE_S, Patient
+from assistant.jobs.tell import Teller
+from assistant.jobs.thinker import Guidance, RunCall
+from assistant.journal.records import TurnRecord
+from assistant.minds import Minds, may_use_cloud
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.long_work import LongWork
+from assistant.tools.builtin.think import Thinking
+from assistant.tools.toolbox import Toolbox
+from assistant.turn.log import TurnLog
+from assistant.turn.runner import Runner
+from integrations.gemini.declarations import Declaration
+
+_NO_USAGE = Usage(0, 0)
+
+
+class Works:
+    """Made with the tools, so that the menu is whole; `serve` then says who thinks and speaks."""
+
+    def __init__(
+        self, settings: Settings, tools: Toolbox, catalogue: Catalogue, clock: Clock
+    ) -> None:
+        self._tools = tools
+        self._catalogue = catalogue
+        self._clock = clock
+        self._minds: Minds | None = None
+        self._runner: Runner | None = None
+        self._log: TurnLog | None = None
+        thinks = "gemini-once" in settings.brain.order and may_use_cloud(settings)
+        teller = Teller(catalogue, self if thinks else None, self._spent)
+        self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
+        tools.offer(*LongWork(self.jobs, catalogue).tools())
+        if thinks:
+            thinking = Thinking(self, tools, self.jobs, self._guide, self._spent, catalogue)
+            tools.offer(thinking.tool())
+
+    async def __aenter__(self) -> Self:
+        await self.jobs.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.jobs.__aexit__(kind, error, traceback)
+
+    def runner_of_calls(self, *, resident: bool) -> Patient:
+        """The way of every turn's calls. In a process that stays, long ones become jobs."""
+        after_s = PATIENCE_S if resident else None
+        return Patient(self._tools, self.jobs, self._catalogue, self._clock, after_s)
+
+    def serve(self, minds: Minds, runner: Runner, log: TurnLog) -> None:
+        """Who thinks, who speaks and who writes down."""
+        self._minds, self._runner, self._log = minds, runner, log
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: Sequence[Declaration],
+        call: RunCall,
+        rounds: int,
+        thinking: str,
+    ) -> ThinkResult:
+        """Hand a question to `gemini.once_model`, unless the day's money is spent."""
+        if self._minds is None or self._minds.thinker is None:
+            return _no_thought("There is nobody to think about it.")
+        if await self._minds.budget.reached():
+            return _no_thought("Today's budget is spent.")
+        return await self._minds.thinker.think(
+            question,
+            instruction=instruction,
+            declarations=tuple(declarations),
+            call=call,
+            rounds=rounds,
+            thinking=thinking,
+        )
+
+    def _announce(self, text: str, language: str) -> None:
+        if self._runner is not None:
+            self._runner.announce(text, language)
+
+    async def _guide(self, turn_id: str) -> Guidance:
+        assert self._minds is not None
+        profile = self._runner.profile if self._runner is not None else ""
+        briefing = await self._minds.briefer.brief(profile)
+        return Guidance(briefing.instruction, briefing.thinking)
+
+    async def _spent(self, work_id: str, usage: Usage, cost_usd: float) -> None:
+        """Count it at once, and keep it over a restart."""
+        if self._minds is not None:
+            self._minds.budget.spend(work_id, cost_usd)
+        if self._log is not None:
+            await self._log.keep(
+                TurnRecord(
+                    turn_id=work_id,
+                    started_at=self._clock.now(),
+                    source="job",
+                    language="",
+                    brain="gemini-once",
+                    usage=usage,
+                    cost_usd=cost_usd,
+                )
+            )
+
+
+def _no_thought(message: str) -> ThinkResult:
+    return ThinkResult("", _NO_USAGE, 0.0, BrainFault("budget", message, retryable=False))

@@ -1,0 +1,111 @@
+"""How Gemini is reached: the key, the address, and one client that is set explicitly in everything.
+
+What google-genai would take from its own environment variables (another key, Vertex, an address, an
+API version) is given here, so that only Hearth's settings count.
+"""
+
+import logging
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from integrations.errors import Misconfigured, SignInAgain
+from integrations.tls import tls_context
+
+if TYPE_CHECKING:
+    from google.genai import Client
+
+KEY_PAGE = "https://aistudio.google.com/apikey"
+NO_KEY = f"Gemini needs a key: make one at {KEY_PAGE} and set it as gemini.api_key."
+
+_BASE_URL = "https://generativelanguage.googleapis.com"
+_MAX_FRAME_BYTES = 16 * 1024 * 1024  # native audio comes faster than it plays, in large frames
+_PING_INTERVAL_S = 20
+_PING_TIMEOUT_S = 60  # pongs come up to 30 s late (googleapis/python-genai #2935)
+# Facts of the field say 2; below, so that closing is over within the 2 s that a session promises.
+_CLOSE_TIMEOUT_S = 1.5
+
+# At DEBUG the websocket library writes the headers of the handshake, and the key is one of them.
+_socket_log = logging.getLogger("integrations.gemini.socket")
+_socket_log.setLevel(logging.INFO)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What is needed to reach Gemini."""
+
+    api_key: str = field(repr=False)
+    base_url: str = ""  # "": Google's; else https://host[:port]
+    ca_file: str = ""  # PEM of the only authorities to trust; "": those of the system
+    api_version: str = "v1beta"  # google-genai 3.0 moved its default to v1; Live is known on v1beta
+
+
+def make_client(access: Access) -> "Client":
+    """A client of google-genai for Live and for plain requests. Imports it (0.6 s) and blocks.
+
+    Raises SignInAgain without a usable key, Misconfigured for an unusable address or `ca_file`.
+    Whoever makes it ends it by `close_client`.
+    """
+    from google.genai import Client
+    from google.genai.types import HttpOptions
+    from httpx2 import AsyncHTTPTransport
+
+    key = _usable_key(access.api_key)
+    address = _usable_address(access.base_url)
+    context = tls_context(ca_file=access.ca_file, setting="gemini.ca_file")
+    # The SDK warns of every value that an enumeration of its own lacks: to us that is no fault.
+    warnings.filterwarnings("ignore", r".* is not a valid \w+$", UserWarning, r"google\.genai")
+    return Client(
+        vertexai=False,
+        api_key=key,
+        http_options=HttpOptions(
+            base_url=address,
+            api_version=access.api_version,
+            client_args={"verify": context},
+            # One set for both: the SDK gives each transport those that it knows.
+            async_client_args={
+                "verify": context,
+                # With a transport of ours it takes httpx2 even where aiohttp is installed.
+                "transport": AsyncHTTPTransport(verify=context),
+                "ssl": context,
+                "ping_interval": _PING_INTERVAL_S,
+                "ping_timeout": _PING_TIMEOUT_S,
+                "close_timeout": _CLOSE_TIMEOUT_S,
+                "max_size": _MAX_FRAME_BYTES,
+                "logger": _socket_log,
+            },
+        ),
+    )
+
+
+async def close_client(client: "Client") -> None:
+    """Close what the client keeps open for plain requests."""
+    await client.aio.aclose()
+    client.close()
+
+
+def _usable_key(given: str) -> str:
+    key = given.strip()
+    if not key:
+        raise SignInAgain(NO_KEY)
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SignInAgain(
+            "gemini.api_key holds a character that no key has: copy it again from " + KEY_PAGE + "."
+        )
+    return key
+
+
+def _usable_address(given: str) -> str:
+    """Without a slash at the end; the SDK puts its path behind it and makes it wss for Live."""
+    try:
+        parts = urlsplit(given or _BASE_URL)
+        usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise Misconfigured(
+            "gemini.base_url is no address: leave it empty for Google's own, "
+            "or give one like https://host:8443."
+        )
+    return (given or _BASE_URL).rstrip("/")

@@ -1,0 +1,233 @@
+"""Every failure on the way to Gemini as an error of ours, by what can be done about it.
+
+Sources: the SDK's errors as google-genai 3.4.0 raises them (a close of any code during receiving or
+set-up is an APIError with that code; a send on a dead socket is the websocket library's own error;
+a refused upgrade is InvalidStatus), and the close reasons that people report on GitHub. One close
+code stands for several causes, so the reason's text is judged before the code.
+"""
+
+import re
+import ssl
+from dataclasses import dataclass
+
+from integrations.errors import (
+    Blocked,
+    Exhausted,
+    IntegrationError,
+    Misconfigured,
+    Refused,
+    Retired,
+    SignInAgain,
+    Stale,
+    Unavailable,
+)
+from integrations.gemini.access import KEY_PAGE
+from integrations.gemini.models import MODELS
+
+_QUOTED = 160  # characters of a reason that are shown
+_DOWN = "Gemini cannot be reached: check the network connection."
+_LATE = "Gemini did not answer in time: check the network connection."
+_SIGN_IN = f"Gemini does not accept gemini.api_key: make a new key at {KEY_PAGE} and set it."
+_EXHAUSTED = (
+    "The quota of gemini.api_key is used up: it comes back by itself, "
+    "or raise the limit at https://aistudio.google.com."
+)
+
+# A part of the service's text (lower case) and what it means; the first that fits counts.
+_TELLING = (
+    ("quota", "exhausted"),
+    ("resource_exhausted", "exhausted"),
+    ("resource has been exhausted", "exhausted"),
+    ("billing", "exhausted"),
+    ("prepayment credits", "exhausted"),
+    ("api key", "sign_in"),  # "API key not valid", "... expired", "... was reported as leaked"
+    ("api_key", "sign_in"),
+    ("unregistered callers", "sign_in"),
+    ("permission denied", "sign_in"),
+    ("permission_denied", "sign_in"),
+    ("unauthenticated", "sign_in"),
+    ("location is not supported", "location"),
+    ("session not found", "stale"),
+    ("session expired", "stale"),
+    ("not found for api version", "retired"),
+    ("not supported for bidigeneratecontent", "retired"),
+    ("not supported for generatecontent", "retired"),
+    ("no longer available", "retired"),
+    ("prohibited content", "blocked"),
+    ("prohibited_content", "blocked"),
+    ("blocked due to", "blocked"),
+    ("due to safety", "blocked"),
+    ("operation is not implemented", "down"),  # comes and goes around tool calls: livekit #4545
+)
+_BY_CODE = {  # close codes (RFC 6455) and statuses of HTTP
+    1002: "refused",
+    1003: "refused",
+    1007: "refused",
+    1008: "refused",
+    1009: "refused",
+    400: "refused",
+    401: "sign_in",
+    403: "sign_in",
+    404: "address",
+    413: "refused",
+    422: "refused",
+    429: "exhausted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the service said: a close code or HTTP status, and its text."""
+
+    code: int
+    text: str
+    closed: bool = True  # a close of the socket, else an answer of HTTP
+
+
+def fault_of(
+    error: BaseException,
+    *,
+    model: str,
+    resuming: bool = False,
+    setting: str = "gemini.model",
+    secret: str = "",
+) -> IntegrationError:
+    """The error of ours for whatever was raised on the way to Gemini.
+
+    `resuming`: the request carried a handle. `setting`: the key that names `model`. `secret` is
+    taken out of what is quoted.
+    """
+    if isinstance(error, IntegrationError):
+        return error
+    if isinstance(error, TimeoutError):  # first: it may come before the SDK is imported
+        return Unavailable(_LATE)
+    told = _told(error)
+    if told is None:
+        return _without_words(error)
+    meaning = _meaning(told)
+    if resuming and meaning == "refused":
+        meaning = "stale"  # 1007 on a resume: Google's developer forum, 186392
+    return _worded(meaning, told, _Names(model, setting, secret))
+
+
+def _told(error: BaseException) -> _Told | None:
+    """What the service itself said, or None: it said nothing."""
+    from google.genai.errors import APIError
+    from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+    if isinstance(error, APIError):
+        said = (error.message, error.status, error.details)
+        text = " ".join(part for part in said if isinstance(part, str))
+        code = error.code if isinstance(error.code, int) else 0
+        return _Told(code, text, closed=code >= 1000)
+    if isinstance(error, ConnectionClosed):
+        frame = error.rcvd
+        return _Told(frame.code, frame.reason) if frame else _Told(1006, "")
+    if isinstance(error, InvalidStatus):
+        body = (error.response.body or b"")[:2_000].decode(errors="replace")
+        return _Told(error.response.status_code, body, closed=False)
+    return None
+
+
+def _meaning(told: _Told) -> str:
+    text = told.text.lower()
+    for part, meaning in _TELLING:
+        if part in text:
+            return meaning
+    if not told.closed and 300 <= told.code < 400:
+        return "address"
+    return _BY_CODE.get(told.code, "down")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a sentence may name."""
+
+    model: str
+    setting: str
+    secret: str
+
+
+def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
+    match meaning:
+        case "sign_in":
+            return SignInAgain(_SIGN_IN)
+        case "exhausted":
+            return Exhausted(_EXHAUSTED)
+        case "location":
+            return Misconfigured(
+                "Gemini is not offered where this device is: take gemini-live and gemini-once "
+                "out of brain.order."
+            )
+        case "retired":
+            return Retired(_gone(names))
+        case "address":
+            return Misconfigured(
+                f"The address of Gemini answers with status {told.code}: "
+                "check gemini.base_url and gemini.api_version."
+            )
+        case "stale":
+            return Stale("Gemini no longer knows this session: a fresh one is needed.")
+        case "blocked":
+            return Blocked("Gemini declines to answer this.")
+        case "refused":
+            return Refused(
+                f"Gemini refuses the request ({told.code}{_quoted(told.text, names.secret)}): "
+                f'check {names.setting} = "{names.model}" and gemini.api_version.'
+            )
+        case _:
+            return Unavailable(
+                f"Gemini broke off ({told.code}{_quoted(told.text, names.secret)}): "
+                "it may work again in a moment."
+            )
+
+
+def _gone(names: _Names) -> str:
+    row = MODELS.get(names.model)
+    successor = row.successor if row else None
+    if successor:
+        mend = f'set {names.setting} = "{successor}"'
+    else:
+        mend = f"set another {names.setting} from https://ai.google.dev/gemini-api/docs/models"
+    return f'Gemini has no model "{names.model}" (any more): {mend}.'
+
+
+def _quoted(text: str, secret: str) -> str:
+    """The service's words for a sentence of ours; words long enough to be a key are left out."""
+    if secret:
+        text = text.replace(secret, "…")
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    short = re.sub(r"\S{24,}", "…", " ".join(printable.split()))[:_QUOTED].rstrip(" .")
+    return f', "{short}"' if short else ""
+
+
+def _without_words(error: BaseException) -> IntegrationError:
+    """Failures before the service could say anything, and answers that cannot be read."""
+    from httpx2 import InvalidURL, TimeoutException, TransportError
+    from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
+
+    causes = _causes(error)
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return Misconfigured(
+            "The certificate of Gemini's address is not trusted: "
+            "set gemini.ca_file to its authority, or leave gemini.base_url empty."
+        )
+    if isinstance(error, (InvalidURI, InvalidURL)):
+        return Misconfigured("gemini.base_url is no address: leave it empty for Google's own.")
+    if isinstance(error, TimeoutException):
+        return Unavailable(_LATE)
+    if isinstance(error, (OSError, TransportError, InvalidMessage)):  # the last: no whole answer
+        return Unavailable(_DOWN)
+    if isinstance(error, InvalidHandshake):
+        return Misconfigured("Gemini's address speaks another protocol: check gemini.base_url.")
+    return Unavailable(
+        f"Gemini answered in a form that Hearth does not know ({type(error).__name__})."
+    )
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and what it came from."""
+    causes = [error]
+    while (before := causes[-1].__cause__ or causes[-1].__context__) and before not in causes:
+        causes.append(before)
+    return causes

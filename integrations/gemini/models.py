@@ -1,0 +1,257 @@
+"""What each Gemini model takes and costs: one row per model, each with its source.
+
+A field that a model does not know closes the socket (1007), so the set-up is built from the row and
+nothing else asks for a model's name. Figures and capabilities were read in November 2026.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from enum import Enum
+from typing import Literal
+
+from integrations.gemini.events import TokensUsed
+
+Kind = Literal["live", "once"]
+Behavior = Literal["BLOCKING", "NON_BLOCKING"]
+
+
+class Status(Enum):
+    """How long a model is there to stay, by Google's model pages."""
+
+    STABLE = "stable"
+    PREVIEW = "preview"
+    DEPRECATED = "deprecated"  # still answers, will not for long
+    RETIRED = "retired"  # closed with 1008
+    UNKNOWN = "unknown"  # not in this table
+
+
+class Thinking(Enum):
+    """Which thinking setting a model takes; the wrong one is refused with 1007."""
+
+    NONE = "none"  # any setting is refused
+    LEVEL = "level"  # thinking_level
+    BUDGET = "budget"  # thinking_budget, in tokens; 0 is off
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """USD per million tokens, paid tier."""
+
+    text_in: float
+    audio_in: float
+    text_out: float  # thoughts count as text
+    audio_out: float
+    since: date = date.min  # the first day of this price
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model. Whatever is off by default must not be sent."""
+
+    name: str  # without "models/"
+    kind: Kind  # "live": a websocket session; "once": generate_content
+    status: Status
+    source: str  # where capabilities and prices were read
+    prices: tuple[Prices, ...]  # ascending by `since`
+    thinking: Thinking = Thinking.NONE
+    levels: tuple[str, ...] = ()  # of thinking, ascending
+    level_always: bool = False  # without one it is refused, or thinks longer than a command needs
+    behaviors: tuple[Behavior, ...] = ()  # of a function; empty: the field must be omitted
+    scheduling: bool = False  # a function response may say when it is spoken
+    context_update: bool = False  # instruction and tools may change in the session
+    client_content: bool = False  # context may be added in the session, turn_complete=False
+    proactivity: bool = False  # may be set on v1beta
+    affective: bool = False  # affective dialogue may be set on v1beta
+    custom_vocabulary: bool = False  # of the input transcription
+    language_codes: bool = False  # of the transcription
+    search: bool = False  # Google Search beside functions
+    context_tokens: int = 131_072
+    output_tokens: int = 8_192  # both limits: the smallest of the family where none is documented
+    successor: str | None = None  # the model to set instead
+
+
+_LIVE_PRICES = Prices(text_in=0.75, audio_in=3.00, text_out=4.50, audio_out=12.00)
+_NATIVE_25_PRICES = Prices(text_in=0.50, audio_in=3.00, text_out=2.00, audio_out=12.00)
+_FLASH_PRICES = (  # text, images and sound at one price; it answers text only
+    Prices(text_in=0.75, audio_in=0.75, text_out=3.75, audio_out=3.75),
+    Prices(text_in=1.50, audio_in=1.50, text_out=7.50, audio_out=7.50, since=date(2027, 1, 1)),
+)
+_DEAREST = Prices(text_in=1.50, audio_in=3.00, text_out=7.50, audio_out=12.00)  # of all rows
+
+_LEVELS = ("LOW", "MEDIUM", "HIGH")
+_BEST_LIVE = "gemini-3.8-live"
+_BEST_ONCE = "gemini-3.8-flash"
+
+_ROWS = (
+    ModelRow(
+        name="gemini-3.8-live",
+        kind="live",
+        status=Status.STABLE,
+        # Proactive audio and affective dialogue are always on; setting either is refused. The
+        # vocabulary is documented on Vertex only, and the language codes by the SDK only.
+        source=(
+            "Google's model page and Live best practices, September 2026; functions: "
+            "MemberJunction/MJ #4512; context update: google-genai 3.4.0; prices: Google's page as "
+            "quoted in jferreiros/vortex #109, text also in Vercel's catalogue"
+        ),
+        prices=(_LIVE_PRICES,),
+        behaviors=("BLOCKING", "NON_BLOCKING"),
+        scheduling=True,
+        context_update=True,
+        client_content=True,
+        custom_vocabulary=True,
+        language_codes=True,
+        search=True,
+        output_tokens=65_536,
+    ),
+    ModelRow(
+        name="gemini-3.8-live-extended-thinking",
+        kind="live",
+        status=Status.STABLE,
+        # Scheduling is refused by one report and taken by another, so it counts as refused.
+        source=(
+            "Google's model page, September 2026; thinking: vercel/ai #20787; scheduling: "
+            "openclaw/openclaw #152413 against AidenAI-IO/aiden-firmware #708; prices as "
+            "gemini-3.8-live"
+        ),
+        prices=(_LIVE_PRICES,),
+        thinking=Thinking.LEVEL,
+        levels=_LEVELS,
+        level_always=True,
+        behaviors=("NON_BLOCKING",),
+        search=True,
+    ),
+    ModelRow(
+        name="gemini-3.1-flash-live-preview",
+        kind="live",
+        status=Status.PREVIEW,
+        # Functions are synchronous, so there is no behaviour to set. Of client content in the
+        # session the page says allowed and early reports say 1007, so it counts as refused.
+        source=(
+            "Google's model page, September 2026; empty replies with a level: "
+            "google-gemini/gemini-live-api-examples #37; language codes: "
+            "sierra-research/tau2-bench #544; prices: a public log of September 2026"
+        ),
+        prices=(_LIVE_PRICES,),
+        thinking=Thinking.LEVEL,
+        levels=("MINIMAL", *_LEVELS),
+        language_codes=True,
+        search=True,
+        successor=_BEST_LIVE,
+    ),
+    ModelRow(
+        name="gemini-2.5-flash-native-audio-preview-12-2025",
+        kind="live",
+        status=Status.DEPRECATED,
+        # Proactive audio and affective dialogue exist here, but on v1alpha only.
+        source=(
+            "Google's model page, September 2026; prices: Google's page as quoted in "
+            "BerriAI/litellm #32113"
+        ),
+        prices=(_NATIVE_25_PRICES,),
+        thinking=Thinking.BUDGET,
+        behaviors=("BLOCKING", "NON_BLOCKING"),
+        scheduling=True,
+        search=True,
+        successor=_BEST_LIVE,
+    ),
+    ModelRow(
+        name="gemini-live-2.5-flash-preview",
+        kind="live",
+        status=Status.RETIRED,
+        source="Google's model page: shut down 2025-12-09; price not known, the dearest assumed",
+        prices=(_DEAREST,),
+        successor=_BEST_LIVE,
+    ),
+    ModelRow(
+        name="gemini-2.0-flash-live-001",
+        kind="live",
+        status=Status.RETIRED,
+        source="Google's model page: shut down 2025-12-09; price not known, the dearest assumed",
+        prices=(_DEAREST,),
+        successor=_BEST_LIVE,
+    ),
+    ModelRow(
+        name="gemini-3.8-flash",
+        kind="once",
+        status=Status.STABLE,
+        source=(
+            "Google's model page, September 2026; levels: LiveBench/LiveBench #531; prices and "
+            "limits: Google's page as quoted in pydantic/genai-prices #678"
+        ),
+        prices=_FLASH_PRICES,
+        thinking=Thinking.LEVEL,
+        levels=_LEVELS,
+        level_always=True,  # by itself it thinks at MEDIUM
+        search=True,
+        context_tokens=1_048_576,
+        output_tokens=65_536,
+    ),
+    ModelRow(
+        name="gemini-3.7-flash",
+        kind="once",
+        status=Status.STABLE,
+        source=(
+            "No MINIMAL: openclaw/openclaw #123366; prices as gemini-3.8-flash: "
+            "Portkey-AI/models #917; limits assumed as there"
+        ),
+        prices=_FLASH_PRICES,
+        thinking=Thinking.LEVEL,
+        levels=_LEVELS,
+        level_always=True,  # by itself it thinks at MEDIUM
+        search=True,
+        context_tokens=1_048_576,
+        output_tokens=65_536,
+        successor=_BEST_ONCE,
+    ),
+)
+MODELS: Mapping[str, ModelRow] = {row.name: row for row in _ROWS}
+
+# Every optional field is off: a model that would take more still works, one that would not as well.
+# A function without behaviour follows the model's own default.
+_SAFEST = ModelRow(
+    name="",
+    kind="live",
+    status=Status.UNKNOWN,
+    source="not in the table: nothing optional is sent, the dearest price is assumed",
+    prices=(_DEAREST,),
+)
+
+
+def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
+    """The row of a model and whether it is known; of an unknown one the safest row, of `kind`.
+
+    `name` may begin with "models/". The caller warns of an unknown name.
+    """
+    bare = name.strip().removeprefix("models/")
+    known = MODELS.get(bare)
+    if known is not None:
+        return known, True
+    successor = _BEST_LIVE if kind == "live" else _BEST_ONCE
+    return replace(_SAFEST, name=bare, kind=kind, successor=successor), False
+
+
+def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
+    """What these tokens cost at the prices of the day `on` (default: today in UTC).
+
+    By modality where the service tells it. The details do not add up to the totals (Google's
+    developer forum, 188765): what is left of a total costs the text price.
+    """
+    day = on or datetime.now(UTC).date()
+    prices = [price for price in row.prices if price.since <= day][-1]
+    audio_in = used.by_modality.get("input_audio", 0)
+    audio_out = used.by_modality.get("output_audio", 0)
+    text_in = max(_told(used, "input_") - audio_in, used.input_tokens - audio_in)
+    text_out = max(_told(used, "output_") - audio_out, used.output_tokens - audio_out)
+    return (
+        audio_in * prices.audio_in
+        + text_in * prices.text_in
+        + audio_out * prices.audio_out
+        + text_out * prices.text_out
+    ) / 1_000_000
+
+
+def _told(used: TokensUsed, side: str) -> int:
+    """The tokens that the details account for on one side."""
+    return sum(count for key, count in used.by_modality.items() if key.startswith(side))

@@ -1,0 +1,319 @@
+"""Plain requests to Gemini: a recording or a text goes there whole, the answer comes as a stream.
+
+No socket stays open: each round of tool calls is one more request with all that was said before.
+"""
+
+import asyncio
+import io
+import logging
+import wave
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from integrations.errors import Blocked, IntegrationError
+from integrations.gemini.access import Access, close_client, make_client
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.events import FunctionCall, TokensUsed
+from integrations.gemini.faults import fault_of
+from integrations.gemini.live import FunctionAnswer
+from integrations.gemini.models import ModelRow
+from integrations.gemini.setup import INPUT_RATE, thinking_of, tools_of
+
+if TYPE_CHECKING:
+    from google.genai import Client, types
+
+_log = logging.getLogger(__name__)
+_SETTING = "gemini.once_model"
+PATIENCE_S = 10.0  # for the first piece of an answer, and between two pieces
+# `finishReason` of the Gemini API where the answer was cut off for what it says.
+_DECLINED = frozenset(
+    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "ESCALATION"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OnceSetup:
+    """What every request of a conversation carries."""
+
+    row: ModelRow
+    instruction: str
+    declarations: tuple[Declaration, ...] = ()
+    thinking: str = ""  # a level, e.g. "low"; "": as little as the model does
+
+
+@dataclass(frozen=True, slots=True)
+class OnceText:
+    """A further piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnceCalls:
+    """What the model wants run before it goes on; every id is to be answered once."""
+
+    calls: tuple[FunctionCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnceEnd:
+    """The model has ended this answer: the last event."""
+
+    reason: str | None  # as the service names it, e.g. "STOP", "MAX_TOKENS"
+
+
+OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
+
+
+class OnceClient:
+    """Makes conversations, which share one pool of connections. Use it as a context manager."""
+
+    def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
+        """`patience_s`: real seconds for the first piece of an answer, and between two pieces."""
+        self.access = access
+        self._patience_s = patience_s
+        self._client: Client | None = None
+        self._making = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Nothing is opened before the first request."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await close_client(client)
+
+    def converse(self, setup: OnceSetup) -> "OnceConversation":
+        """A new conversation. Does no I/O."""
+        return OnceConversation(self, setup, self._patience_s)
+
+    async def sdk(self) -> "Client":
+        """The client of google-genai, made at the first call. Raises IntegrationError."""
+        async with self._making:
+            if self._client is None:
+                # Importing the SDK takes more than half a second.
+                self._client = await asyncio.to_thread(make_client, self.access)
+            return self._client
+
+
+class OnceConversation:
+    """What was said so far, and the requests that go on with it.
+
+    Add to it, then iterate `stream`; after OnceCalls give the answers and iterate a new one.
+    """
+
+    def __init__(self, client: OnceClient, setup: OnceSetup, patience_s: float) -> None:
+        self._client = client
+        self._setup = setup
+        self._patience_s = patience_s
+        self._contents: list[types.Content] = []
+        self._nameless: set[str] = set()  # ids that the service did not give
+
+    def hear(self, pcm: bytes) -> None:
+        """The person has said this: 16 kHz mono int16."""
+        from google.genai import types
+
+        self._add_user(types.Part.from_bytes(data=wav_of(pcm), mime_type="audio/wav"))
+
+    def read(self, text: str) -> None:
+        """The person has written this."""
+        from google.genai import types
+
+        self._add_user(types.Part.from_text(text=text))
+
+    def answer(self, answers: Sequence[FunctionAnswer]) -> None:
+        """What became of the calls: all of the last OnceCalls, in one go."""
+        from google.genai import types
+
+        responses = [
+            types.FunctionResponse(
+                id=None if answer.id in self._nameless else answer.id,
+                name=answer.name,
+                response=answer.response,
+            )
+            for answer in answers
+        ]
+        self._add_user(*(types.Part(function_response=response) for response in responses))
+
+    async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
+        """Ask, and yield the answer as it comes; OnceCalls, TokensUsed and OnceEnd at its end.
+
+        `may_call`: False makes the model answer in words. Tokens are told even where the request
+        then fails. Raises IntegrationError; Blocked where the service declines the content.
+        """
+        parts: list[types.Part] = []
+        used: TokensUsed | None = None
+        reason: str | None = None
+        try:
+            async with aclosing(self._chunks(may_call)) as chunks:
+                async for chunk in chunks:
+                    used = tokens_of(chunk) or used
+                    reason = _reason(chunk) or reason
+                    _raise_if_declined(chunk)
+                    for part in _parts(chunk):
+                        parts.append(part)
+                        if part.text and not part.thought:
+                            yield OnceText(part.text)
+        except IntegrationError:
+            if used is not None:
+                yield used
+            raise
+        self._echo(parts)
+        calls = tuple(self._calls(parts))
+        if calls:
+            yield OnceCalls(calls)
+        if used is not None:
+            yield used
+        yield OnceEnd(reason)
+
+    async def _chunks(self, may_call: bool) -> "AsyncGenerator[types.GenerateContentResponse]":
+        model = self._setup.row.name
+        try:
+            sdk = await self._client.sdk()
+            answer = await sdk.aio.models.generate_content_stream(
+                model=model, contents=list(self._contents), config=self._config(may_call)
+            )
+            chunks = cast("AsyncGenerator[types.GenerateContentResponse]", answer)
+            try:
+                while True:
+                    async with asyncio.timeout(self._patience_s):
+                        chunk = await anext(chunks, None)  # the first one sends the request
+                    if chunk is None:
+                        return
+                    yield chunk
+            except GeneratorExit:
+                await _hang_up(chunks)
+                raise
+        except IntegrationError:
+            raise
+        except Exception as error:
+            key = self._client.access.api_key
+            raise fault_of(error, model=model, setting=_SETTING, secret=key) from error
+
+    def _config(self, may_call: bool) -> "types.GenerateContentConfig":
+        from google.genai import types
+
+        setup = self._setup
+        config = types.GenerateContentConfig(
+            system_instruction=setup.instruction or None,
+            # Search beside functions is not known to work in plain requests, so it is left out.
+            tools=list(tools_of(setup.row, setup.declarations, google_search=False)) or None,
+            thinking_config=thinking_of(setup.row, setup.thinking),
+            # The calls are ours to run, and so are further requests.
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            automatic_continuation=False,
+        )
+        if setup.declarations and not may_call:
+            mode = types.FunctionCallingConfigMode.NONE
+            config.tool_config = types.ToolConfig(
+                function_calling_config=types.FunctionCallingConfig(mode=mode)
+            )
+        return config
+
+    def _add_user(self, *parts: "types.Part") -> None:
+        from google.genai import types
+
+        self._contents.append(types.Content(role="user", parts=list(parts)))
+
+    def _echo(self, parts: "list[types.Part]") -> None:
+        """Keep the answer part by part as it came.
+
+        Gemini 3 refuses a call whose thought signature is missing, and a signature may come in a
+        part without words (Google's page on thought signatures): nothing is joined or changed.
+        """
+        from google.genai import types
+
+        kept = [part for part in parts if part.model_dump(exclude_none=True) != {"text": ""}]
+        if kept:
+            self._contents.append(types.Content(role="model", parts=kept))
+
+    def _calls(self, parts: "list[types.Part]") -> Iterator[FunctionCall]:
+        for part in parts:
+            call = part.function_call
+            if call is None or not call.name:
+                continue
+            call_id = call.id
+            if not call_id:
+                call_id = f"once-{len(self._nameless) + 1}"
+                self._nameless.add(call_id)
+            yield FunctionCall(call_id, call.name, dict(call.args or {}))
+
+
+async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
+    """Close the connection of an answer that is not read to its end.
+
+    Closing the SDK's generator leaves the one inside it, and with it the HTTP response, to the
+    garbage collector; till then the answer goes on coming in. To be cancelled while it waits for
+    more is what makes the HTTP client close.
+    """
+    try:
+        async with asyncio.timeout(0):
+            async for _ in chunks:
+                pass
+    except TimeoutError:
+        pass  # as it should be
+    except Exception as error:
+        _log.debug("an answer that nobody wanted any more broke off: %s", type(error).__name__)
+
+
+def wav_of(pcm: bytes) -> bytes:
+    """16 kHz mono int16 as a WAV file."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(INPUT_RATE)
+        writer.writeframes(pcm)
+    return file.getvalue()
+
+
+def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
+    """The token counts so far in this answer, where a piece of it tells them."""
+    usage = chunk.usage_metadata
+    if usage is None:
+        return None
+    by_modality: dict[str, int] = {}
+    sides = (
+        ("input", usage.prompt_tokens_details),
+        ("input", usage.tool_use_prompt_tokens_details),
+        ("output", usage.candidates_tokens_details),
+    )
+    for side, details in sides:
+        for detail in details or ():
+            if detail.modality is not None and detail.token_count:
+                key = f"{side}_{detail.modality.value.lower()}"
+                by_modality[key] = by_modality.get(key, 0) + detail.token_count
+    return TokensUsed(
+        (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
+        (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+        by_modality,
+    )
+
+
+def _parts(chunk: "types.GenerateContentResponse") -> "list[types.Part]":
+    content = chunk.candidates[0].content if chunk.candidates else None
+    return list(content.parts or ()) if content else []
+
+
+def _reason(chunk: "types.GenerateContentResponse") -> str | None:
+    reason = chunk.candidates[0].finish_reason if chunk.candidates else None
+    return reason.value if reason else None
+
+
+def _raise_if_declined(chunk: "types.GenerateContentResponse") -> None:
+    feedback = chunk.prompt_feedback
+    if feedback is not None and feedback.block_reason is not None:
+        raise Blocked(f"Gemini declined the request ({feedback.block_reason.value}).")
+    reason = _reason(chunk)
+    if reason in _DECLINED:
+        raise Blocked(f"Gemini broke its answer off ({reason}).")

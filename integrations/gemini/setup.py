@@ -1,0 +1,135 @@
+"""The set-up of a session, and tools and thinking of any request, from a model's row.
+
+The service closes the socket on a field that the model does not know, so only what the row allows
+is sent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.models import ModelRow, Thinking
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+INPUT_RATE = 16_000  # Hz, mono int16; Google's Live API documentation: other rates are resampled
+AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
+
+# Every turn is billed for the whole window (Google's Live best practices), so it is kept short.
+_COMPRESS_AT_TOKENS = 10_000
+_COMPRESS_TO_TOKENS = 4_000
+_MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
+
+# Tokens per level, as Google's OpenAI-compatible interface maps them for the models of 2.5.
+_BUDGETS = {"LOW": 1_024, "MEDIUM": 8_192, "HIGH": 24_576}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSetup:
+    """What a session is opened with. Equal set-ups make equal sessions."""
+
+    row: ModelRow
+    instruction: str
+    declarations: tuple[Declaration, ...]
+    vocabulary: tuple[str, ...] = ()  # names that the transcription should know, best first
+    language_codes: tuple[str, ...] = ()  # BCP-47
+    voice: str = ""  # a prebuilt voice; "": the model's own
+    google_search: bool = False
+    handle: str | None = None  # of the session to resume
+    thinking: str = ""  # a level, e.g. "low"; "": as little as the model can
+
+
+def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
+    """The configuration that google-genai's `live.connect` takes."""
+    from google.genai import types
+
+    row = setup.row
+    config = types.LiveConnectConfig(
+        # There is no conversational Live model that answers text (Google's model pages).
+        response_modalities=[types.Modality.AUDIO],
+        system_instruction=setup.instruction,
+        tools=list(tools_of(row, setup.declarations, google_search=setup.google_search)) or None,
+        thinking_config=thinking_of(row, setup.thinking),
+        input_audio_transcription=types.AudioTranscriptionConfig(
+            custom_vocabulary=_some(setup.vocabulary[:_MAX_VOCABULARY], row.custom_vocabulary),
+            language_codes=_some(setup.language_codes, row.language_codes),
+        ),
+        output_audio_transcription=types.AudioTranscriptionConfig(),
+        # We say ourselves when speech begins and ends; outside of it nothing counts as input.
+        realtime_input_config=types.RealtimeInputConfig(
+            automatic_activity_detection=types.AutomaticActivityDetection(disabled=True),
+            activity_handling=types.ActivityHandling.START_OF_ACTIVITY_INTERRUPTS,
+            turn_coverage=types.TurnCoverage.TURN_INCLUDES_ONLY_ACTIVITY,
+        ),
+        session_resumption=types.SessionResumptionConfig(handle=setup.handle),
+        context_window_compression=types.ContextWindowCompressionConfig(
+            trigger_tokens=_COMPRESS_AT_TOKENS,
+            sliding_window=types.SlidingWindow(target_tokens=_COMPRESS_TO_TOKENS),
+        ),
+    )
+    if setup.voice:
+        named = types.PrebuiltVoiceConfig(voice_name=setup.voice)
+        config.speech_config = types.SpeechConfig(
+            voice_config=types.VoiceConfig(prebuilt_voice_config=named)
+        )
+    return config
+
+
+def tools_of(
+    row: ModelRow, declarations: Sequence[Declaration], *, google_search: bool
+) -> "tuple[types.Tool, ...]":
+    """The functions as one tool, and Google Search as another where the row has it.
+
+    Functions go by `parameters`, never by `parameters_json_schema`: with that one of the models
+    speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
+    """
+    from google.genai import types
+
+    tools = []
+    if declarations:
+        behavior = types.Behavior(row.behaviors[0]) if row.behaviors else None
+        functions = [
+            types.FunctionDeclaration(
+                name=one.name,
+                description=one.description,
+                parameters=(
+                    types.Schema.model_validate(one.parameters) if one.parameters else None
+                ),
+                # Left out it means "as before", not a default (MemberJunction/MJ #4512).
+                behavior=behavior,
+            )
+            for one in declarations
+        ]
+        tools.append(types.Tool(function_declarations=functions))
+    if google_search and row.search:
+        tools.append(types.Tool(google_search=types.GoogleSearch()))
+    return tuple(tools)
+
+
+def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
+    """The thinking setting for the level `wish`; None where none may or need be sent.
+
+    A level that the model lacks becomes the next one above it, else its highest.
+    """
+    from google.genai import types
+
+    wanted = wish.strip().upper()
+    if row.thinking is Thinking.BUDGET:
+        return types.ThinkingConfig(thinking_budget=_BUDGETS.get(wanted, 0))
+    if row.thinking is Thinking.NONE or (not wanted and not row.level_always):
+        return None
+    return types.ThinkingConfig(thinking_level=types.ThinkingLevel(_level(row.levels, wanted)))
+
+
+def _level(levels: tuple[str, ...], wanted: str) -> str:
+    ascending = ("", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+    place = ascending.index(wanted) if wanted in ascending else 0
+    above = [level for level in levels if ascending.index(level) >= place]
+    return above[0] if above else levels[-1]
+
+
+def _some(values: tuple[str, ...], allowed: bool) -> list[str] | None:
+    """A list where there is something to send and it may be sent."""
+    return list(values) if values and allowed else None

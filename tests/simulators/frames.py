@@ -1,0 +1,103 @@
+"""The messages that the simulated service sends, in camel case as it writes them."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.simulators.script import Done, Hear, Inner, Tokens
+from tests.simulators.sound import RATE_OUT
+from tests.simulators.wire import Json, encoded
+
+
+def content(**fields: Any) -> Json:
+    """A serverContent."""
+    return {"serverContent": fields}
+
+
+def heard(step: Hear, text: str) -> Json:
+    """A piece of the person's transcript."""
+    said: Json = {"text": text}
+    if step.language:
+        said["languageCode"] = step.language
+    return content(inputTranscription=said)
+
+
+def spoken(pcm: bytes | None, text: str | None) -> Json:
+    """A piece of the model's sound, of its transcript, or of both."""
+    fields: Json = {}
+    if pcm is not None:
+        blob = {"mimeType": f"audio/pcm;rate={RATE_OUT}", "data": encoded(pcm)}
+        fields["modelTurn"] = {"role": "model", "parts": [{"inlineData": blob}]}
+    if text is not None:
+        fields["outputTranscription"] = {"text": text}
+    return content(**fields)
+
+
+def inner(step: Inner) -> Json:
+    """A text part."""
+    part: Json = {"text": step.text}
+    if step.thought:
+        part["thought"] = True
+    return content(modelTurn={"role": "model", "parts": [part]})
+
+
+def turn_complete(step: Done) -> Json:
+    """The end of a turn, with what was used where the step says it."""
+    fields: Json = {"turnComplete": True}
+    if step.status:
+        fields["interactionStatus"] = step.status
+    if step.reason:
+        fields["turnCompleteReason"] = step.reason
+    frame = content(**fields)
+    return {**frame, **usage(step.usage)} if step.usage else frame
+
+
+def usage(tokens: Tokens) -> Json:
+    """A usageMetadata of a Live session."""
+    counts: Json = {
+        "promptTokenCount": tokens.prompt,
+        "responseTokenCount": tokens.response,
+        "totalTokenCount": tokens.prompt + tokens.response + tokens.thoughts,
+        "promptTokensDetails": _details(tokens.prompt_details),
+        "responseTokensDetails": _details(tokens.response_details),
+    }
+    if tokens.thoughts:
+        counts["thoughtsTokenCount"] = tokens.thoughts
+    return {"usageMetadata": counts}
+
+
+def usage_once(tokens: Tokens) -> Json:
+    """A usageMetadata of generateContent, which names the reply's tokens differently."""
+    counts: Json = dict(usage(tokens)["usageMetadata"])
+    counts["candidatesTokenCount"] = counts.pop("responseTokenCount")
+    counts["candidatesTokensDetails"] = counts.pop("responseTokensDetails")
+    return {"usageMetadata": counts}
+
+
+def handle(name: str | None) -> Json:
+    """A resumption update; None: there is no point to resume from now."""
+    return {
+        "sessionResumptionUpdate": (
+            {"newHandle": "", "resumable": False}
+            if name is None
+            else {"newHandle": name, "resumable": True}
+        )
+    }
+
+
+def cancellation(ids: Sequence[str]) -> Json:
+    """Calls that are taken back."""
+    return {"toolCallCancellation": {"ids": list(ids)}}
+
+
+def split(text: str, pieces: int) -> list[str]:
+    """`text` in about so many pieces at its spaces, which stay with the following word."""
+    words = text.split(" ")
+    parts = [word if index == 0 else f" {word}" for index, word in enumerate(words)]
+    count = max(1, min(pieces, len(parts)))
+    edges = [round(index * len(parts) / count) for index in range(count + 1)]
+    return ["".join(parts[first:last]) for first, last in itertools.pairwise(edges)]
+
+
+def _details(counts: Mapping[str, int]) -> list[Json]:
+    return [{"modality": name, "tokenCount": count} for name, count in counts.items()]

@@ -1,0 +1,255 @@
+"""A SIMULATOR of Google's Gemini: the Live API over TLS websockets, and generateContent over REST.
+
+It is no Google software and has never met the real service: it knows what Google's documentation,
+the google-genai client and public reports say, and plays what a test has scripted (`script.py`).
+Both APIs are on one port of 127.0.0.1, with a certificate made when it starts.
+
+What it refuses, as the service does (sources at each check):
+- a missing key (HTTP 403) or a wrong one (close 1007); the key in the address; another API version
+- 1007: a first message that is not setup; unknown fields anywhere; a setup that the model does not
+  take (thinking, affective dialogue, proactive_audio:false, modality TEXT, transcription settings);
+  declarations outside of the OpenAPI subset, with illegal or double names, none or more than 512;
+  sound other than audio/pcm;rate=16000; media_chunks; audio_stream_end in manual mode;
+  activity_start twice, activity_end without it; function responses with an id that is missing,
+  unknown, answered or cancelled; scheduling, behaviour or context updates the model does not have
+- 1008: a model or a handle that it does not have
+- 1011: a handle whose old socket is still open
+Sound outside of an activity it ignores, as the service does, and tells the test (`stray`).
+
+What it adds for the test: whatever was not scripted, and whatever was scripted and did not happen,
+raises AssertionError when the context ends.
+"""
+
+import re
+import tempfile
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Self
+
+from aiohttp import web
+
+from assistant.clock import Clock, SystemClock
+from tests.simulators.book import Book, Expectations, Respond, RespondOnce
+from tests.simulators.certificate import make_certificate
+from tests.simulators.live import LiveSocket
+from tests.simulators.models import MODELS, ModelRules
+from tests.simulators.once import OnceService, http_error
+from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
+from tests.simulators.script import OnceTurn, Opening, Turn
+from tests.simulators.wire import Refusal
+
+KEY = "simulated-key"
+_UNREGISTERED = "Method doesn't allow unregistered callers."
+_BAD_KEY = "API key not valid. Please pass a valid API key."
+_STOP_WITHIN_S = 1.0
+_MOST_BYTES = 20_000_000  # of a REST request; Google's limit for inline data is 20 MB
+
+
+class GeminiSimulator:
+    """The simulated service, from entering its context to leaving it.
+
+    `turns`, `once`, `openings`: what is done for each, in their order; beyond them `respond`,
+    `respond_once` and `opening` tell. `refusals`: patterns of "1007 reason" that the test means to
+    provoke. `retired`: models that are gone. `cancels_blocking`: new input cancels a BLOCKING call.
+    `keep_turns`: only so many of the newest are kept, for long runs.
+    """
+
+    def __init__(
+        self,
+        turns: Sequence[Turn] = (),
+        *,
+        respond: Respond | None = None,
+        once: Sequence[OnceTurn] = (),
+        respond_once: RespondOnce | None = None,
+        openings: Sequence[Opening] = (),
+        opening: Opening | None = None,
+        refusals: Sequence[str] = (),
+        retired: Sequence[str] = (),
+        models: Mapping[str, ModelRules] = MODELS,
+        key: str = KEY,
+        version: str = "v1beta",
+        cancels_blocking: bool = True,
+        handles: bool = True,
+        stray_fails: bool = True,
+        check: bool = True,
+        keep_turns: int | None = None,
+        clock: Clock | None = None,
+        port: int = 0,
+    ) -> None:
+        expected = Expectations(
+            turns=turns,
+            respond=respond,
+            once=once,
+            respond_once=respond_once,
+            openings=openings,
+            opening=opening or Opening(),
+            refusals=refusals,
+        )
+        self._book = Book(
+            expected,
+            models,
+            retired,
+            clock or SystemClock(),
+            keep_turns,
+            cancels_blocking=cancels_blocking,
+            gives_handles=handles,
+            version=version,
+        )
+        self.key = key
+        self.port = port
+        self.ca_file = Path()  # known once it has started
+        self._check = check
+        self._stray_fails = stray_fails
+        self._stack = AsyncExitStack()
+        self._once: OnceService | None = None
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="simulator-"))
+            certificate = make_certificate(Path(folder))
+            self.ca_file = certificate.ca_file
+            self._once = OnceService(self._book)
+            application = web.Application(client_max_size=_MOST_BYTES)
+            application.router.add_get("/ws/{method}", self._live)
+            application.router.add_post("/{version}/models/{call}", self._rest)
+            runner = web.AppRunner(application, shutdown_timeout=_STOP_WITHIN_S, access_log=None)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            stack.callback(self._once.stopping.set)
+            context = certificate.server_context()
+            await web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=context).start()
+            self.port = runner.addresses[0][1]
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> None:
+        left = self._once.unconsumed() if self._once else []
+        for connection in self.connections:
+            if connection.open:
+                connection.close(1001, "The simulator stops.")
+        async with self._stack:
+            pass
+        if error is None and self._check:
+            self.assert_as_scripted(left)
+
+    def assert_as_scripted(self, more: Sequence[str] = ()) -> None:
+        """Nothing unexpected has happened and nothing expected is missing."""
+        wrong = [*self.failures, *self._book.unconsumed(), *more]
+        if self._stray_fails and self.stray_bytes:
+            wrong.append(f"{self.stray_bytes} bytes of sound came outside of any activity")
+        if wrong:
+            log = "\n  ".join(self._book.log)
+            raise AssertionError("\n".join(wrong) + f"\nWhat happened:\n  {log}")
+
+    # --- what a client needs
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"https://127.0.0.1:{self.port}"
+
+    # --- what a test asks
+
+    @property
+    def turns(self) -> list[HeardTurn]:
+        """The turns so far."""
+        return self._book.turns
+
+    @property
+    def connections(self) -> list[ConnectionRecord]:
+        """All websockets so far; those refused with an HTTP status are none."""
+        return self._book.connections
+
+    @property
+    def once_requests(self) -> list[OnceRequest]:
+        """The REST requests that were acceptable."""
+        return self._book.once_requests
+
+    @property
+    def sessions(self) -> dict[str, Session]:
+        """The conversations by their name."""
+        return self._book.sessions
+
+    @property
+    def failures(self) -> list[str]:
+        """What has happened and was not scripted."""
+        return self._book.failures
+
+    @property
+    def open_sockets(self) -> int:
+        """Websockets that are open now."""
+        return sum(connection.open for connection in self.connections)
+
+    @property
+    def total_sockets(self) -> int:
+        """Websockets so far."""
+        return len(self.connections)
+
+    @property
+    def heard_samples(self) -> int:
+        """Samples of sound inside of activities, over all connections."""
+        return self._book.heard_samples
+
+    @property
+    def stray_bytes(self) -> int:
+        """Bytes of sound outside of activities, over all connections."""
+        return self._book.stray_bytes
+
+    def expire_handles(self) -> None:
+        """The service forgets every handle that it has given so far."""
+        self._book.expire_handles()
+
+    async def until(self, holds: Callable[[], bool], timeout_s: float = 5.0) -> None:
+        """Wait, in the simulator's own loop, until something holds. Raises TimeoutError."""
+        await self._book.changes.until(holds, timeout_s)
+
+    def wait_until(self, holds: Callable[[], bool], timeout_s: float = 5.0) -> None:
+        """The same from another thread than the simulator's."""
+        self._book.changes.wait_until(holds, timeout_s)
+
+    # --- HTTP
+
+    def _key_is_missing(self, request: web.Request) -> bool:
+        if "key" in request.query:
+            self._book.fail("the key came in the address")
+        if "x-goog-api-key" in request.headers:
+            return False
+        self._book.refuse(Refusal(_UNREGISTERED, 403))
+        return True
+
+    def _key_is_right(self, request: web.Request) -> bool:
+        return request.headers.get("x-goog-api-key") == self.key
+
+    async def _live(self, request: web.Request) -> web.StreamResponse:
+        opening = self._book.take_opening()
+        await self._book.clock.sleep(opening.upgrade_delay_s)
+        if opening.http_status is not None:
+            return http_error(opening.http_status)
+        service = f"google.ai.generativelanguage.{self._book.version}.GenerativeService"
+        if request.match_info["method"] != f"{service}.BidiGenerateContent":
+            self._book.refuse(Refusal(request.path, 404))
+            return http_error(404)
+        if self._key_is_missing(request):
+            return http_error(403, _UNREGISTERED)
+        return await LiveSocket(self._book, opening, self._key_is_right(request)).serve(request)
+
+    async def _rest(self, request: web.Request) -> web.StreamResponse:
+        assert self._once is not None
+        call = re.fullmatch(r"([^:]+):streamGenerateContent", request.match_info["call"])
+        known = request.match_info["version"] == self._book.version
+        if call is None or not known or request.query.get("alt") != "sse":
+            self._book.refuse(Refusal(request.path_qs, 404))
+            return http_error(404)
+        if self._key_is_missing(request):
+            return http_error(403, _UNREGISTERED)
+        if not self._key_is_right(request):
+            self._book.refuse(Refusal(_BAD_KEY, 400))
+            return http_error(400, _BAD_KEY, "API_KEY_INVALID")
+        return await self._once.serve(request, call[1])

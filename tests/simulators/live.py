@@ -1,0 +1,220 @@
+"""One Live socket of the simulated service: upgrade, setup, frames in and out, and its end."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from integrations.owner import OwnedTasks
+from tests.simulators.book import Book
+from tests.simulators.conversation import Conversation
+from tests.simulators.handshake import Setup, model_name, read_setup
+from tests.simulators.models import ModelRules
+from tests.simulators.records import ConnectionRecord, Ending, Frame, Session
+from tests.simulators.script import Opening
+from tests.simulators.wire import INTERNAL, NOT_HERE, Json, Refusal, known_fields, normalised
+
+_LATER = ("clientContent", "realtimeInput", "toolResponse", "contextUpdate")
+_CLOSE_WITHIN_S = 2.0
+_REASON_BYTES = 123  # RFC 6455, 5.5
+
+
+class LiveSocket:
+    """Serves one websocket until its end."""
+
+    def __init__(self, book: Book, opening: Opening, key_is_right: bool) -> None:
+        self._book = book
+        self._opening = opening
+        self._key_is_right = key_is_right
+        self._outbox: asyncio.Queue[Frame | Ending] = asyncio.Queue()
+        self._over = False  # the service has ended it: what still comes in is not looked at
+        self._written = asyncio.Event()  # the writer has ended
+        self._setup_seen = False
+        self._session: Session | None = None
+        self._conversation: Conversation | None = None
+        self._tasks = OwnedTasks()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._record = ConnectionRecord(
+            index=len(book.connections),
+            opened_at=book.clock.monotonic(),
+            send=self._send,
+        )
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Upgrade the request and keep to the protocol until the socket is closed."""
+        socket = web.WebSocketResponse(autoping=False, compress=False, timeout=_CLOSE_WITHIN_S)
+        await socket.prepare(request)
+        self._book.connections.append(self._record)
+        self._book.note(f"connection {self._record.index} is open")
+        try:
+            async with self._tasks:
+                self._tasks.start(self._write(socket, request), "simulator-writer")
+                try:
+                    await self._read(socket)
+                finally:
+                    self._closed(socket)
+        except* Exception as group:
+            # A fault of a script or of the simulator: the test that is told of it fails.
+            for error in group.exceptions:
+                self._book.fail(f"connection {self._record.index}: {error!r}")
+        return socket
+
+    def _closed(self, socket: web.WebSocketResponse) -> None:
+        self._record.closed_at = self._book.clock.monotonic()
+        self._record.close_code = socket.close_code
+        if self._session:
+            self._session.connection = None
+        if self._conversation:
+            self._conversation.closed()
+        self._book.note(f"connection {self._record.index} is closed ({socket.close_code})")
+
+    # --- the wire
+
+    def _send(self, item: Frame | Ending) -> None:
+        """Put something on the wire, in order, from any thread."""
+        if threading.get_ident() == self._thread:
+            self._outbox.put_nowait(item)
+        else:
+            self._loop.call_soon_threadsafe(self._outbox.put_nowait, item)
+
+    async def _write(self, socket: web.WebSocketResponse, request: web.Request) -> None:
+        try:
+            while True:
+                item = await self._outbox.get()
+                if isinstance(item, Frame):
+                    # The real service sends its JSON in binary frames.
+                    await socket.send_bytes(json.dumps(item.message).encode())
+                    continue
+                self._over = True
+                if item.code is None:
+                    assert request.transport is not None
+                    request.transport.abort()
+                else:
+                    reason = item.reason.encode()[:_REASON_BYTES]
+                    await socket.close(code=item.code, message=reason)
+                return
+        except ConnectionError:
+            return  # the client has gone: the reader sees it as well
+        finally:
+            self._written.set()
+
+    async def _read(self, socket: web.WebSocketResponse) -> None:
+        while True:
+            message = await socket.receive()
+            if message.type in (WSMsgType.TEXT, WSMsgType.BINARY):
+                self._take(message.data)
+            elif message.type is WSMsgType.PING:
+                self._pong(socket, message.data)
+            elif message.type is not WSMsgType.PONG:
+                break
+        if self._over:
+            await self._written.wait()  # the closing handshake
+
+    def _pong(self, socket: web.WebSocketResponse, data: bytes) -> None:
+        self._record.pings += 1
+        self._book.changes.tell()
+        delay = self._opening.pong_delay_s
+
+        async def answer(seconds: float) -> None:
+            await self._book.clock.sleep(seconds)
+            if not socket.closed:
+                await socket.pong(data)
+
+        if delay is not None:
+            self._tasks.start(answer(delay), "simulator-pong")
+
+    def _take(self, data: str | bytes) -> None:
+        if self._over:
+            return
+        try:
+            message = normalised(json.loads(data))
+            if self._conversation:
+                self._conversation.receive(message)
+            else:
+                self._set_up(message)
+        except ValueError:
+            self._refuse(Refusal("Request contains an invalid argument."))
+        except Refusal as refusal:
+            self._refuse(refusal)
+        except AssertionError as error:
+            self._book.fail(str(error))
+            self._end(INTERNAL, "This was not scripted.")
+
+    def _refuse(self, refusal: Refusal) -> None:
+        if not refusal.scripted:
+            self._book.refuse(refusal)
+        self._end(refusal.code, refusal.reason)
+
+    def _end(self, code: int, reason: str) -> None:
+        self._over = True
+        self._record.refused = (code, reason)
+        self._record.send(Ending(code, reason))
+
+    # --- the setup
+
+    def _set_up(self, message: Any) -> None:
+        if self._setup_seen:
+            raise Refusal("The client must wait for setupComplete.")
+        self._setup_seen = True
+        self._record.setup_at = self._book.clock.monotonic()
+        fields = known_fields(message, ("setup", *_LATER), "message")
+        if list(fields) != ["setup"]:
+            raise Refusal("The first message must be setup.")
+        if not self._key_is_right:
+            # As it is reported of the service: it upgrades and then closes.
+            raise Refusal("API key not valid. Please pass a valid API key.")
+        if self._opening.drop:
+            self._record.send(Ending(None))
+            return
+        if self._opening.refuse:
+            code, reason = self._opening.refuse
+            raise Refusal(reason, code, scripted=True)
+        rules = self._rules(fields["setup"])
+        setup = self._record.setup = read_setup(fields["setup"], rules)
+        self._session = self._session_of(setup)
+        self._session.connection = self._record.index
+        self._record.session = self._session.name
+        self._book.note(f"connection {self._record.index}: setup of {self._session.name}")
+        if not self._opening.silent:
+            work = self._complete(setup, rules, self._session)
+            self._tasks.start(work, "simulator-setup")
+
+    def _rules(self, setup: Json) -> ModelRules:
+        name = model_name(setup)
+        rules = self._book.rules(name, live=True)
+        if rules is None:
+            raise Refusal(
+                f"models/{name} is not found for API version {self._book.version}, or is not "
+                "supported for bidiGenerateContent.",
+                NOT_HERE,
+                scripted=self._book.is_retired(name),
+            )
+        return rules
+
+    def _session_of(self, setup: Setup) -> Session:
+        if setup.resumes is None:
+            return self._book.new_session()
+        if self._opening.refuse_handle:
+            raise Refusal("BidiGenerateContent session not found", NOT_HERE, scripted=True)
+        session = self._book.resume(setup.resumes)
+        if session.connection is not None:
+            # aicc2025/sip-to-ai PR #14: the old socket must be closed before.
+            raise Refusal("Internal error encountered.", INTERNAL)
+        self._record.resumed = True
+        return session
+
+    async def _complete(self, setup: Setup, rules: ModelRules, session: Session) -> None:
+        await self._book.clock.sleep(self._opening.delay_s)
+        self._conversation = Conversation(
+            self._book, self._record, setup, rules, session, self._spawn
+        )
+        self._record.ready_at = self._book.clock.monotonic()
+        self._record.send(Frame({"setupComplete": {}}))
+        self._conversation.begin(self._opening.then)
+        self._book.note(f"connection {self._record.index} is ready")
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        return self._tasks.start(work, name)

@@ -1,0 +1,221 @@
+"""The briefing: asked anew, never late, never an error, equal while nothing changed."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from assistant.brains.briefing import STAY_SILENT, Briefer
+from assistant.brains.briefing.briefer import FRESH_S
+from assistant.clock import VirtualClock
+from assistant.config.gemini import Gemini, Profile
+from assistant.config.schema import Assistant, Settings
+from assistant.tools.menu import Menu, build_menu
+from integrations.errors import Unavailable
+from integrations.home_assistant.house import Area, Entity, House
+from integrations.mcp.servers import McpTool, ServerSpec
+
+SERVER = ServerSpec("home_assistant", "http", trust="trusted", home_assistant=True)
+SETTINGS = Settings(
+    assistant=Assistant(languages=("en", "es"), area="Kitchen", persona="Be dry."),
+    gemini=Gemini(thinking="low", voice="Kore"),
+    profiles={"kids": Profile(persona="Be silly.", thinking="high"), "plain": Profile()},
+)
+HOUSE = House(
+    {}, {"k": Area("k", "Kitchen")}, {"light.l": Entity("light.l", "Lamp", "on", (), "k")}
+)
+
+
+def menu_of(*names: str) -> Menu:
+    tools = [McpTool(SERVER.name, name, name, "What it does.", {}, False) for name in names]
+    return build_menu(tools, {SERVER.name: SERVER})
+
+
+class Home:
+    """Answers each asking with the next thing of its script; what is not scripted fails."""
+
+    def __init__(self) -> None:
+        self.menus: list[Menu | Exception | asyncio.Future[Menu]] = []
+        self.prompts: list[str | Exception | asyncio.Future[str] | None] = []
+
+    def answers(self, menu: Menu, prompt: str) -> None:
+        self.menus.append(menu)
+        self.prompts.append(prompt)
+
+    async def menu(self) -> Menu:
+        answer = self.menus.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, Menu) else await answer
+
+    async def prompt(self) -> str | None:
+        answer = self.prompts.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return await answer if isinstance(answer, asyncio.Future) else answer
+
+
+@pytest.fixture
+def home() -> Home:
+    return Home()
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock(datetime(2026, 11, 22, 14, 5, tzinfo=UTC))
+
+
+@pytest.fixture
+async def briefer(home: Home, clock: VirtualClock) -> AsyncIterator[Briefer]:
+    made = Briefer(home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=5.0)
+    async with made:
+        yield made
+    assert (home.menus, home.prompts) == ([], [])
+
+
+async def test_it_holds_what_a_session_is_set_up_with(home: Home, briefer: Briefer) -> None:
+    home.answers(menu_of("HassTurnOn", "intent__GetDateTime"), "- names: Lamp")
+    briefing = await briefer.brief()
+    declared = [declaration.name for declaration in briefing.declarations]
+    assert declared == ["HassTurnOn", "intent__GetDateTime", STAY_SILENT]
+    assert briefing.declarations[-1].parameters is None
+    for told in ("Be dry.", "- names: Lamp", "intent__GetDateTime", STAY_SILENT, "Kitchen", "es"):
+        assert told in briefing.instruction
+    assert briefing.vocabulary == ("Kitchen", "Lamp")
+    assert briefing.language_codes == ("en", "es")
+    assert (briefing.thinking, briefing.voice) == ("low", "Kore")
+    assert briefing.now == "It is Sunday 22 November 2026, 14:05."
+
+
+@pytest.mark.parametrize(
+    ("profile", "persona", "thinking"),
+    [("kids", "Be silly.", "high"), ("plain", "Be dry.", "low"), ("gone", "Be dry.", "low")],
+)
+async def test_a_profile_changes_what_it_names(
+    home: Home, briefer: Briefer, profile: str, persona: str, thinking: str
+) -> None:
+    home.answers(menu_of(), "")
+    briefing = await briefer.brief(profile)
+    assert persona in briefing.instruction
+    assert (briefing.thinking, briefing.voice) == (thinking, "Kore")
+
+
+async def test_a_tool_of_the_same_name_cannot_double_ours(home: Home, briefer: Briefer) -> None:
+    home.answers(menu_of(STAY_SILENT), "")
+    briefing = await briefer.brief()
+    assert [declaration.name for declaration in briefing.declarations] == [STAY_SILENT]
+    assert briefing.declarations[0].description != "What it does."
+
+
+async def test_equal_while_nothing_changed_though_time_passed(
+    home: Home, briefer: Briefer, clock: VirtualClock
+) -> None:
+    home.answers(menu_of("A"), "home")
+    home.answers(menu_of("A"), "home")
+    first = await briefer.brief()
+    clock.advance(60)
+    second = await briefer.brief()
+    assert first == second
+    assert first.now != second.now
+
+
+async def test_a_changed_menu_or_prompt_is_another_briefing(
+    home: Home, briefer: Briefer, clock: VirtualClock
+) -> None:
+    briefings = []
+    for menu, prompt in ((menu_of("A"), "x"), (menu_of("A", "B"), "x"), (menu_of("A", "B"), "y")):
+        home.answers(menu, prompt)
+        briefings.append(await briefer.brief())
+        clock.advance(60)
+    first, second, third = briefings
+    assert first != second != third
+    assert first.instruction == second.instruction
+    assert second.declarations == third.declarations
+
+
+async def test_one_asking_serves_briefings_close_to_each_other(
+    home: Home, briefer: Briefer, clock: VirtualClock
+) -> None:
+    home.answers(menu_of("A"), "x")
+    together = await asyncio.gather(briefer.brief(), briefer.brief("kids"))
+    clock.advance(FRESH_S - 0.1)
+    assert await briefer.brief() == together[0]
+    home.answers(menu_of("B"), "x")
+    clock.advance(0.2)
+    assert await briefer.brief() != together[0]
+
+
+async def test_a_house_that_is_away_is_told_and_asked_again_at_once(
+    home: Home, briefer: Briefer
+) -> None:
+    home.menus += [menu_of(), menu_of("A")]
+    home.prompts += [Unavailable("no"), "- names: Lamp"]
+    away = await briefer.brief()
+    assert "cannot be reached" in away.instruction
+    assert [declaration.name for declaration in away.declarations] == [STAY_SILENT]
+    back = await briefer.brief()
+    assert "cannot be reached" not in back.instruction
+    assert "- names: Lamp" in back.instruction
+
+
+async def test_a_server_without_a_prompt_is_not_away(home: Home, briefer: Briefer) -> None:
+    home.menus.append(menu_of("A"))
+    home.prompts.append(None)
+    assert "# The home" not in (await briefer.brief()).instruction
+
+
+async def test_nothing_that_fails_is_raised(
+    home: Home, briefer: Briefer, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.answers(menu_of("A"), "x")
+    first = await briefer.brief()
+    clock.advance(60)
+    home.menus.append(RuntimeError("a bug"))
+    home.prompts.append(ValueError("another"))
+    with caplog.at_level(logging.ERROR):
+        second = await briefer.brief()
+    assert second.declarations == first.declarations
+    assert "cannot be reached" in second.instruction
+    assert len(caplog.records) == 2
+
+
+async def test_a_slow_house_is_not_waited_for_and_its_answer_serves_the_next(
+    home: Home, clock: VirtualClock
+) -> None:
+    loop = asyncio.get_running_loop()
+    menu: asyncio.Future[Menu] = loop.create_future()
+    prompt: asyncio.Future[str] = loop.create_future()
+    async with Briefer(
+        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0
+    ) as briefer:
+        home.menus += [menu_of("A"), menu]
+        home.prompts += ["old", prompt]
+        await briefer.brief()
+        await clock.settle()
+        known = await briefer.brief()
+        clock.advance(60)
+        assert await briefer.brief() == known
+        await clock.settle()
+        menu.set_result(menu_of("B"))
+        await clock.settle()
+        half = await briefer.brief()
+        assert [declaration.name for declaration in half.declarations] == ["B", STAY_SILENT]
+        assert half.instruction == known.instruction
+        prompt.set_result("new")
+        await clock.settle()
+        assert "new" in (await briefer.brief()).instruction
+    assert (home.menus, home.prompts) == ([], [])
+
+
+async def test_leaving_it_ends_an_asking(home: Home, clock: VirtualClock) -> None:
+    hanging: asyncio.Future[Menu] = asyncio.get_running_loop().create_future()
+    home.menus.append(hanging)
+    home.prompts.append("x")
+    async with Briefer(
+        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0
+    ) as briefer:
+        await briefer.brief()
+        await clock.settle()
+    assert hanging.cancelled()

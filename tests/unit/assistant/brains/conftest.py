@@ -1,0 +1,14 @@
+"""Fixtures of the brains' tests."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.unit.assistant.brains.ladder_stage import Stage
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    stage = Stage()
+    yield stage
+    stage.assert_consumed()

@@ -1,0 +1,180 @@
+"""Strict doubles of what the Gemini Live brain stands on."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.brains.briefing import Briefing
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from integrations.errors import IntegrationError
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.events import Closed, LiveEvent
+from integrations.gemini.live import FunctionAnswer
+from integrations.gemini.models import ModelRow, model_row
+from integrations.gemini.setup import LiveSetup
+
+ROW: ModelRow = model_row("gemini-3.8-live")[0]
+BRIEFING = Briefing("You are Hearth.", (), (), ("en",), "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One message that the brain has to send, and what the service then tells."""
+
+    kind: str  # "start", "sound", "end", "text", "context", "answer", "update"
+    content: Any = None  # None: any
+    then: tuple[LiveEvent, ...] = ()
+    fails: IntegrationError | None = None
+    hangs: bool = False
+
+
+class ScriptedSession:
+    """One connection: takes the messages of its script and no others."""
+
+    def __init__(self, script: Sequence[Sent], handle: str | None = None) -> None:
+        self.handle = handle
+        self.closed_for_good = asyncio.Event()
+        self.close_hangs = False
+        self.setup: LiveSetup | None = None
+        self.failures: list[str] = []
+        self.updates: list[str | None] = []  # instructions
+        self._script = list(script)
+        self._sound = b""
+        self._on_event: Callable[[LiveEvent], None] | None = None
+
+    def open(self, setup: LiveSetup, on_event: Callable[[LiveEvent], None]) -> None:
+        self.setup = setup
+        self._on_event = on_event
+
+    def emit(self, *events: LiveEvent) -> None:
+        """The service tells something."""
+        assert self._on_event is not None
+        for event in events:
+            self._on_event(event)
+
+    async def begin_activity(self) -> None:
+        await self._take("start", None)
+
+    async def send_audio(self, pcm: bytes) -> None:
+        if len(pcm) > 3_200:
+            self.failures.append(f"a piece of {len(pcm)} bytes")
+        self._sound += pcm
+        whole = self._script[0].content if self._script else b""
+        if self._script and self._script[0].kind == "sound" and len(self._sound) < len(whole):
+            return
+        sound, self._sound = self._sound, b""
+        await self._take("sound", sound)
+
+    async def end_activity(self) -> None:
+        await self._take("end", None)
+
+    async def send_text(self, text: str, *, complete: bool = True) -> None:
+        await self._take("text" if complete else "context", text)
+
+    async def answer(self, answers: Sequence[FunctionAnswer]) -> None:
+        await self._take("answer", [(one.id, one.name, one.response["status"]) for one in answers])
+
+    async def update(
+        self,
+        *,
+        instruction: str | None = None,
+        declarations: Sequence[Declaration] | None = None,
+    ) -> None:
+        self.updates.append(instruction)
+        await self._take("update", (instruction, declarations))
+
+    async def close(self) -> None:
+        if self.close_hangs:
+            await asyncio.Event().wait()
+        if not self.closed_for_good.is_set():
+            self.closed_for_good.set()
+            self.emit(Closed(None))
+
+    def break_off(self, error: IntegrationError) -> None:
+        """The connection ends from the other side."""
+        self.closed_for_good.set()
+        self.emit(Closed(error))
+
+    def assert_consumed(self) -> None:
+        assert self.failures == []
+        assert self._script == [], "the brain did not send these"
+
+    async def _take(self, kind: str, content: object) -> None:
+        if self.closed_for_good.is_set():
+            self.failures.append(f"{kind} after the end")
+        step = self._script.pop(0) if self._script else None
+        if step is None or step.kind != kind or step.content not in (None, content):
+            self.failures.append(f"{kind} {content!r:.200} came, expected was {step!r:.200}")
+            raise AssertionError(self.failures[-1])
+        if step.fails is not None:
+            raise step.fails
+        if step.hangs:
+            await asyncio.Event().wait()
+        for event in step.then:
+            asyncio.get_running_loop().call_soon(self.emit, event)
+
+
+Opening = ScriptedSession | IntegrationError | None  # None: it never comes
+
+
+class ScriptedClient:
+    """Opens the given sessions, one after the other; one too many fails."""
+
+    def __init__(self, *openings: Opening) -> None:
+        self.setups: list[LiveSetup] = []
+        self.sessions: list[ScriptedSession] = []
+        self.gate: asyncio.Event | None = None  # connects wait for it
+        self._openings = list(openings)
+
+    async def connect(
+        self, setup: LiveSetup, on_event: Callable[[LiveEvent], None], timeout_s: float = 5.0
+    ) -> ScriptedSession:
+        self.setups.append(setup)
+        assert self._openings, "a connect that nobody expects"
+        assert all(one.closed_for_good.is_set() for one in self.sessions), "the old one is open"
+        opening = self._openings.pop(0)
+        if self.gate is not None:
+            await self.gate.wait()
+        if opening is None:
+            await asyncio.Event().wait()
+        if isinstance(opening, IntegrationError):
+            raise opening
+        assert opening is not None
+        opening.open(setup, on_event)
+        self.sessions.append(opening)
+        return opening
+
+    def assert_consumed(self) -> None:
+        for session in self.sessions:
+            session.assert_consumed()
+        assert self._openings == [], "these sessions were not opened"
+
+
+class ScriptedBriefer:
+    """Gives the briefings in their order, the last one for ever."""
+
+    def __init__(self, *briefings: Briefing) -> None:
+        self.profiles: list[str] = []
+        self._briefings = list(briefings) or [BRIEFING]
+
+    async def brief(self, profile: str = "") -> Briefing:
+        self.profiles.append(profile)
+        return self._briefings.pop(0) if len(self._briefings) > 1 else self._briefings[0]
+
+
+def outcome_of(id: str, name: str = "HassTurnOn", **changes: Any) -> ToolOutcome:
+    """The outcome of a call that worked, or was it changed."""
+    values: dict[str, Any] = {
+        "id": id,
+        "server": "home_assistant",
+        "name": name,
+        "arguments": {},
+        "decision": Decision.ALLOWED,
+        "tier": Tier.COMFORT,
+        "status": Status.DONE,
+        "observed": (),
+        "ms": 1.0,
+        "sentence": "Kitchen Light: on",
+    }
+    return ToolOutcome(**{**values, **changes})

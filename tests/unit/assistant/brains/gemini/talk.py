@@ -1,0 +1,114 @@
+"""A brain on Gemini Live, with the real google-genai client, and the simulated service."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from assistant.brains.audio import TurnAudio
+from assistant.brains.briefing import STAY_SILENT, Briefing
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini_live import GeminiLiveBrain
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Reached,
+    ReplyText,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.clock import SystemClock
+from assistant.tools.call import ToolCall
+from integrations.gemini.access import Access
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.live import LiveClient
+from integrations.gemini.models import model_row
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import (
+    Done,
+    LiveStep,
+    Say,
+    Turn,
+)
+from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, outcome_of
+
+SPEECH = b"".join(number.to_bytes(2, "little") for number in range(1, 32_001))  # 2 s, all unlike
+QUICK = LiveHabits(
+    first_event_s=0.6, after_answer_s=0.6, between_events_s=1.0, late_text_s=0.1, open_calls_s=0.5
+)
+FUNCTIONS = tuple(
+    Declaration(name, name, None, ()) for name in ("HassTurnOn", "HassTurnOff", STAY_SILENT)
+)
+BRIEFING = Briefing("You are Hearth.", FUNCTIONS, ("Lamp",), ("en",), "", "")
+YES: tuple[LiveStep, ...] = (Say("Yes, it is.", audio_s=0.1), Done())
+
+
+class Talk:
+    """A brain that is connected to the simulated service."""
+
+    def __init__(self, service: GeminiSimulator, brain: GeminiLiveBrain) -> None:
+        self.service = service
+        self.brain = brain
+        self.turns = 0
+
+    def spoken(self, pcm: bytes = SPEECH, finished: bool = True) -> TurnRequest:
+        audio = TurnAudio()
+        audio.append(pcm)
+        if finished:
+            audio.finish()
+        self.turns += 1
+        return TurnRequest(f"t{self.turns}", "en", "voice", None, audio)
+
+    async def play(self, request: TurnRequest | None = None) -> list[BrainEvent]:
+        """A turn's events without its milestones; every call works."""
+        turn = self.brain.begin(request or self.spoken())
+        events: list[BrainEvent] = []
+        async with asyncio.timeout(20):
+            async for event in turn.events():
+                if isinstance(event, ToolCall):
+                    await turn.answer(outcome_of(event.id, event.name))
+                if not isinstance(event, Reached):
+                    events.append(event)
+        return events
+
+    async def persist(self) -> str:
+        """What a turn says, asked once more where the connection was found broken."""
+        request = self.spoken()
+        events = await self.play(request)
+        if isinstance(events[-1], BrainFault) and events[-1].retryable:
+            return await self.answer(request)
+        return "".join(event.delta for event in events if isinstance(event, ReplyText))
+
+    async def answer(self, request: TurnRequest | None = None) -> str:
+        """What a turn says, which has to end well."""
+        events = await self.play(request)
+        assert events[-1] == TurnDone()
+        return "".join(event.delta for event in events if isinstance(event, ReplyText))
+
+
+@asynccontextmanager
+async def talk(
+    *turns: Turn,
+    briefer: ScriptedBriefer | None = None,
+    model: str = "gemini-3.8-live",
+    native_voice: bool = False,
+    habits: LiveHabits = QUICK,
+    **service_options: Any,
+) -> AsyncIterator[Talk]:
+    """A brain and the service that plays exactly these turns."""
+    before = len(asyncio.all_tasks())
+    async with GeminiSimulator(turns, **service_options) as service:
+        access = Access(service.key, service.url, str(service.ca_file))
+        async with LiveClient(access) as client:
+            brain = GeminiLiveBrain(
+                client,
+                briefer or ScriptedBriefer(BRIEFING),
+                model_row(model)[0],
+                SystemClock(),
+                native_voice=native_voice,
+                habits=habits,
+            )
+            async with brain:
+                yield Talk(service, brain)
+            await service.until(lambda: service.open_sockets == 0)
+    assert len(asyncio.all_tasks()) == before, "a task is left"

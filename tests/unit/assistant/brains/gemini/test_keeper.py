@@ -1,0 +1,328 @@
+"""The session's life, carried out: between strict doubles, on a virtual clock."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from assistant.brains.protocol import BrainFault, Reached, ReplyText, TurnDone
+from integrations.errors import Refused, Retired, Stale, Unavailable
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.events import GoAway, InputText, OutputText, TurnComplete
+from integrations.gemini.models import model_row
+from tests.unit.assistant.brains.gemini.doubles import BRIEFING, ScriptedBriefer, Sent
+from tests.unit.assistant.brains.gemini.stage import (
+    SOUND,
+    YES,
+    sentence,
+    session,
+    spoken,
+    stage,
+    typed,
+)
+
+ANSWER = [ReplyText("Yes."), TurnDone()]
+LAMP = Declaration("Lamp", "The lamp.", None, ())
+
+
+async def test_anticipation_connects_and_the_turn_uses_it() -> None:
+    async with stage(session(*sentence(*YES))) as on:
+        on.brain.anticipate()
+        await on.clock.settle()
+        assert len(on.client.setups) == 1
+        assert await on.play(spoken()) == ANSWER
+        assert len(on.client.setups) == 1
+
+
+async def test_a_false_wake_costs_one_connect_and_nothing_is_sent() -> None:
+    talk = session()
+    async with stage(talk) as on:
+        on.brain.anticipate()
+        await on.clock.run(9.9)
+        assert not talk.closed_for_good.is_set()
+        await on.clock.run(0.2)
+        assert talk.closed_for_good.is_set()
+        on.brain.anticipate()
+        await on.clock.settle()
+        assert len(on.client.setups) == 1
+
+
+async def test_anticipation_before_and_after_the_brains_life_does_nothing() -> None:
+    async with stage() as on:
+        brain = on.brain
+    brain.anticipate()
+    assert on.client.setups == []
+
+
+async def test_a_warm_session_is_silent_and_closes_after_three_minutes() -> None:
+    talk = session(*sentence(*YES))
+    async with stage(talk) as on:
+        await on.play(spoken())
+        ended = on.clock.monotonic()
+        await on.clock.run(ended + 179.5 - on.clock.monotonic())
+        assert not talk.closed_for_good.is_set()
+        await on.clock.run(1.0)
+        assert talk.closed_for_good.is_set()
+
+
+async def test_the_talk_goes_on_by_its_handle() -> None:
+    async with stage(session(*sentence(*YES), handle="h"), session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        await on.clock.run(300.0)
+        await on.play(spoken())
+        assert [setup.handle for setup in on.client.setups] == [None, "h"]
+        assert on.client.setups[1].instruction == BRIEFING.instruction
+
+
+@pytest.mark.parametrize("error", [Stale("Gone."), Unavailable("Internal."), Refused("1007")])
+async def test_a_refused_handle_makes_way_for_a_fresh_session_with_the_history(
+    error: Unavailable,
+) -> None:
+    heard = InputText("is the lamp on")
+    first = session(*sentence(heard, *YES), handle="h")
+    async with stage(first, error, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        await on.clock.run(300.0)
+        assert await on.play(spoken()) == ANSWER
+        assert [setup.handle for setup in on.client.setups] == [None, "h", None]
+        assert "is the lamp on" in on.client.setups[2].instruction
+        assert "Yes." in on.client.setups[2].instruction
+
+
+async def test_what_a_fresh_session_cannot_mend_is_not_tried_twice() -> None:
+    async with stage(session(*sentence(*YES), handle="h"), Retired("Gone.")) as on:
+        await on.play(spoken())
+        await on.clock.run(300.0)
+        assert await on.play(spoken()) == [BrainFault("retired", "Gone.", retryable=False)]
+
+
+async def test_after_a_quiet_spell_everything_begins_anew() -> None:
+    first = session(*sentence(*YES), handle="h")
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        await on.clock.run(601.0)
+        await on.play(spoken())
+        assert on.client.setups[1] == on.client.setups[0]
+
+
+async def test_a_transcript_that_comes_after_the_end_belongs_to_the_history() -> None:
+    first = session(*sentence(InputText("is the lamp"), *YES))
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        first.emit(InputText(" on"))
+        first.break_off(Unavailable("Gone."))
+        await on.play(spoken())
+        assert "is the lamp on" in on.client.setups[1].instruction
+
+
+# goAway
+
+
+async def test_a_go_away_between_turns_rotates_at_once() -> None:
+    first = session(*sentence(*YES), handle="h")
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        first.emit(GoAway(50.0))
+        await on.clock.settle()
+        assert first.closed_for_good.is_set()
+        assert on.client.setups[1].handle == "h"
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_a_go_away_mid_reply_waits_for_the_end_of_the_turn() -> None:
+    said = OutputText("Yes.", True)
+    first = session(*sentence(said, GoAway(50.0)), handle="h")
+    async with stage(first, session()) as on:
+        async with asyncio.TaskGroup() as group:
+            turn = group.create_task(on.play(spoken()))
+            await on.clock.run(5.0)
+            assert not first.closed_for_good.is_set()
+            first.emit(TurnComplete())
+            assert await turn == ANSWER
+        await on.clock.settle()
+        assert first.closed_for_good.is_set()
+        assert len(on.client.sessions) == 2
+
+
+async def test_the_deadline_of_a_go_away_holds_though_nothing_arrives() -> None:
+    first = session(Sent("start"), Sent("sound", SOUND, (GoAway(14.0),)), handle="h")
+    async with stage(first) as on:
+        events = await on.play(spoken(finished=False))
+        assert events == [
+            BrainFault("unreachable", "The connection to Gemini was given up.", retryable=True)
+        ]
+        assert 7.0 <= on.clock.monotonic() < 7.3
+        assert first.closed_for_good.is_set()
+
+
+# Failures
+
+
+async def test_connects_on_suspicion_back_off() -> None:
+    away = Unavailable("No network.")
+    async with stage(away, away, session()) as on:
+        on.brain.anticipate()
+        await on.clock.run(0.4)
+        assert len(on.client.setups) == 1
+        await on.clock.run(0.2)
+        assert len(on.client.setups) == 2
+        await on.clock.run(1.0)
+        assert len(on.client.sessions) == 1
+
+
+async def test_a_turn_connects_at_once_after_a_failure() -> None:
+    async with stage(Unavailable("No network."), session(*sentence(*YES))) as on:
+        on.brain.anticipate()
+        await on.clock.settle()
+        assert len(on.client.setups) == 1
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_a_turn_shares_the_connect_that_is_under_way() -> None:
+    async with stage(session(*sentence(*YES))) as on:
+        on.client.gate = asyncio.Event()
+        on.brain.anticipate()
+        await on.clock.settle()
+        async with asyncio.TaskGroup() as group:
+            turn = group.create_task(on.play(spoken()))
+            await on.clock.run(1.0)
+            on.client.gate.set()
+            assert await turn == ANSWER
+        assert len(on.client.setups) == 1
+
+
+async def test_an_unusable_session_is_not_resumed() -> None:
+    mute = session(*sentence(), handle="h")
+    async with stage(mute, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        assert await on.play(spoken()) == ANSWER
+        assert on.client.setups[1].handle is None
+
+
+async def test_leaving_is_bounded_though_a_socket_does_not_close() -> None:
+    talk = session(*sentence(*YES))
+    talk.close_hangs = True
+    on_stage = stage(talk)
+    on = await on_stage.__aenter__()
+    await on.play(spoken())
+    async with asyncio.TaskGroup() as group:
+        leaving = group.create_task(on.brain.__aexit__(None, None, None))
+        await on.clock.run(2.1)
+        assert leaving.done()
+
+
+async def test_an_idle_session_can_be_closed_and_a_used_one_not() -> None:
+    talk = session(*sentence(OutputText("Well,", True)))
+    async with stage(talk) as on:
+        events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
+        await on.brain.close_if_idle()
+        assert not talk.closed_for_good.is_set()
+        await events.aclose()
+        await on.brain.close_if_idle()
+        assert talk.closed_for_good.is_set()
+
+
+# A changed briefing
+
+
+async def test_a_changed_menu_is_told_to_the_open_session() -> None:
+    later = replace(BRIEFING, instruction="It is noon.", declarations=(LAMP,))
+    talk = session(
+        *sentence(*YES), Sent("update", ("It is noon.", (LAMP,))), *sentence(*YES), *sentence(*YES)
+    )
+    async with stage(talk, briefer=ScriptedBriefer(BRIEFING, later)) as on:
+        for _ in range(3):
+            assert await on.play(spoken()) == ANSWER
+
+
+async def test_only_what_changed_is_told() -> None:
+    later = replace(BRIEFING, declarations=(LAMP,), vocabulary=("Lamp",))
+    talk = session(*sentence(*YES), Sent("update", (None, (LAMP,))), *sentence(*YES))
+    async with stage(talk, briefer=ScriptedBriefer(BRIEFING, later)) as on:
+        await on.play(spoken())
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_names_alone_are_not_worth_a_new_session() -> None:
+    later = replace(BRIEFING, vocabulary=("Lamp",))
+    talk = session(*sentence(*YES), *sentence(*YES))
+    async with stage(talk, briefer=ScriptedBriefer(BRIEFING, later)) as on:
+        await on.play(spoken())
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_an_update_keeps_the_history_that_the_session_was_opened_with() -> None:
+    first = session(*sentence(InputText("is the lamp on"), *YES))
+    later = replace(BRIEFING, instruction="It is noon.")
+    second = session(*sentence(*YES), Sent("update"), *sentence(*YES))
+    briefer = ScriptedBriefer(BRIEFING, BRIEFING, later)
+    async with stage(first, second, briefer=briefer) as on:
+        await on.play(spoken())
+        first.break_off(Unavailable("Gone."))
+        await on.play(spoken())
+        seeded = on.client.setups[1].instruction
+        await on.play(spoken())
+        assert second.updates == [seeded.replace(BRIEFING.instruction, "It is noon.")]
+
+
+@pytest.mark.parametrize(
+    ("row", "change"),
+    [
+        ("gemini-3.8-live", {"thinking": "high"}),
+        ("gemini-3.8-live", {"language_codes": ("en", "es")}),
+        ("gemini-3.1-flash-live-preview", {"declarations": (LAMP,)}),
+    ],
+)
+async def test_what_cannot_be_told_makes_a_fresh_session_with_history(
+    row: str, change: dict[str, object]
+) -> None:
+    later = replace(BRIEFING, **change)  # type: ignore[arg-type]
+    first = session(*sentence(InputText("is the lamp on"), *YES), handle="h")
+    briefer = ScriptedBriefer(BRIEFING, later)
+    openings = (first, session(*sentence(*YES)))
+    async with stage(*openings, briefer=briefer, row=model_row(row)[0]) as on:
+        await on.play(spoken())
+        await on.play(spoken())
+        assert on.client.setups[1].handle is None
+        assert "is the lamp on" in on.client.setups[1].instruction
+
+
+async def test_a_refused_update_makes_a_fresh_session() -> None:
+    later = replace(BRIEFING, instruction="It is noon.")
+    first = session(*sentence(*YES), Sent("update", fails=Refused("1007")))
+    briefer = ScriptedBriefer(BRIEFING, later)
+    async with stage(first, session(*sentence(*YES)), briefer=briefer) as on:
+        await on.play(spoken())
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_an_update_that_closes_the_socket_is_not_tried_a_second_time() -> None:
+    menus = [replace(BRIEFING, instruction=text) for text in ("One.", "Two.", "Two.", "Three.")]
+    first = session(*sentence(*YES), Sent("update"), *sentence())
+    openings = (first, session(*sentence(*YES)), session(*sentence(*YES)))
+    async with stage(*openings, briefer=ScriptedBriefer(*menus)) as on:
+        await on.play(spoken())
+        events, _ = await on.until(on.brain.begin(spoken()), Reached)
+        await on.clock.settle()
+        first.break_off(Refused("1007"))
+        (fault,) = [event async for event in events if isinstance(event, BrainFault)]
+        assert fault.retryable
+        assert await on.play(spoken()) == ANSWER
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_the_turns_profile_is_briefed() -> None:
+    async with stage(session(Sent("text", None, YES))) as on:
+        await on.play(typed(profile="guests"))
+        assert on.briefer.profiles == ["guests"]
+
+
+async def test_a_turn_that_is_cut_off_before_its_first_word_keeps_the_session() -> None:
+    talk = session(*sentence(*YES))
+    async with stage(talk) as on:
+        on.brain.anticipate()
+        await on.clock.settle()
+        events = on.brain.begin(spoken(b"", finished=False)).events()
+        assert await anext(events) == Reached("connected")
+        await events.aclose()
+        assert await on.play(spoken()) == ANSWER

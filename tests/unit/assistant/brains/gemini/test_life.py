@@ -1,0 +1,162 @@
+"""When sessions are opened, resumed, left and closed: times only."""
+
+import pytest
+
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.life import Life, Opening, Step
+
+
+@pytest.fixture
+def life() -> Life:
+    return Life(LiveHabits())
+
+
+def used(life: Life, until: float, handle: str | None = None) -> None:
+    """A turn from second 0 to `until` in a session that is open afterwards, or closed by handle."""
+    life.turn_began(0.0)
+    life.opened(0.0)
+    life.turn_ended(until)
+    if handle is not None:
+        life.closed(until, handle)
+
+
+def test_the_first_suspicion_connects(life: Life) -> None:
+    assert life.suspect(5.0)
+
+
+@pytest.mark.parametrize(("at", "again"), [(29.9, False), (30.0, True)])
+def test_one_connect_on_suspicion_in_thirty_seconds(life: Life, at: float, again: bool) -> None:
+    assert life.suspect(0.0)
+    life.opened(0.4)
+    life.closed(10.4, None)
+    assert life.suspect(at) is again
+
+
+def test_a_suspicion_while_connecting_changes_nothing(life: Life) -> None:
+    life.suspect(0.0)
+    assert not life.suspect(0.1)
+
+
+def test_a_socket_that_no_turn_followed_closes_after_ten_seconds(life: Life) -> None:
+    life.suspect(0.0)
+    life.opened(0.4)
+    assert life.due() == 10.4
+    assert life.step(10.3) is Step.NOTHING
+    assert life.step(10.4) is Step.CLOSE
+
+
+def test_a_warm_session_is_used_instead(life: Life) -> None:
+    used(life, until=4.0)
+    assert not life.suspect(100.0)
+
+
+def test_a_suspicion_keeps_a_warm_session_a_little_longer(life: Life) -> None:
+    used(life, until=0.0)
+    life.suspect(179.0)
+    assert life.step(180.0) is Step.NOTHING
+    assert life.step(189.0) is Step.CLOSE
+
+
+def test_kept_warm_for_three_minutes_after_use(life: Life) -> None:
+    used(life, until=4.0)
+    assert life.due() == 184.0
+    assert life.step(184.0) is Step.CLOSE
+
+
+def test_nothing_is_due_in_a_turn(life: Life) -> None:
+    life.turn_began(0.0)
+    life.opened(0.1)
+    assert life.due() is None
+    assert life.step(5_000.0) is Step.NOTHING
+
+
+def test_a_handle_resumes_once_and_then_it_is_fresh_with_history(life: Life) -> None:
+    used(life, until=4.0, handle="h")
+    assert life.opening(5.0) == Opening("h", with_history=False)
+    assert life.opening(5.1) == Opening(None, with_history=True)
+
+
+@pytest.mark.parametrize(("at", "handle"), [(7_203.9, "h"), (7_204.0, None)])
+def test_a_handle_is_good_for_two_hours(life: Life, at: float, handle: str | None) -> None:
+    used(life, until=4.0, handle="h")
+    assert life.opening(at).handle == handle
+
+
+def test_a_quiet_spell_ends_the_talk(life: Life) -> None:
+    used(life, until=4.0, handle="h")
+    assert life.due() == 604.0
+    assert life.step(603.9) is Step.NOTHING
+    assert life.step(604.0) is Step.FORGET
+    life.forgot()
+    assert life.opening(604.0).handle is None
+    assert life.due() is None
+
+
+@pytest.mark.parametrize(
+    ("left_s", "leave_at"), [(60.0, 50.0), (300.0, 290.0), (20.0, 10.0), (12.0, 6.0), (0.2, 0.1)]
+)
+def test_a_go_away_in_a_turn_is_obeyed_at_the_latest_moment(
+    life: Life, left_s: float, leave_at: float
+) -> None:
+    life.turn_began(0.0)
+    life.opened(0.0)
+    life.go_away(0.0, left_s)
+    assert life.due() == leave_at
+    assert life.step(leave_at - 0.01) is Step.NOTHING
+    assert life.step(leave_at) is Step.CLOSE
+
+
+def test_a_go_away_is_obeyed_at_once_when_the_turn_is_over(life: Life) -> None:
+    life.turn_began(0.0)
+    life.opened(0.0)
+    life.go_away(1.0, 300.0)
+    life.turn_ended(5.0)
+    assert life.must_leave
+    assert life.due() == 0.0
+    assert life.step(5.0) is Step.ROTATE
+
+
+def test_go_away_after_go_away_does_not_connect_for_ever(life: Life) -> None:
+    used(life, until=0.0)
+    life.go_away(1.0, 300.0)
+    assert life.step(1.0) is Step.ROTATE
+    life.closed(1.0, "h")
+    life.opened(1.5)
+    life.go_away(1.6, 300.0)
+    assert life.step(1.6) is Step.CLOSE
+
+
+def test_a_rotated_session_keeps_its_time(life: Life) -> None:
+    used(life, until=0.0)
+    life.go_away(60.0, 50.0)
+    assert life.step(60.0) is Step.ROTATE
+    life.closed(60.0, "h")
+    life.opened(60.4)
+    assert life.due() == 180.0
+
+
+def test_failures_back_off_for_as_long_as_a_session_would_wait(life: Life) -> None:
+    life.suspect(0.0)
+    now, tries = 0.0, []
+    while True:
+        life.failed(now, worth_another=True)
+        due = life.due()
+        if due is None:
+            break
+        tries.append(due)
+        assert life.step(due) is Step.CONNECT
+        now = due
+    assert tries == [0.5, 1.5, 3.5, 7.5]
+
+
+def test_what_no_other_try_mends_is_not_tried_again(life: Life) -> None:
+    life.suspect(0.0)
+    life.failed(0.2, worth_another=False)
+    assert life.due() is None
+
+
+def test_a_turn_does_not_wait_for_the_next_try(life: Life) -> None:
+    life.suspect(0.0)
+    life.failed(0.2, worth_another=True)
+    life.turn_began(0.3)
+    assert life.due() is None

@@ -1,0 +1,268 @@
+"""From a session's events to the brain's, by table; times are given."""
+
+import pytest
+
+from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.link import Answered
+from assistant.brains.gemini.reading import Item, Reading
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Heard,
+    Interrupted,
+    NotMeant,
+    Reached,
+    ReplyAudio,
+    ReplyText,
+    ToolCallsCancelled,
+    TurnDone,
+)
+from assistant.tools.call import ToolCall
+from integrations.errors import Exhausted, Unavailable
+from integrations.gemini import events as live
+
+UPLOADED = Reached("upload_done")
+CALL = live.FunctionCall("1", "HassTurnOn", {"name": "Lamp"})
+CALLS = live.FunctionCalls((CALL,))
+ANSWERED = Answered(("1",))
+END = live.TurnComplete()
+
+
+def text(words: str) -> live.OutputText:
+    return live.OutputText(words, with_sound=True)
+
+
+def local() -> Reading:
+    """A reading whose sentence is over, for a local voice."""
+    reading = Reading(native_voice=False, habits=LiveHabits())
+    reading.take(UPLOADED, 0.0)
+    return reading
+
+
+def native() -> Reading:
+    reading = Reading(native_voice=True, habits=LiveHabits())
+    reading.take(UPLOADED, 0.0)
+    return reading
+
+
+def read(reading: Reading, *items: Item) -> list[BrainEvent]:
+    """What follows from all of `items`, and from silence after the last one."""
+    events = [event for item in items for event in reading.take(item, 1.0)]
+    return events if reading.over else [*events, *reading.overdue(3.0)]
+
+
+def test_what_is_heard_grows() -> None:
+    reading = local()
+    assert reading.take(live.InputText("turn on"), 0.1) == [Heard("turn on")]
+    assert reading.take(live.InputText(" the lamp", "en"), 0.2) == [Heard("turn on the lamp", "en")]
+
+
+def test_with_a_local_voice_the_transcript_is_the_answer_and_sound_is_dropped() -> None:
+    sound = live.OutputAudio(b"\1\0", 24_000)
+    assert read(local(), sound, text("It is"), text(" on."), END) == [
+        ReplyText("It is"),
+        ReplyText(" on."),
+        TurnDone(),
+    ]
+
+
+def test_with_its_own_voice_the_sound_is_the_answer_and_nothing_is_waited_for() -> None:
+    reading = native()
+    sound = live.OutputAudio(b"\1\0", 24_000)
+    assert [event for item in (sound, text("On."), END) for event in reading.take(item, 1.0)] == [
+        ReplyAudio(b"\1\0", 24_000),
+        ReplyText("On.", voiced=False),
+        TurnDone(),
+    ]
+
+
+@pytest.mark.parametrize("thought", [False, True])
+def test_inner_text_is_never_said(thought: bool) -> None:
+    assert read(local(), live.InnerText("{tool}", thought), text("On."), END) == [
+        ReplyText("On."),
+        TurnDone(),
+    ]
+
+
+def test_late_text_is_said() -> None:
+    reading = local()
+    reading.take(text("It is"), 1.0)
+    reading.take(END, 1.0)
+    assert reading.patience_s(1.0) == pytest.approx(0.3)
+    assert reading.take(text(" on."), 1.2) == [ReplyText(" on.")]
+    assert reading.patience_s(1.2) == pytest.approx(0.3)
+    assert reading.overdue(1.5) == [TurnDone()]
+
+
+def test_late_text_has_an_end() -> None:
+    reading = local()
+    reading.take(END, 1.0)
+    for tenth in range(1, 10):
+        reading.take(text(" on"), 1.0 + tenth / 10)
+    assert reading.patience_s(1.9) == pytest.approx(0.1)
+
+
+def test_where_there_was_sound_its_transcript_is_waited_for_longer() -> None:
+    reading = local()
+    reading.take(live.OutputAudio(b"", 24_000), 1.0)
+    reading.take(END, 1.0)
+    assert reading.patience_s(1.0) == pytest.approx(1.0)
+
+
+def test_an_interaction_in_progress_goes_on() -> None:
+    reading = local()
+    assert reading.take(live.TurnComplete(idle=False), 1.0) == []
+    assert not reading.over
+    assert read(reading, text("Done."), END) == [ReplyText("Done."), TurnDone()]
+
+
+def test_parallel_calls_are_one_event_each() -> None:
+    other = live.FunctionCall("2", "HassTurnOff", {})
+    assert local().take(live.FunctionCalls((CALL, other)), 1.0) == [
+        ToolCall("1", "HassTurnOn", {"name": "Lamp"}),
+        ToolCall("2", "HassTurnOff", {}),
+    ]
+
+
+def test_a_phantom_after_a_call_is_not_said() -> None:
+    phantom = live.OutputText("Lamp", with_sound=False)
+    events = read(local(), CALLS, phantom, ANSWERED, text("It is on."), END)
+    assert events[1:] == [ReplyText("It is on."), TurnDone()]
+
+
+def test_cancelled_calls_are_told_and_not_waited_for() -> None:
+    reading = local()
+    reading.take(CALLS, 1.0)
+    assert reading.take(live.FunctionCallsCancelled(("1",)), 1.1) == [ToolCallsCancelled(("1",))]
+    assert reading.patience_s(1.1) == 10.0
+
+
+def test_a_turn_of_cancelled_calls_alone_is_empty() -> None:
+    events = read(local(), CALLS, live.FunctionCallsCancelled(("1",)), END)
+    assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
+
+
+def test_a_call_that_was_answered_needs_no_words() -> None:
+    assert read(local(), CALLS, ANSWERED, END)[-1] == TurnDone()
+
+
+def test_an_end_with_calls_open_is_not_the_end() -> None:
+    reading = local()
+    reading.take(CALLS, 1.0)
+    assert reading.take(END, 1.0) == []
+    assert reading.patience_s(1.0) is None
+    assert read(reading, ANSWERED, text("On."), END) == [ReplyText("On."), TurnDone()]
+
+
+def test_what_was_said_counts_when_nothing_follows_the_results() -> None:
+    assert read(local(), text("On it."), CALLS, END, ANSWERED) == [
+        ReplyText("On it."),
+        ToolCall("1", "HassTurnOn", {"name": "Lamp"}),
+        TurnDone(),
+    ]
+
+
+def test_an_interruption_ends_the_turn_with_its_end() -> None:
+    assert read(local(), live.Interrupted(), END) == [Interrupted(), TurnDone()]
+
+
+def test_to_stay_silent_ends_the_turn_at_once() -> None:
+    reading = local()
+    silent = live.FunctionCall("2", STAY_SILENT, {})
+    assert reading.take(live.FunctionCalls((CALL, silent)), 1.0) == [NotMeant()]
+    assert reading.over
+    assert reading.dismissal is not None
+    assert (reading.dismissal.silent, reading.dismissal.others) == (silent, (CALL,))
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [END],
+        [text(" "), END],
+        [text("[Silence]"), END],
+        [live.InnerText("hm", True), END],
+        [live.InputText("turn on"), live.GenerationComplete(), END],
+        [live.OutputAudio(b"", 24_000), END],  # with a local voice nobody would hear anything
+    ],
+)
+def test_an_empty_turn_is_worth_another_attempt(items: list[Item]) -> None:
+    reading = local()
+    events = read(reading, *items)
+    assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
+    assert reading.empty
+    assert not reading.lost
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "retryable"),
+    [
+        ("MALFORMED_FUNCTION_CALL", "empty", True),
+        ("MAX_REGENERATION_REACHED", "empty", True),
+        ("SAFETY", "blocked", False),
+        ("PROHIBITED_INPUT_CONTENT", "blocked", False),
+        ("GENERATED_AUDIO_SAFETY", "blocked", False),
+        ("BLOCKLIST", "blocked", False),
+        ("RESPONSE_REJECTED", "blocked", False),
+        ("A_REASON_OF_TOMORROW", "blocked", False),
+    ],
+)
+def test_a_bad_end_is_a_fault(reason: str, kind: str, retryable: bool) -> None:
+    (fault,) = local().take(live.TurnComplete(reason=reason), 1.0)
+    assert isinstance(fault, BrainFault)
+    assert (fault.kind, fault.retryable) == (kind, retryable)
+    assert reason in fault.message
+
+
+@pytest.mark.parametrize("reason", ["NEED_MORE_INPUT", "TURN_COMPLETE_REASON_UNSPECIFIED"])
+def test_a_natural_reason_is_none(reason: str) -> None:
+    assert read(local(), text("Which one?"), live.TurnComplete(reason=reason))[-1] == TurnDone()
+
+
+def test_a_lost_connection_is_a_fault() -> None:
+    reading = local()
+    assert reading.take(live.Closed(Exhausted("Used up.")), 1.0) == [
+        BrainFault("quota", "Used up.", retryable=False)
+    ]
+    assert reading.lost
+
+
+def test_a_connection_lost_after_the_end_takes_nothing_away() -> None:
+    assert read(local(), text("On."), END, live.Closed(Unavailable("Gone."))) == [
+        ReplyText("On."),
+        TurnDone(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("items", "patience_s"),
+    [
+        ([], 6.0),
+        ([live.InputText("turn on")], 10.0),
+        ([text("It")], 10.0),
+        ([live.TurnComplete(idle=False)], 10.0),
+        ([CALLS], None),
+        ([CALLS, ANSWERED], 6.0),
+        ([CALLS, ANSWERED, text("It")], 10.0),
+    ],
+)
+def test_how_long_silence_may_last(items: list[Item], patience_s: float | None) -> None:
+    reading = local()
+    for item in items:
+        reading.take(item, 1.0)
+    assert reading.patience_s(1.0) == patience_s
+
+
+def test_nothing_is_due_while_the_person_speaks() -> None:
+    reading = Reading(native_voice=False, habits=LiveHabits())
+    reading.take(Reached("connected"), 0.0)
+    reading.take(live.InputText("turn"), 0.5)
+    assert reading.patience_s(1.0) is None
+
+
+def test_too_long_a_silence_is_a_fault_and_the_session_unusable() -> None:
+    reading = local()
+    (fault,) = reading.overdue(6.0)
+    assert fault == BrainFault("timeout", "Gemini stopped answering.", retryable=True)
+    assert reading.lost

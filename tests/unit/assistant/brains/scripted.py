@@ -1,0 +1,188 @@
+"""Strict doubles around the ladder: brains that play a script, and a house that keeps a ledger."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from assistant.brains.protocol import BrainEvent, BrainTurn, ToolCallsCancelled, TurnRequest
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A step of a script: go on when this call's result is there."""
+
+    call_id: str
+
+
+class Hold:
+    """A step of a script: never go on."""
+
+
+Step = BrainEvent | Answered | Hold | Exception
+
+
+class ScriptedTurn:
+    """One attempt."""
+
+    def __init__(self, request: TurnRequest, script: Sequence[Step]) -> None:
+        self.request = request
+        self.answers: list[ToolOutcome] = []
+        self.closed = False
+        self._script = script
+        self._came: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        try:
+            for step in self._script:
+                match step:
+                    case Answered(call_id):
+                        await self._came[call_id].wait()
+                    case Hold():
+                        await asyncio.Event().wait()
+                    case Exception():
+                        raise step
+                    case _:
+                        yield step
+        finally:
+            self.closed = True
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        self.answers.append(outcome)
+        self._came[outcome.id].set()
+
+
+class ScriptedBrain:
+    """Plays one script for each attempt; an attempt too many fails, and so does one too few."""
+
+    def __init__(self, name: str, *scripts: Sequence[Step]) -> None:
+        self._name = name
+        self._scripts = list(scripts)
+        self.turns: list[ScriptedTurn] = []
+        self.anticipated = 0
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def add(self, *scripts: Sequence[Step]) -> None:
+        self._scripts += scripts
+
+    def anticipate(self) -> None:
+        self.anticipated += 1
+
+    def begin(self, request: TurnRequest) -> ScriptedTurn:
+        if not self._scripts:
+            raise UnexpectedAttempt(self._name)
+        turn = ScriptedTurn(request, self._scripts.pop(0))
+        self.turns.append(turn)
+        return turn
+
+    def assert_consumed(self) -> None:
+        assert not self._scripts, f"{len(self._scripts)} scripts of {self._name} were not played"
+        assert all(turn.closed for turn in self.turns), f"an attempt of {self._name} is still open"
+
+
+class UnexpectedAttempt(BaseException):
+    """Not an Exception: the ladder must not take it for a broken brain."""
+
+
+@dataclass
+class Deed:
+    """A call that was sent and may change something."""
+
+    call: ToolCall
+    outcome: ToolOutcome | None = None
+
+
+@dataclass
+class House:
+    """Runs calls and keeps the ledger. What a call does is told by its name.
+
+    `read`: answered at once, changes nothing; `slow_read`: answered when the test says so.
+    `light`: sent and done at once. `slow`: sent at once, done when the test says so. `late`: sent
+    only when the test says so, unless it was withdrawn.
+    """
+
+    deeds: list[Deed] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    withdrawn: bool = False
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def mutations(self, turn_id: str) -> tuple[Deed, ...]:
+        assert turn_id == "t"
+        return tuple(self.deeds)
+
+    def withdraw(self, turn_id: str) -> None:
+        assert turn_id == "t"
+        self.withdrawn = True
+
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        if call.name in ("read", "slow_read"):
+            if call.name == "slow_read":
+                await self.go_on.wait()
+            self.reads.append(call.id)
+            return outcome_of(call, tier=Tier.READ)
+        if call.name == "late":
+            await self.go_on.wait()
+            if self.withdrawn:
+                return outcome_of(call, status=Status.NOT_RUN, sentence="It was withdrawn.")
+        deed = Deed(call)
+        self.deeds.append(deed)
+        if call.name == "slow":
+            await self.go_on.wait()
+        deed.outcome = outcome_of(call)
+        return deed.outcome
+
+
+def outcome_of(
+    call: ToolCall,
+    *,
+    tier: Tier = Tier.COMFORT,
+    status: Status = Status.DONE,
+    sentence: str | None = None,
+) -> ToolOutcome:
+    return ToolOutcome(
+        id=call.id,
+        server="home_assistant",
+        name=call.name,
+        arguments=call.arguments,
+        decision=Decision.ALLOWED,
+        tier=tier,
+        status=status,
+        observed=(),
+        ms=1.0,
+        sentence=sentence or f"The {call.arguments.get('what', 'light')} is on.",
+    )
+
+
+async def play(turn: BrainTurn, house: House) -> list[BrainEvent]:
+    """Take a turn's events as the turn's runner does: calls run beside it and are answered once."""
+    events: list[BrainEvent] = []
+
+    async def run(call: ToolCall) -> None:
+        await turn.answer(await house.call(call))
+
+    async with asyncio.TaskGroup() as calls, aclosing(turn.events()) as stream:
+        async for event in stream:
+            events.append(event)
+            if isinstance(event, ToolCall):
+                calls.create_task(run(event))
+            assert not isinstance(event, ToolCallsCancelled) or event.ids
+    return events
+
+
+class Spendings:
+    """A journal without any cost."""
+
+    def __init__(self) -> None:
+        self.usd = 0.0
+        self.asked = 0
+
+    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+        self.asked += 1
+        return self.usd

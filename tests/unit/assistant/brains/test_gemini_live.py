@@ -1,0 +1,290 @@
+"""The brain on Gemini Live, between strict doubles: one turn at a time."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from assistant.brains.audio import TurnAudio
+from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.protocol import (
+    BrainFault,
+    Heard,
+    NotMeant,
+    Reached,
+    ReplyAudio,
+    ReplyText,
+    Spent,
+    ToolCallsCancelled,
+    TurnDone,
+    Usage,
+)
+from assistant.tools.call import ToolCall
+from integrations.errors import Retired, Unavailable
+from integrations.gemini.events import (
+    FunctionCall,
+    FunctionCalls,
+    FunctionCallsCancelled,
+    InputText,
+    Interrupted,
+    OutputAudio,
+    OutputText,
+    TokensUsed,
+    TurnComplete,
+)
+from integrations.gemini.models import model_row
+from tests.unit.assistant.brains.gemini.doubles import ROW, Sent, outcome_of
+from tests.unit.assistant.brains.gemini.stage import (
+    SOUND,
+    YES,
+    sentence,
+    session,
+    spoken,
+    stage,
+    typed,
+)
+
+CALLS = FunctionCalls((FunctionCall("1", "f", {}), FunctionCall("2", "g", {})))
+
+
+async def test_a_spoken_turn() -> None:
+    heard = InputText("turn on the lamp", "en")
+    async with stage(session(*sentence(heard, *YES))) as on:
+        events = await on.follow(on.brain.begin(spoken()))
+    assert [event.moment for event in events if isinstance(event, Reached)] == [
+        *("connected", "first_upload", "upload_done")
+    ]
+    assert [event for event in events if not isinstance(event, Reached)] == [
+        Heard("turn on the lamp", "en"),
+        ReplyText("Yes."),
+        TurnDone(),
+    ]
+
+
+async def test_a_typed_turn_is_text_and_no_activity() -> None:
+    async with stage(session(Sent("text", "turn on the lamp", YES))) as on:
+        assert await on.play(typed()) == [ReplyText("Yes."), TurnDone()]
+
+
+async def test_the_sentence_goes_up_while_it_is_spoken_and_ends_at_once() -> None:
+    audio = TurnAudio()
+    request = replace(spoken(), audio=audio)
+    talk = session(*sentence(*YES, sound=b"\1\0" * 320))
+    async with stage(talk) as on, asyncio.TaskGroup() as group:
+        turn = group.create_task(on.follow(on.brain.begin(request)))
+        await on.clock.settle()
+        for _ in range(4):
+            audio.append(b"\1\0" * 80)
+            await on.clock.settle()
+        audio.finish()
+        await on.clock.settle()
+        talk.assert_consumed()  # without any time passing
+        await turn
+
+
+async def test_the_backlog_goes_in_small_pieces_without_waiting() -> None:
+    sound = bytes(32_000 * 20)  # 20 s
+    talk = session(*sentence(*YES, sound=sound))
+    async with stage(talk) as on:
+        turn = on.brain.begin(spoken(sound))
+        events, _ = await on.until(turn, ReplyText)
+        assert on.clock.monotonic() == 0.0
+        await events.aclose()
+
+
+async def test_the_models_own_voice() -> None:
+    said = (OutputAudio(b"\1\0", 24_000), OutputText("Yes.", True), TurnComplete())
+    async with stage(session(*sentence(*said)), native_voice=True) as on:
+        assert await on.play(spoken()) == [
+            ReplyAudio(b"\1\0", 24_000),
+            ReplyText("Yes.", voiced=False),
+            TurnDone(),
+        ]
+
+
+async def test_parallel_calls_are_answered_together_each_once() -> None:
+    answer = Sent("answer", [("1", "f", "done"), ("2", "g", "done")], YES)
+    async with stage(session(*sentence(CALLS), answer)) as on:
+        assert await on.play(spoken()) == [
+            ToolCall("1", "f", {}),
+            ToolCall("2", "g", {}),
+            ReplyText("Yes."),
+            TurnDone(),
+        ]
+
+
+async def test_a_chain_of_rounds() -> None:
+    first, second = (FunctionCalls((FunctionCall(id, "f", {}),)) for id in "12")
+    script = [
+        *sentence(first),
+        Sent("answer", [("1", "f", "done")], (second,)),
+        Sent("answer", [("2", "f", "done")], YES),
+    ]
+    async with stage(session(*script)) as on:
+        assert [type(event) for event in await on.play(spoken())] == [
+            *(ToolCall, ToolCall, ReplyText, TurnDone)
+        ]
+
+
+async def test_a_cancelled_call_is_not_answered_and_told_with_the_next_turn() -> None:
+    cancelled = (FunctionCallsCancelled(("1",)), OutputText("All right.", True), TurnComplete())
+    note = (
+        "(For your information: the earlier call of f was cut off, but it had started. "
+        "Its result: Kitchen Light: on Do not repeat it.)"
+    )
+    talk = session(
+        *sentence(FunctionCalls((FunctionCall("1", "f", {}),))),
+        Sent("context", note),
+        *sentence(*YES),
+    )
+    async with stage(talk) as on:
+        turn = on.brain.begin(spoken())
+        events, call = await on.until(turn, ToolCall)
+        talk.emit(*cancelled)
+        assert await anext(events) == ToolCallsCancelled(("1",))
+        assert await anext(events) == ReplyText("All right.")
+        await turn.answer(outcome_of(call.id, "f"))
+        await events.aclose()
+        await on.play(spoken())
+
+
+async def test_a_note_goes_in_front_of_a_typed_sentence() -> None:
+    talk = session(
+        Sent("text", None, (FunctionCalls((FunctionCall("1", "f", {}),)),)),
+        Sent("text", None, YES),
+    )
+    async with stage(talk, row=model_row("gemini-3.1-flash-live-preview")[0]) as on:
+        turn = on.brain.begin(typed())
+        events, _ = await on.until(turn, ToolCall)
+        talk.emit(FunctionCallsCancelled(("1",)), TurnComplete())
+        await turn.answer(outcome_of("1", "f"))
+        await events.aclose()
+        assert await on.play(typed()) == [ReplyText("Yes."), TurnDone()]
+
+
+async def test_to_stay_silent_ends_without_words() -> None:
+    silent = FunctionCalls((FunctionCall("1", STAY_SILENT, {}),))
+    talk = session(*sentence(silent), Sent("answer", [("1", STAY_SILENT, "done")], YES))
+    async with stage(talk) as on:
+        assert await on.play(spoken()) == [NotMeant()]
+        await on.clock.settle()
+
+
+async def test_what_the_turn_cost_is_told_once_with_the_last_counts() -> None:
+    used = [TokensUsed(count, 10, {"input_audio": count}) for count in (500, 1_000)]
+    async with stage(session(*sentence(used[0], *YES, used[1]))) as on:
+        events = await on.play(spoken())
+        (spent,) = [event for event in events if isinstance(event, Spent)]
+        assert spent.usage == Usage(1_000, 10, {"input_audio": 1_000})
+        assert spent.cost_usd == pytest.approx((1_000 * 3.00 + 10 * 4.50) / 1e6)
+        assert events[-1] == TurnDone()
+
+
+async def test_what_a_cut_off_turn_cost_is_told_with_the_next() -> None:
+    talk = session(
+        *sentence(TokensUsed(500, 10), OutputText("Well,", True)),
+        Sent("start", then=(Interrupted(), TurnComplete(), TokensUsed(600, 20))),
+        *sentence(*YES, TokensUsed(100, 5))[1:],
+    )
+    async with stage(talk) as on:
+        events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
+        await events.aclose()
+        spent = [event for event in await on.play(spoken()) if isinstance(event, Spent)]
+        assert [one.usage for one in spent] == [Usage(700, 25)]
+
+
+async def test_an_empty_turn_is_asked_again_as_text() -> None:
+    talk = session(
+        *sentence(InputText("turn on the lamp"), TurnComplete()),
+        Sent("text", "turn on the lamp", YES),
+    )
+    async with stage(talk) as on:
+        events = await on.play(spoken())
+        assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
+        again = spoken(heard="turn on the lamp")
+        assert await on.play(again) == [ReplyText("Yes."), TurnDone()]
+
+
+async def test_after_a_lost_connection_the_sound_is_sent_again_and_not_half_a_sentence() -> None:
+    lost = session(Sent("start"), Sent("sound", SOUND, then=(InputText("turn on"),)))
+    async with stage(lost, session(*sentence(*YES))) as on:
+        request = spoken(finished=False)
+        turn = on.brain.begin(request)
+        events, _ = await on.until(turn, Heard)
+        lost.break_off(Unavailable("Gone."))
+        assert await anext(events) == BrainFault("unreachable", "Gone.", retryable=True)
+        assert request.audio is not None
+        request.audio.finish()
+        again = await on.play(replace(request, heard="turn on"))
+        assert again == [ReplyText("Yes."), TurnDone()]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"), [(ROW, True), (replace(ROW, client_content=False), False)]
+)
+async def test_notes_reach_a_spoken_turn_only_where_the_model_takes_them(
+    row: object, told: bool
+) -> None:
+    first = session(*sentence(FunctionCalls((FunctionCall("1", "f", {}),))))
+    script = [Sent("context")] if told else []
+    async with stage(first, session(*script, *sentence(*YES)), row=row) as on:
+        turn = on.brain.begin(spoken())
+        events, _ = await on.until(turn, ToolCall)
+        first.break_off(Unavailable("Gone."))
+        await turn.answer(outcome_of("1", "f"))
+        await events.aclose()
+        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+
+
+# Silence
+
+
+async def test_no_sign_of_an_answer_for_six_seconds() -> None:
+    talk = session(*sentence())
+    async with stage(talk) as on:
+        events = await on.play(spoken())
+        assert events == [BrainFault("timeout", "Gemini stopped answering.", retryable=True)]
+        assert 6.0 <= on.clock.monotonic() < 6.3
+        assert talk.closed_for_good.is_set()
+
+
+async def test_silence_after_a_tools_result() -> None:
+    talk = session(*sentence(CALLS), Sent("answer"))
+    async with stage(talk) as on:
+        events = await on.play(spoken())
+        assert isinstance(events[-1], BrainFault)
+        assert events[-1].kind == "timeout"
+        assert 6.0 <= on.clock.monotonic() < 6.3
+
+
+async def test_a_session_that_never_opens() -> None:
+    async with stage(None) as on:
+        events = await on.play(spoken())
+        assert events == [
+            BrainFault("unreachable", "Gemini could not be reached in time.", retryable=True)
+        ]
+        assert 5.0 <= on.clock.monotonic() < 5.3
+
+
+async def test_a_socket_that_takes_nothing_any_more() -> None:
+    talk = session(Sent("start", hangs=True))
+    async with stage(talk) as on:
+        events = await on.play(spoken())
+        assert events == [
+            BrainFault("unreachable", "Gemini takes nothing any more.", retryable=True)
+        ]
+        assert talk.closed_for_good.is_set()
+
+
+async def test_a_model_that_is_gone() -> None:
+    async with stage(Retired("Set gemini.model to another one.")) as on:
+        assert await on.play(spoken()) == [
+            BrainFault("retired", "Set gemini.model to another one.", retryable=False)
+        ]
+
+
+async def test_a_turn_without_sound_is_no_activity() -> None:
+    async with stage(session()) as on:
+        (fault,) = await on.play(spoken(b""))
+        assert isinstance(fault, BrainFault)
+        assert not fault.retryable

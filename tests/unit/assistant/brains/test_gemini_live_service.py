@@ -1,0 +1,206 @@
+"""The brain on Gemini Live with the real google-genai client against the simulated service."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.gemini.ports import Client
+from assistant.brains.protocol import (
+    Heard,
+    NotMeant,
+    Reached,
+    ReplyAudio,
+    ReplyText,
+    Spent,
+    ToolCallsCancelled,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.tools.call import ToolCall
+from integrations.gemini.access import Access
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.live import LiveClient
+from tests.simulators.script import (
+    Call,
+    CallTogether,
+    Cancel,
+    Done,
+    Gate,
+    Hear,
+    Inner,
+    LiveStep,
+    Opening,
+    Phantom,
+    Say,
+    Stall,
+    Tokens,
+    Turn,
+)
+from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, outcome_of
+from tests.unit.assistant.brains.gemini.talk import (
+    BRIEFING,
+    SPEECH,
+    YES,
+    talk,
+)
+
+
+def test_the_real_client_is_what_the_brain_needs() -> None:
+    client: Client = LiveClient(Access("k"))  # judged by the type checker
+    assert client is not None
+
+
+async def test_every_sample_arrives_though_the_connect_takes_long() -> None:
+    steps = (Hear("is the lamp on", language="en"), *YES)
+    async with talk(Turn("audio", steps), openings=[Opening(delay_s=0.5)]) as on:
+        events = await on.play()
+        heard = on.service.turns[0].assert_heard(SPEECH, covers=(0, 32_000))
+        assert (heard.start, heard.end) == (0, 32_000)
+        assert on.service.turns[0].longest_chunk_s <= 0.1
+        assert events[0] == Heard("is the lamp on", "en")
+        assert events[-1] == TurnDone()
+
+
+async def test_a_sentence_that_is_still_spoken() -> None:
+    async with talk(Turn("audio", YES)) as on:
+        request = on.spoken(b"", finished=False)
+        audio = request.audio
+        assert audio is not None
+        async with asyncio.TaskGroup() as group:
+            answer = group.create_task(on.answer(request))
+            for start in range(0, len(SPEECH), 640):
+                audio.append(SPEECH[start : start + 640])
+                await asyncio.sleep(0)
+            await on.service.until(lambda: bool(on.service.turns and on.service.turns[0].chunks))
+            audio.finish()
+            assert await answer == "Yes, it is."
+        on.service.turns[0].assert_heard(SPEECH, covers=(0, 32_000))
+
+
+async def test_a_typed_turn() -> None:
+    async with talk(Turn("text", YES)) as on:
+        assert await on.answer(TurnRequest("t", "en", "text", "is it on?", None)) == "Yes, it is."
+        assert on.service.turns[0].text == "is it on?"
+
+
+async def test_the_models_own_voice_arrives_whole() -> None:
+    async with talk(Turn("audio", YES), native_voice=True) as on:
+        events = await on.play()
+        sound = b"".join(event.pcm for event in events if isinstance(event, ReplyAudio))
+        assert sound == bytes(on.service.turns[0].reply_pcm)
+        assert {event.rate for event in events if isinstance(event, ReplyAudio)} == {24_000}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([Say("It is on.", lag_s=0.2), Done(waits_for_text=False)], "It is on."),
+        ([Inner("{call}", True), Inner("tool"), Say("It is on."), Done()], "It is on."),
+        ([Call("HassTurnOn", {}), Say("It is on."), Done()], "It is on."),
+        ([Say("On."), Done(status="IN_PROGRESS"), Say(" And hot."), Done("IDLE")], "On. And hot."),
+        ([Say("[Silence]"), Say(" It is on."), Done()], " It is on."),
+    ],
+)
+async def test_only_what_is_meant_for_ears_is_said(steps: list[LiveStep], said: str) -> None:
+    async with talk(Turn("audio", steps)) as on:
+        assert " ".join((await on.answer()).split()) == " ".join(said.split())
+
+
+async def test_a_phantom_is_not_said() -> None:
+    lamp = {"name": "Desk Lamp"}
+    declared = Declaration(
+        "HassTurnOn",
+        "on",
+        {"type": "OBJECT", "properties": {"name": {"type": "STRING"}}},
+        (),
+    )
+    briefer = ScriptedBriefer(replace(BRIEFING, declarations=(declared,)))
+    steps = [Call("HassTurnOn", lamp, wait=False), Phantom("Desk Lamp"), Say("It is on."), Done()]
+    async with talk(Turn("audio", steps), briefer=briefer) as on:
+        assert await on.answer() == "It is on."
+
+
+async def test_parallel_calls_and_a_chain() -> None:
+    ok = {"status": "done"}
+    steps = [
+        CallTogether(Call("HassTurnOn", answer=ok), Call("HassTurnOff", answer=ok)),
+        Call("HassTurnOn", answer=ok),
+        Call("HassTurnOff", answer=ok),
+        *YES,
+    ]
+    async with talk(Turn("audio", steps)) as on:
+        events = await on.play()
+        assert [event.name for event in events if isinstance(event, ToolCall)] == [
+            *("HassTurnOn", "HassTurnOff", "HassTurnOn", "HassTurnOff")
+        ]
+        assert events[-1] == TurnDone()
+
+
+async def test_a_call_that_the_service_cancels_is_not_answered_and_told_later() -> None:
+    first = Turn("audio", [Call("HassTurnOn", wait=False), Cancel(), *YES])
+    async with talk(first, Turn("audio", YES)) as on:
+        turn = on.brain.begin(on.spoken())
+        ids: list[str] = []
+        async for event in turn.events():
+            if isinstance(event, ToolCallsCancelled):
+                ids += event.ids
+        assert len(ids) == 1
+        await turn.answer(outcome_of(ids[0]))
+        await on.answer()
+        (note,) = [text for _, text, complete in on.service.connections[0].contents if not complete]
+        assert "Kitchen Light: on" in note
+
+
+async def test_barge_in_mid_reply() -> None:
+    gate = Gate()
+    long = Turn("audio", [Say("Once upon a time."), Stall(until=gate), Done()], cut=True)
+    async with talk(long, Turn("audio", YES)) as on:
+        turn = on.brain.begin(on.spoken())
+        events = turn.events()
+        async for event in events:
+            if isinstance(event, ReplyText):
+                break
+        await events.aclose()
+        assert await on.answer() == "Yes, it is."
+        assert on.service.total_sockets == 1
+
+
+async def test_a_sentence_cut_off_in_the_middle_is_never_answered() -> None:
+    async with talk(Turn("audio", YES, cut=True), Turn("audio", YES)) as on:
+        events = on.brain.begin(on.spoken(finished=False)).events()
+        async for event in events:
+            if event == Reached("first_upload"):
+                break
+        await on.service.until(lambda: bool(on.service.turns and on.service.turns[0].chunks))
+        await events.aclose()
+        assert await on.answer() == "Yes, it is."
+        assert on.service.connections[1].resumed
+        assert on.service.turns[0].ended_at is None
+
+
+async def test_an_open_call_of_a_cut_off_turn_is_answered_first() -> None:
+    first = Turn("audio", [Call("HassTurnOn", answer={"status": "unknown"}), Stall()], cut=True)
+    async with talk(first, Turn("audio", YES)) as on:
+        events = on.brain.begin(on.spoken()).events()
+        async for event in events:
+            if isinstance(event, ToolCall):
+                break
+        await events.aclose()
+        assert await on.answer() == "Yes, it is."
+
+
+async def test_to_stay_silent() -> None:
+    first = Turn("audio", [Call(STAY_SILENT, answer={"status": "done"}), Say("Oh."), Done()])
+    async with talk(replace(first, cut=None), Turn("audio", YES)) as on:
+        assert await on.play() == [NotMeant()]
+        assert await on.answer() == "Yes, it is."
+
+
+async def test_what_it_cost() -> None:
+    tokens = Tokens(prompt=900, response=40, prompt_details={"AUDIO": 900})
+    async with talk(Turn("audio", [Say("Yes."), Done(usage=tokens)])) as on:
+        (spent,) = [event for event in await on.play() if isinstance(event, Spent)]
+        assert (spent.usage.input_tokens, spent.usage.output_tokens) == (900, 40)
+        assert spent.cost_usd == pytest.approx((900 * 3.00 + 40 * 4.50) / 1e6)

@@ -1,0 +1,236 @@
+"""What is down, what is spent, and what the person is told of it."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from assistant.brains.protocol import (
+    BrainFault,
+    FaultKind,
+    Heard,
+    ReplyAudio,
+    ReplyText,
+    Restarted,
+    Serving,
+    Spent,
+    TurnDone,
+    Usage,
+)
+from assistant.brains.rungs import most_telling
+from assistant.speech.catalogue import Catalogue
+from tests.unit.assistant.brains.ladder_stage import (
+    AWAY,
+    BACK,
+    DONE,
+    LIVE,
+    OFFLINE,
+    ONCE,
+    Stage,
+    fault,
+    said,
+    served,
+)
+from tests.unit.assistant.brains.scripted import (
+    ScriptedBrain,
+    Step,
+)
+
+# --- what is down
+
+
+async def test_a_rung_that_is_down_is_skipped_and_comes_back(stage: Stage) -> None:
+    stage.expect(live=[[fault(retryable=True)]] * 2, once=[DONE, DONE, DONE])
+    assert served(await stage.run()) == [LIVE, ONCE]
+    assert served(await stage.run()) == [ONCE]
+    stage.clock.advance(30)
+    stage.expect(live=[[fault(retryable=True)]])  # the trial: once is enough
+    assert served(await stage.run()) == [LIVE, ONCE]
+    stage.clock.advance(60)
+    stage.expect(live=[DONE, DONE])
+    assert served(await stage.run()) == [LIVE]
+    assert served(await stage.run()) == [LIVE]
+
+
+async def test_only_failures_in_a_row_count(stage: Stage) -> None:
+    for _ in range(3):
+        stage.expect(live=[[fault()], DONE], once=[DONE])
+        await stage.run()
+        assert served(await stage.run()) == [LIVE]
+
+
+async def test_if_all_are_down_the_first_that_may_be_back_is_asked(stage: Stage) -> None:
+    ladder = stage.of(stage.live, stage.once)
+    stage.expect(live=[[fault("quota")]], once=[[fault(retryable=True)]] * 2)
+    assert (await stage.run(ladder))[-1] == fault("quota")
+    stage.expect(once=[DONE])
+    assert served(await stage.run(ladder)) == [ONCE]
+
+
+async def test_if_nobody_can_be_back_the_reason_is_told_at_once(stage: Stage) -> None:
+    ladder = stage.of(stage.live, stage.once)
+    stage.expect(live=[[fault("sign_in")]], once=[[fault("quota")]])
+    await stage.run(ladder)
+    assert await stage.run(ladder) == [fault("sign_in")]
+
+
+async def test_the_one_that_will_be_asked_is_told_beforehand(stage: Stage) -> None:
+    stage.expect(live=[[fault("quota")]], once=[DONE])
+    stage.ladder.anticipate()
+    await stage.run()
+    stage.ladder.anticipate()
+    stage.budget.spend("t", 1.0)
+    stage.ladder.anticipate()
+    told = [brain.anticipated for brain in (stage.live, stage.once, stage.offline)]
+    assert told == [1, 1, 1]
+
+
+# --- the budget
+
+
+async def test_when_the_day_is_spent_the_cloud_is_not_asked(stage: Stage) -> None:
+    cost = Spent(Usage(10, 5), 0.75)
+    stage.expect(live=[[cost, cost, *DONE], DONE], offline=[DONE])
+    assert cost in await stage.run()
+    events = await stage.run()
+    assert served(events) == [OFFLINE]
+    assert said(events).startswith("Today's budget for Gemini is spent")
+    stage.clock.advance(12 * 3600)
+    assert said(await stage.run()) == f"{BACK}Fine."
+
+
+async def test_what_a_failed_attempt_costs_counts(stage: Stage) -> None:
+    stage.expect(live=[[Spent(Usage(1, 1), 1.0), fault()]], once=[DONE])
+    await stage.run()
+    assert stage.budget.known_usd == 1.0
+
+
+async def test_the_budget_is_told_where_there_is_no_other_brain(stage: Stage) -> None:
+    stage.spendings.usd = 1.0
+    (only,) = await stage.run(stage.of(stage.live))
+    assert only == BrainFault(
+        "budget",
+        "Today's budget of 1 USD is spent: it is set by limits.daily_cost_usd.",
+        retryable=False,
+    )
+
+
+async def test_local_brains_need_no_budget(stage: Stage) -> None:
+    stage.expect(offline=[DONE])
+    await stage.run(stage.of(stage.offline))
+    assert stage.spendings.asked == 0
+
+
+# --- what is said of it
+
+
+async def test_stepping_down_and_coming_back_are_each_said_once(stage: Stage) -> None:
+    down = [[fault()]]
+    stage.expect(live=down, once=down, offline=[DONE])
+    assert said(await stage.run()) == f"{AWAY}Fine."
+    stage.expect(live=down, once=down, offline=[DONE])
+    assert said(await stage.run()) == "Fine."
+    stage.clock.advance(30)
+    stage.expect(live=[DONE, DONE])
+    assert said(await stage.run()) == f"{BACK}Fine."
+    assert said(await stage.run()) == "Fine."
+
+
+async def test_another_road_to_gemini_is_no_news(stage: Stage) -> None:
+    stage.expect(live=[[fault()]], once=[DONE])
+    assert said(await stage.run()) == "Fine."
+
+
+async def test_another_local_brain_is_no_news(stage: Stage) -> None:
+    other = ScriptedBrain("home-assistant", [fault("house_away")], DONE)
+    stage.expect(offline=[DONE])
+    ladder = stage.of(other, stage.offline)
+    assert [said(await stage.run(ladder)) for _ in range(2)] == ["Fine.", "Fine."]
+    other.assert_consumed()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("unreachable", "cannot reach Gemini"),
+        ("timeout", "did not answer in time"),
+        ("empty", "gave no answer"),
+        ("broken", "wrong with Gemini"),
+        ("sign_in", "no valid key"),
+        ("quota", "quota"),
+        ("retired", "no longer exists"),
+        ("refused", "does not accept my settings"),
+        ("blocked", "declined to answer that"),
+    ],
+)
+async def test_the_reason_is_said(stage: Stage, kind: FaultKind, words: str) -> None:
+    stage.expect(live=[[fault(kind)]], once=[[fault()]], offline=[DONE])
+    if kind in ("timeout", "empty", "broken"):  # less telling than to be unreachable
+        stage.once._scripts[0] = [fault(kind)]
+    text = said(await stage.run())
+    assert words in text
+    assert text.endswith(" Fine.")
+
+
+async def test_a_declined_sentence_is_no_absence(stage: Stage) -> None:
+    declined = [[fault("blocked")]]
+    stage.expect(live=[*declined, DONE], once=declined, offline=[DONE])
+    assert "declined" in said(await stage.run())
+    assert said(await stage.run()) == "Fine."
+
+
+async def test_a_brains_own_words_for_its_absence_go_first(stage: Stage) -> None:
+    own = replace(fault("sign_in"), spoken="There is no key.")
+    stage.expect(live=[[own]], once=[[fault()]], offline=[DONE])
+    assert said(await stage.run()) == "There is no key. Fine."
+
+
+async def test_old_words_are_not_said_in_a_later_turn(stage: Stage) -> None:
+    own = replace(fault("sign_in"), spoken="No hay clave.")
+    ladder = stage.of(stage.live)
+    stage.expect(live=[[own]])
+    assert await stage.run(ladder) == [Serving(LIVE), own]
+    assert await stage.run(ladder) == [fault("sign_in")]
+
+
+async def test_a_line_whose_answer_was_void_is_said_again(stage: Stage) -> None:
+    stage.expect(
+        live=[[fault()]],
+        once=[[fault()]],
+        offline=[[ReplyText("Half"), fault(retryable=True)], DONE],
+    )
+    events = await stage.run()
+    at = events.index(Restarted())
+    assert (said(events[:at]), said(events[at:])) == (f"{AWAY}Half", f"{AWAY}Fine.")
+
+
+async def test_a_line_stands_in_front_of_an_own_voice(stage: Stage) -> None:
+    stage.ladder.standing.alone = True
+    sound = ReplyAudio(b"\0\0", 24_000)
+    stage.expect(live=[[sound, TurnDone()]])
+    assert await stage.run() == [Serving(LIVE), ReplyText(BACK), sound, TurnDone()]
+
+
+@pytest.mark.parametrize(
+    ("request_language", "events", "line"),
+    [
+        ("es", [], "No puedo conectar con Gemini, así que de momento contesto yo. "),
+        ("en", [Heard("apaga", "es-MX")], "No puedo conectar con Gemini, así que"),
+        ("en", [Heard("enciende la luz")], "No puedo conectar con Gemini, así que"),
+        ("es", [Heard("hm")], "No puedo conectar con Gemini, así que"),
+        ("es", [Heard("turn it off", "en")], AWAY),
+    ],
+)
+async def test_the_line_is_in_the_language_of_the_turn(
+    stage: Stage, request_language: str, events: list[Step], line: str
+) -> None:
+    stage.expect(live=[[fault()]], once=[[fault()]], offline=[[*events, *DONE]])
+    assert said(await stage.run(language=request_language)).startswith(line)
+
+
+@pytest.mark.parametrize("kind", get_args(FaultKind))
+def test_every_fault_has_its_sentences(kind: FaultKind) -> None:
+    catalogue = Catalogue()
+    assert catalogue.say(f"fault.{kind}", "en")
+    assert catalogue.say(f"ladder.away_{kind}", "en")
+    assert most_telling([fault(kind)]) == fault(kind)

@@ -1,0 +1,107 @@
+"""A toolbox with one slow server, patience in front of it, and all that is announced."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from assistant.brains.protocol import Usage
+from assistant.clock import VirtualClock
+from assistant.jobs.keeper import Jobs
+from assistant.jobs.patient import PATIENCE_S, Patient
+from assistant.jobs.tell import Teller
+from assistant.jobs.thinker import Guidance
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.long_work import LongWork
+from assistant.tools.builtin.think import Thinking
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from integrations.owner import OwnedTasks
+from tests.unit.assistant.jobs.doubles import Thinker
+from tests.unit.assistant.tools.doubles import Hub, Journal, tool, toolbox
+
+
+class Bench:
+    """Everything that takes part in long work. Only what the test lets happen happens."""
+
+    def __init__(self, *, words: bool, after_s: float | None) -> None:
+        self.clock = VirtualClock()
+        self.hub = Hub(tool("change"), tool("look", reads=True))
+        self.journal = Journal()
+        self.thinker = Thinker()
+        self.announced: list[tuple[str, str]] = []
+        self.spent: list[tuple[str, int, float]] = []
+        catalogue = Catalogue()
+        self.box = toolbox(self.hub, self.clock, self.journal)
+        teller = Teller(catalogue, self.thinker if words else None, self._spend)
+        self.jobs = Jobs(catalogue, self.clock, self._announce, teller.tell)
+        self.patient = Patient(self.box, self.jobs, catalogue, self.clock, after_s)
+        thinking = Thinking(self.thinker, self.box, self.jobs, self._guide, self._spend, catalogue)
+        self.box.offer(thinking.tool(), *LongWork(self.jobs, catalogue).tools())
+        self._tasks = OwnedTasks()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Bench"]:
+        await self.box.menu()
+        async with self.jobs, self._tasks:
+            yield self
+
+    def begin(
+        self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
+    ) -> asyncio.Task[ToolOutcome]:
+        """Make a call as a turn does."""
+        call = ToolCall("a", name, arguments)
+        heard = f"the words of {turn_id}"
+        return self._tasks.start(self.patient.call(call, turn_id, heard, language), name)
+
+    async def job(
+        self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
+    ) -> ToolOutcome:
+        """Make a call and wait until it is a job."""
+        task = self.begin(name, turn_id, language, **arguments)
+        await self.clock.run(PATIENCE_S)
+        return task.result()
+
+    @asynccontextmanager
+    async def running(
+        self, call: Awaitable[ToolOutcome]
+    ) -> AsyncIterator[asyncio.Future[ToolOutcome]]:
+        """A call under way in the body, ended when the body was left."""
+        future = asyncio.ensure_future(call)
+        await self.settle()
+        yield future
+        await self.settle()
+        assert future.done()
+
+    async def settle(self) -> None:
+        await self.clock.settle()
+
+    async def _guide(self, turn_id: str) -> Guidance:
+        return Guidance(f"You are the mind of {turn_id}.", "high")
+
+    def _announce(self, text: str, language: str) -> None:
+        self.announced.append((text, language))
+
+    async def _spend(self, work_id: str, usage: Usage, cost_usd: float) -> None:
+        self.spent.append((work_id, usage.input_tokens, cost_usd))
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    async with Bench(words=False, after_s=PATIENCE_S).open() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def wordy() -> AsyncIterator[Bench]:
+    """One that puts data into words."""
+    async with Bench(words=True, after_s=PATIENCE_S).open() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def short() -> AsyncIterator[Bench]:
+    """One in a process that ends after its one turn."""
+    async with Bench(words=False, after_s=None).open() as opened:
+        yield opened

@@ -1,0 +1,60 @@
+"""A mind that thinks as long as the test lets it."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from assistant.brains.protocol import BrainFault, Usage
+from assistant.jobs.thinker import RunCall
+from integrations.gemini.declarations import Declaration
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    text: str
+    usage: Usage = field(default_factory=lambda: Usage(10, 5))
+    cost_usd: float = 0.25
+    fault: BrainFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as it came."""
+
+    question: str
+    instruction: str
+    declarations: tuple[str, ...]  # names
+    call: RunCall
+    rounds: int
+    thinking: str
+
+
+class Thinker:
+    """Keeps every question; each waits until the test answers it."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self._answers: list[asyncio.Future[Thought]] = []
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: tuple[Declaration, ...],
+        call: RunCall,
+        rounds: int,
+        thinking: str,
+    ) -> Thought:
+        names = tuple(one.name for one in declarations)
+        self.asked.append(Asked(question, instruction, names, call, rounds, thinking))
+        self._answers.append(asyncio.get_running_loop().create_future())
+        return await self._answers[-1]
+
+    def answer(self, answer: str | BrainFault | Exception, number: int = -1) -> None:
+        """End the thinking of that number, the last one by default."""
+        if isinstance(answer, Exception):
+            self._answers[number].set_exception(answer)
+        elif isinstance(answer, BrainFault):
+            self._answers[number].set_result(Thought("half an ans", fault=answer))
+        else:
+            self._answers[number].set_result(Thought(answer))

@@ -1,0 +1,182 @@
+"""Thinking for long, asking what goes on, and dropping it."""
+
+import pytest
+
+from assistant.brains.protocol import BrainFault
+from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Status, Tier, ToolOutcome
+from tests.unit.assistant.jobs.conftest import Bench
+
+
+async def ask(bench: Bench, name: str, **arguments: str) -> ToolOutcome:
+    task = bench.begin(name, "asking", **arguments)
+    await bench.settle()
+    return task.result()
+
+
+async def test_a_quick_thought_is_the_calls_answer(bench: Bench) -> None:
+    task = bench.begin("think_longer", question="Why?")
+    await bench.settle()
+    bench.thinker.answer(" Because. ")
+    await bench.settle()
+    outcome = task.result()
+    assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COMFORT, "Because.")
+    assert bench.announced == []
+    assert bench.spent == [("t-a", 10, 0.25)]
+
+
+async def test_a_long_thought_is_announced(bench: Bench) -> None:
+    assert (await bench.job("think_longer", question="Why?")).running
+    bench.thinker.answer("Because.")
+    await bench.settle()
+    assert bench.announced == [("Here is what I was working out. Because.", "en")]
+
+
+async def test_it_thinks_as_the_profile_says_with_the_homes_tools(bench: Bench) -> None:
+    bench.begin("think_longer", language="es", question="Why?")
+    await bench.settle()
+    (asked,) = bench.thinker.asked
+    assert asked.question == "Why?"
+    assert asked.instruction.startswith("You are the mind of t.")
+    assert "language es" in asked.instruction
+    assert asked.declarations == ("GetDateTime", "change", "look")
+    assert (asked.rounds, asked.thinking) == (MAX_ROUNDS, "high") == (15, "high")
+    bench.thinker.answer("Because.")
+
+
+async def test_its_calls_are_a_turn_of_their_own_with_the_persons_words(bench: Bench) -> None:
+    bench.begin("think_longer", question="Why?")
+    await bench.settle()
+    first = bench.thinker.asked[0].call(ToolCall("x", "change", {}))
+    async with bench.running(first) as running:
+        bench.hub.answer("changed")
+    assert running.result().status is Status.DONE
+    assert [row.turn_id for row in bench.journal.started] == ["t", "t-a"]
+    assert [one.name for one in bench.box.mutations("t-a")] == ["change"]
+    assert [one.name for one in bench.box.mutations("t")] == ["think_longer"]
+    bench.thinker.answer("Because.")
+
+
+@pytest.mark.parametrize("name", ["think_longer", "drop_it", "what_are_you_doing"])
+async def test_it_cannot_think_about_itself(bench: Bench, name: str) -> None:
+    bench.begin("think_longer", question="Why?")
+    await bench.settle()
+    outcome = await bench.thinker.asked[0].call(ToolCall("x", name, {"question": "Why?"}))
+    assert outcome.status is Status.NOT_RUN
+    assert len(bench.thinker.asked) == 1
+    bench.thinker.answer("Because.")
+
+
+async def test_its_calls_are_counted(bench: Bench) -> None:
+    bench.begin("think_longer", question="Why?")
+    await bench.settle()
+    call = bench.thinker.asked[0].call
+    made = [await call(ToolCall(str(i), "GetDateTime", {})) for i in range(MAX_CALLS + 1)]
+    assert [one.status for one in made[-2:]] == [Status.DONE, Status.NOT_RUN]
+    bench.thinker.answer("Because.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            BrainFault("unreachable", "No network.", retryable=True),
+            "I could not reach the service that answers for me.",
+        ),
+        (" ", "I thought about it but came to no answer."),
+    ],
+)
+async def test_no_answer_is_told_at_once_or_announced(
+    bench: Bench, answer: str | BrainFault, sentence: str
+) -> None:
+    task = bench.begin("think_longer", "t1", question="Why?")
+    await bench.settle()
+    bench.thinker.answer(answer)
+    await bench.settle()
+    assert task.result().status is Status.FAILED
+    assert task.result().sentence.startswith(sentence)
+    await bench.job("think_longer", "t2", question="Why?")
+    bench.thinker.answer(answer)
+    await bench.settle()
+    ((text, _),) = bench.announced
+    assert text.startswith(f"About Why?: {sentence}")
+
+
+async def test_what_failed_was_paid_for_all_the_same(bench: Bench) -> None:
+    bench.begin("think_longer", question="Why?")
+    await bench.settle()
+    bench.thinker.answer(BrainFault("timeout", "Too late.", retryable=True))
+    await bench.settle()
+    assert bench.spent == [("t-a", 10, 0.25)]
+
+
+async def test_only_so_many_at_once(bench: Bench) -> None:
+    for number in range(3):
+        await bench.job("think_longer", f"t{number}", question="Why?")
+    outcome = await ask(bench, "think_longer", question="And why?")
+    assert outcome.status is Status.FAILED
+    assert outcome.sentence.startswith("I am already working on several things")
+    assert len(bench.thinker.asked) == 3
+
+
+async def test_nothing_to_do_is_said(bench: Bench) -> None:
+    for name in ("what_are_you_doing", "drop_it"):
+        outcome = await ask(bench, name)
+        assert outcome.sentence == "I am not working on anything in the background."
+
+
+async def test_what_goes_on_is_told_with_its_beginning(bench: Bench) -> None:
+    await bench.job("think_longer", "t1", question="Best day for the garden?")
+    await bench.clock.run(60)
+    await bench.job("look", "t2", query="trains")
+    outcome = await ask(bench, "what_are_you_doing")
+    assert outcome.sentence == (
+        "I am still working on this: "
+        "Best day for the garden?, since 12:00; look, trains, since 12:01."
+    )
+
+
+async def test_drop_it_drops_all(bench: Bench) -> None:
+    await bench.job("think_longer", "t1", question="Why?")
+    await bench.job("look", "t2", query="trains")
+    outcome = await ask(bench, "drop_it")
+    assert outcome.sentence == "I dropped this: Why?; look, trains."
+    await bench.settle()
+    assert bench.jobs.under_way() == ()
+    assert bench.announced == []
+
+
+@pytest.mark.parametrize("which", ["the JARDIN thing", "best day", "jardín?"])
+async def test_drop_it_drops_the_one_that_is_named(bench: Bench, which: str) -> None:
+    await bench.job("think_longer", "t1", question="Best day for the jardín?")
+    await bench.job("look", "t2", query="trains to the sea")
+    outcome = await ask(bench, "drop_it", which=which)
+    assert outcome.status is Status.DONE
+    await bench.settle()
+    assert [job.turn_id for job in bench.jobs.under_way()] == ["t2"]
+
+
+@pytest.mark.parametrize(
+    ("which", "start"),
+    [
+        ("the weather", "I am not working on that"),
+        ("trains", "Which one do you mean"),
+        ("dinner", "I am not working on that"),
+    ],
+)
+async def test_in_doubt_nothing_is_dropped(bench: Bench, which: str, start: str) -> None:
+    await bench.job("look", "t1", query="the trains north")
+    await bench.job("look", "t2", query="the trains south")
+    outcome = await ask(bench, "drop_it", which=which)
+    assert outcome.sentence.startswith(start)
+    assert len(outcome.valid_options) == 2
+    assert len(bench.jobs.under_way()) == 2
+
+
+async def test_it_never_drops_itself_or_its_own_turn(bench: Bench) -> None:
+    bench.begin("look", "asking")
+    await bench.settle()
+    outcome = await ask(bench, "drop_it")
+    assert outcome.sentence == "I am not working on anything in the background."
+    bench.hub.answer("seen")

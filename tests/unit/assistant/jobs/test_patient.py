@@ -1,0 +1,100 @@
+"""What takes longer than twenty seconds goes on without the turn."""
+
+import asyncio
+
+import pytest
+
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Status
+from tests.unit.assistant.jobs.conftest import Bench
+
+
+async def test_a_call_that_is_back_in_time_is_answered_as_ever(bench: Bench) -> None:
+    task = bench.begin("change")
+    await bench.clock.run(19.9)
+    assert not task.done()
+    bench.hub.answer("changed")
+    await bench.settle()
+    assert (task.result().status, task.result().running) == (Status.DONE, False)
+    assert bench.jobs.under_way() == ()
+    assert bench.clock.sleepers == 0
+    assert bench.announced == []
+
+
+async def test_a_call_that_takes_longer_is_answered_as_running(bench: Bench) -> None:
+    outcome = await bench.job("change")
+    assert (outcome.id, outcome.server, outcome.name) == ("a", "slow", "change")
+    assert (outcome.status, outcome.running, outcome.retryable) == (Status.UNKNOWN, True, False)
+    assert outcome.ms == 20_000
+    assert outcome.sentence.startswith("This takes longer")
+    (mutation,) = bench.box.mutations("t")
+    assert mutation.outcome is None
+    assert bench.journal.finished == []
+
+
+async def test_its_end_is_journaled_and_announced_once(bench: Bench) -> None:
+    await bench.job("change", language="es", query="el toldo")
+    bench.hub.answer("changed")
+    await bench.settle()
+    assert [outcome.status for _, outcome in bench.journal.finished] == [Status.DONE]
+    assert bench.announced == [("Sobre change, el toldo: Hecho.", "es")]
+    assert bench.jobs.under_way() == ()
+    assert bench.clock.sleepers == 0
+
+
+async def test_a_repeated_call_is_not_made_again(bench: Bench) -> None:
+    first = bench.begin("change")
+    second = bench.begin("change")
+    await bench.clock.run(20)
+    assert first.result().running
+    assert second.result().running
+    third = bench.begin("change")
+    await bench.settle()
+    assert third.result().running
+    bench.hub.answer("changed")
+    await bench.settle()
+    last = bench.begin("change")
+    await bench.settle()
+    assert last.result().status is Status.DONE
+    assert len(bench.hub.calls) == 1
+    assert len(bench.announced) == 1
+
+
+async def test_a_short_process_waits_to_the_end(short: Bench) -> None:
+    task = short.begin("change")
+    await short.clock.run(100)
+    assert not task.done()
+    short.hub.answer("changed")
+    await short.settle()
+    assert task.result().status is Status.DONE
+
+
+async def test_a_cancelled_wait_cancels_the_call(bench: Bench) -> None:
+    task = bench.begin("change")
+    await bench.settle()
+    task.cancel()
+    await bench.settle()
+    assert task.cancelled()
+    assert bench.jobs.under_way() == ()
+    assert [outcome.status for _, outcome in bench.journal.finished] == [Status.UNKNOWN]
+
+
+async def test_what_breaks_in_the_wait_is_raised(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(bench.hub, "call", broken)
+    with pytest.raises(ZeroDivisionError):
+        await bench.patient.call(ToolCall("a", "change", {}), "t", None, "en")
+
+
+async def test_leaving_ends_every_job_without_a_word() -> None:
+    bench = Bench(words=False, after_s=20.0)
+    async with bench.open():
+        await bench.job("change", "t1")
+        await bench.job("think_longer", "t2", question="why")
+    assert bench.announced == []
+    assert {outcome.status for _, outcome in bench.journal.finished} == {Status.UNKNOWN}
+    assert len(asyncio.all_tasks()) == 1

@@ -1,0 +1,164 @@
+"""An answer in the brain's own voice, in both voices, and one that begins anew."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.speech.answer import LINES_WAITING, PIECES_WAITING
+from assistant.speech.mouth import Mouth
+from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle
+
+NATIVE = 24_000  # Hz
+
+
+def native(ms: int, level: int = 2000) -> bytes:
+    return np.full(NATIVE * ms // 1000, level, np.int16).tobytes()
+
+
+async def test_both_voices_sound_in_the_order_in_which_they_came() -> None:
+    voices, player = Voices(), Recorder()
+    mouth = Mouth(voices, player)
+    async with mouth.answer() as answer:
+        await answer.say("one", "en")
+        await answer.sound(native(50), NATIVE)
+        await answer.transcript(" Two. ")
+        await answer.say("three", "en")
+        spoken = await answer.finish()
+    assert bytes(player.sound) == pcm(100) + native(50) + pcm(100)
+    assert spoken.clauses == ("one", "Two.", "three")
+    assert spoken.audio_ms == pytest.approx(250)
+    assert voices.made["en"].said == ["one", "three"]
+    mouth.close()
+
+
+async def test_its_first_sound_is_told_and_the_volume_applies() -> None:
+    player = Recorder()
+    mouth = Mouth(Voices(), player, volume=0.5)
+    marks: list[float] = []
+    async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
+        await answer.transcript("Hello.")
+        await answer.sound(native(500), NATIVE)
+    assert marks == [pytest.approx(200)]  # the first piece, not the words before it
+    assert set(np.frombuffer(bytes(player.sound), np.int16)) == {1000}
+    mouth.close()
+
+
+async def test_words_without_sound_are_only_listed() -> None:
+    voices, player = Voices(), Recorder()
+    mouth = Mouth(voices, player)
+    async with mouth.answer() as answer:
+        await answer.transcript("Hello.")
+        await answer.transcript("  ")
+        spoken = await answer.finish()
+    assert spoken.clauses == ("Hello.",)
+    assert spoken.audio_ms == 0.0
+    assert voices.made == {}
+    mouth.close()
+
+
+@pytest.mark.parametrize(
+    ("stop_after_s", "heard"),
+    [(0.25, ("One.",)), (0.75, ("One.", "Two.")), (1.45, ("One.", "Two.", "Three."))],
+)
+async def test_after_a_stop_only_what_was_played_was_heard(
+    stop_after_s: float, heard: tuple[str, ...]
+) -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    async with mouth.answer() as answer:
+        for clause in ("One.", "Two.", "Three."):  # each complete when its sound has come
+            await answer.sound(native(500), NATIVE)
+            await answer.transcript(clause)
+        await settle(mouth, clock, stop_after_s)
+        mouth.stop()
+        before = player.played_ms
+        spoken = await answer.finish()
+    assert spoken.clauses == heard
+    assert spoken.audio_ms == pytest.approx(before) == player.played_ms
+    mouth.close()
+
+
+async def test_a_giver_that_is_far_ahead_waits() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    async with mouth.answer() as answer:
+
+        async def give() -> None:
+            for _ in range(2 * LINES_WAITING):
+                await answer.sound(native(20), NATIVE)
+
+        giving = asyncio.create_task(give())
+        await settle(mouth, clock)
+        assert not giving.done()
+        assert answer._lines.qsize() == LINES_WAITING
+        assert answer._pieces.qsize() == PIECES_WAITING
+        mouth.stop()
+        await giving  # freed, and what it still gives is ignored
+    assert player.played_ms < 1000
+    mouth.close()
+
+
+async def test_what_has_not_begun_is_withdrawn_and_what_sounds_ends_its_clause() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    long = "one " * 25  # 2.5 s: the player takes 2 s ahead, so it is not all handed on
+    async with mouth.answer() as answer:
+        await answer.say(long, "en")
+        await answer.say("two two", "en")
+        await answer.sound(native(300), NATIVE)
+        await answer.say("three", "en")
+        await settle(mouth, clock, 0.2)
+        answer.withdraw()
+        await answer.say("four", "en")
+        finished = asyncio.create_task(answer.finish())
+        await settle(mouth, clock, 4.0)
+        spoken = await finished
+    assert spoken.clauses == (long.strip(), "four")
+    assert spoken.audio_ms == pytest.approx(2_600)
+    assert len(player.sound) == 2 * RATE * 2600 // 1000
+    mouth.close()
+
+
+async def test_the_brains_own_voice_is_withdrawn_too() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    mouth = Mouth(Voices(), player)
+    async with mouth.answer() as answer:
+        for _ in range(30):  # 6 s, of which the player takes 2
+            await answer.sound(native(200), NATIVE)
+        await answer.transcript("A long story.")
+        await settle(mouth, clock, 0.2)
+        answer.withdraw()
+        await answer.say("sorry", "en")
+        finished = asyncio.create_task(answer.finish())
+        await settle(mouth, clock, 4.0)
+        spoken = await finished
+    assert spoken.clauses == ("sorry",)
+    assert spoken.audio_ms < 3_000
+    mouth.close()
+
+
+async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_begun() -> None:
+    voices, spare, player = Voices(), Voices("spare"), Recorder()
+    mouth = Mouth(voices, player, fallback=spare)
+    await mouth.warm(["en"])
+    voice = voices.made["en"]
+    voice.gate.clear()
+    async with mouth.answer() as answer:
+        await answer.say("one two broken", "en")  # it would break if it were made to its end
+        await answer.say("three", "en")
+        assert await asyncio.to_thread(voice.begun.wait, 10)
+        answer.withdraw()
+        voice.gate.set()
+        await answer.say("four", "en")
+        spoken = await answer.finish()
+    assert spoken.clauses == ("four",)
+    assert bytes(player.sound) == pcm(100)
+    assert voice.said == ["one two broken", "four"]
+    assert spare.made == {}
+    mouth.close()

@@ -1,0 +1,27 @@
+"""Machines in each state, and what most rows of the tables have in common."""
+
+from dataclasses import replace
+
+from assistant.turn.events import CancelTurn, CloseTurn, Effect, Event, WakeHeard, WatchSpeech
+from assistant.turn.machine import Machine, Microphone, State, reduce
+
+Row = tuple[str, Machine, Event, State, list[Effect]]  # what, before, event, after, effects
+WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
+WATCH = WatchSpeech(from_ms=700, after_ms=1_200)
+IDLE = Machine()
+WAKING = Machine(state=State.WAKING, turn=1, since_ms=1_000, now_ms=1_000)
+LISTENING = replace(WAKING, state=State.LISTENING, now_ms=2_000)
+THINKING = replace(LISTENING, state=State.THINKING, now_ms=3_000)
+SPEAKING = replace(THINKING, state=State.SPEAKING)
+FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
+FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
+ENDED = Microphone.ENDED
+BARGED_IN = "A new sentence interrupted this one."
+CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
+
+
+def check(machine: Machine, event: Event, state: State, effects: list[Effect]) -> None:
+    """In this state, this event: that state and those effects."""
+    after, done = reduce(machine, event)
+    assert after.state is state
+    assert done == effects
