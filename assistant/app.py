@@ -153,7 +153,7 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
 
 def _languages(settings: Settings) -> Languages:
     codes = tuple(settings.assistant.languages)
-    return Languages(codes, lambda text: identify(text, codes))
+    return Languages(codes, lambda text, expected: identify(text, codes, expected))
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 """The ladder of brains, by the settings: which there are, and why others are not."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,7 @@ from assistant.brains.gemini_live import GeminiLiveBrain
 from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.brains.ladder import Ladder
 from assistant.brains.offline.brain import OfflineBrain
-from assistant.brains.protocol import Brain
+from assistant.brains.protocol import Brain, FaultKind
 from assistant.brains.recognizer import make_recognizer
 from assistant.brains.rungs import CLOUD
 from assistant.clock import Clock
@@ -23,14 +24,18 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
 from assistant.speech.identify import identify
+from assistant.turn.language import Languages
+from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import ModelRow, model_row
 from integrations.gemini.once import OnceClient
+from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.app import Bridge
 
+_log = logging.getLogger(__name__)
 NO_CONSENT = (
     "Gemini is not used, because speech would then go to Google: "
     "privacy.accept_cloud = true allows it"
@@ -55,7 +60,7 @@ async def open_minds(
     """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
 
     `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
-    leaves that to the notices.
+    leaves that to the notices. And it prepares at the start what the first turn needs.
     """
     async with AsyncExitStack() as stack:
         briefer = await stack.enter_async_context(
@@ -78,15 +83,20 @@ async def open_minds(
             raise ConfigError(
                 f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
             )
+        if resident:
+            tasks = await stack.enter_async_context(OwnedTasks())
+            for warm in maker.warm:
+                tasks.start(_prepare(warm), "gemini warm")
         budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
-        languages = tuple(settings.assistant.languages)
+        codes = tuple(settings.assistant.languages)
+        languages = Languages(codes)
         ladder = Ladder(
             brains,
             bridge.tools,
             budget,
             bridge.catalogue,
             clock,
-            lambda text: identify(text, languages),
+            lambda text, code: languages.configured(code) or identify(text, codes),
         )
         yield Minds(ladder, briefer, budget, maker.thinker, notices)
 
@@ -116,6 +126,7 @@ class _Maker:
         self.thinker: GeminiOnceBrain | None = None
         self.notices: list[str] = []
         self.absent: set[str] = set()
+        self.warm: list[Callable[[], Awaitable[object]]] = []  # what makes first turns quick
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
         """The brain of that name, or None where there is none. It ends with the stack."""
@@ -125,24 +136,23 @@ class _Maker:
             self.notices.append(f"not in this version yet, so skipped: {name}")
             return None
         if not self._settings.privacy.accept_cloud:
-            return self._without(name, NO_CONSENT, "ladder.no_consent", speaks=absent_speaks)
+            return self._without(name, "no_consent", NO_CONSENT, speaks=absent_speaks)
         if not may_use_cloud(self._settings):
-            return self._without(name, NO_KEY, "ladder.away_sign_in", speaks=absent_speaks)
+            return self._without(name, "sign_in", NO_KEY, speaks=absent_speaks)
         gemini = self._settings.gemini
         key = gemini.api_key.get_secret_value()
         access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
         return await (self._live(access) if name == "gemini-live" else self._once(access))
 
-    def _without(self, name: str, notice: str, key: str, *, speaks: bool) -> Brain | None:
+    def _without(self, name: str, kind: FaultKind, notice: str, *, speaks: bool) -> Brain | None:
         self.notices.append(notice)
         self.absent.add(name)
-        if not speaks:
-            return None
-        return AbsentBrain(name, "sign_in", notice, key, self._bridge.catalogue)
+        return AbsentBrain(name, kind, notice) if speaks else None
 
     async def _live(self, access: Access) -> Brain:
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
+        self.warm.append(client.warm)
         brain = GeminiLiveBrain(
             client,
             self._briefer,
@@ -156,6 +166,7 @@ class _Maker:
 
     async def _once(self, access: Access) -> Brain:
         client = await self._stack.enter_async_context(OnceClient(access))
+        self.warm.append(client.sdk)
         row = self._row("once")
         self.thinker = GeminiOnceBrain(client, self._briefer, row)
         return self.thinker
@@ -188,6 +199,13 @@ class _Maker:
         )
         self._stack.callback(brain.close)
         return brain
+
+
+async def _prepare(warm: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await warm()
+    except IntegrationError as error:
+        _log.info("Gemini is not prepared: %s", error)  # each turn that needs it says so
 
 
 def _habits(settings: Settings) -> LiveHabits:

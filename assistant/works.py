@@ -1,11 +1,12 @@
 """Work that outlasts its turn, wired together: jobs, thinking, and the tools that ask for them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from assistant.brains.gemini_once import ThinkResult
-from assistant.brains.protocol import BrainFault, Usage
+from assistant.brains.protocol import BrainFault, Spent
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.jobs.keeper import Jobs
@@ -22,7 +23,8 @@ from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
 from integrations.gemini.declarations import Declaration
 
-_NO_USAGE = Usage(0, 0)
+_THINKING = "medium"  # of a hard question, where neither settings nor profile say more
+_WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
 
 
 class Works:
@@ -37,6 +39,7 @@ class Works:
         self._minds: Minds | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
+        self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
         thinks = "gemini-once" in settings.brain.order and may_use_cloud(settings)
         teller = Teller(catalogue, self if thinks else None, self._spent)
         self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
@@ -75,6 +78,7 @@ class Works:
         call: RunCall,
         rounds: int,
         thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
     ) -> ThinkResult:
         """Hand a question to `gemini.once_model`, unless the day's money is spent."""
         if self._minds is None or self._minds.thinker is None:
@@ -88,35 +92,34 @@ class Works:
             call=call,
             rounds=rounds,
             thinking=thinking,
+            spend=spend,
         )
 
     def _announce(self, text: str, language: str) -> None:
         if self._runner is not None:
             self._runner.announce(text, language)
 
-    async def _guide(self, turn_id: str) -> Guidance:
+    async def _guide(self) -> Guidance:
         assert self._minds is not None
         profile = self._runner.profile if self._runner is not None else ""
         briefing = await self._minds.briefer.brief(profile)
-        return Guidance(briefing.instruction, briefing.thinking)
+        return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
-    async def _spent(self, work_id: str, usage: Usage, cost_usd: float) -> None:
-        """Count it at once, and keep it over a restart."""
+    async def _spent(self, work_id: str, spent: Spent) -> None:
+        """Count it at once, and keep the work's sum over a restart."""
         if self._minds is not None:
-            self._minds.budget.spend(work_id, cost_usd)
+            self._minds.budget.spend(work_id, spent.cost_usd)
+        record = self._costs.pop(work_id, None) or TurnRecord(
+            work_id, self._clock.now(), "job", language="", brain="gemini-once"
+        )
+        usage = spent.usage if record.usage is None else record.usage + spent.usage
+        record = replace(record, usage=usage, cost_usd=record.cost_usd + spent.cost_usd)
+        self._costs[work_id] = record
+        if len(self._costs) > _WORKS_KEPT:
+            del self._costs[next(iter(self._costs))]
         if self._log is not None:
-            await self._log.keep(
-                TurnRecord(
-                    turn_id=work_id,
-                    started_at=self._clock.now(),
-                    source="job",
-                    language="",
-                    brain="gemini-once",
-                    usage=usage,
-                    cost_usd=cost_usd,
-                )
-            )
+            await self._log.keep(record)
 
 
 def _no_thought(message: str) -> ThinkResult:
-    return ThinkResult("", _NO_USAGE, 0.0, BrainFault("budget", message, retryable=False))
+    return ThinkResult("", BrainFault("budget", message, retryable=False))

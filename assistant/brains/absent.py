@@ -3,22 +3,16 @@
 from collections.abc import AsyncGenerator
 
 from assistant.brains.protocol import BrainEvent, BrainFault, FaultKind, TurnRequest
-from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import ToolOutcome
 
 
 class AbsentBrain:
     """Stands for a brain that may not be asked, such as Gemini without `privacy.accept_cloud`."""
 
-    def __init__(
-        self, name: str, kind: FaultKind, message: str, key: str, catalogue: Catalogue
-    ) -> None:
-        """`message`: one sentence for the log and `--json`; `key`: of the sentence that is said."""
+    def __init__(self, name: str, kind: FaultKind, message: str) -> None:
+        """`message`: one sentence for the log and `--json`."""
         self._name = name
-        self._kind = kind
-        self._message = message
-        self._key = key
-        self._catalogue = catalogue
+        self._fault = BrainFault(kind, message, retryable=False)
 
     @property
     def name(self) -> str:
@@ -30,8 +24,7 @@ class AbsentBrain:
 
     def begin(self, request: TurnRequest) -> "AbsentTurn":
         """A turn that fails at once."""
-        spoken = self._catalogue.say(self._key, request.language)
-        return AbsentTurn(BrainFault(self._kind, self._message, retryable=False, spoken=spoken))
+        return AbsentTurn(self._fault)
 
 
 class AbsentTurn:

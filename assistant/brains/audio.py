@@ -19,19 +19,29 @@ class TurnAudio:
         self.detection = detection  # samples from the start of this buffer to the wake detection
         self._pcm = bytearray()
         self._finished = False
+        self._abandoned = False
         self._taken: dict[object, int] = {}  # bytes, by each reader that reads just now
         self._changed = asyncio.Event()  # set and replaced after every change
         self._limit = int(MAX_SECONDS * SAMPLE_RATE) * 2
 
     def append(self, pcm: bytes) -> None:
-        """Add what was just heard; ignored after `finish` and beyond the limit."""
-        if not self._finished:
+        """Add what was just heard; ignored after `finish` or `abandon`, and beyond the limit."""
+        if not self._over:
             self._pcm += pcm[: max(0, self._limit - len(self._pcm))]
             self._tell()
 
     def finish(self) -> None:
-        """The person has ended; nothing more will come."""
-        self._finished = True
+        """The person has ended; nothing more will come. Ignored after `abandon`."""
+        self._finished = not self._abandoned
+        self._tell()
+
+    def abandon(self) -> None:
+        """The turn is given up: no more is kept or given, and what there is is no sentence.
+
+        A reader waits until the turn's own cancellation has come to it: it must not take the
+        silence for the sentence's end, and answer half of it. Ignored after `finish`.
+        """
+        self._abandoned = not self._finished
         self._tell()
 
     @property
@@ -54,7 +64,7 @@ class TurnAudio:
         reader, position = object(), 0
         try:
             while True:
-                if piece := bytes(self._pcm[position:]):
+                if not self._abandoned and (piece := bytes(self._pcm[position:])):
                     position += len(piece)
                     self._taken[reader] = position
                     self._tell()
@@ -73,10 +83,14 @@ class TurnAudio:
         """Return when every reader under way has taken all there is.
 
         For a source that can wait. A reader that has not begun, or has ended, holds up nobody; nor
-        does any once the turn's sound is complete.
+        does any once the turn's sound is complete or given up.
         """
-        while not self._finished and any(at < len(self._pcm) for at in self._taken.values()):
+        while not self._over and any(at < len(self._pcm) for at in self._taken.values()):
             await self._changed.wait()
+
+    @property
+    def _over(self) -> bool:
+        return self._finished or self._abandoned
 
     def _tell(self) -> None:
         self._changed.set()

@@ -3,14 +3,15 @@
 from assistant.brains.protocol import BrainFault, FaultKind
 from assistant.clock import Clock
 
-FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself
+FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself or be one sentence's
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 600.0
 QUOTA_PAUSE_S = 600.0
+REFUSED_PAUSE_S = 600.0  # one request may be refused for what is in it; two in a row are a pattern
 SETTING_PAUSE_S = 3_600.0  # a person must change something first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
-_SETTING: frozenset[FaultKind] = frozenset({"sign_in", "retired", "refused"})
+_SETTING: frozenset[FaultKind] = frozenset({"no_consent", "sign_in", "retired"})
 
 
 class Breaker:
@@ -43,9 +44,13 @@ class Breaker:
     def failed(self, fault: BrainFault) -> None:
         """The rung has failed once. Faults of one sentence or of the house change nothing; nor does
         the budget, which has its own end (`assistant.brains.budget`)."""
-        if fault.kind in PASSING:
+        if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
-            if self._failures >= FAILURES_TO_OPEN:
+            if self._failures < FAILURES_TO_OPEN:
+                return
+            if fault.kind == "refused":
+                self._open(fault, REFUSED_PAUSE_S)
+            else:
                 self._open(fault, self._pause_s)
                 self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
         elif fault.kind == "quota":

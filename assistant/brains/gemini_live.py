@@ -10,7 +10,7 @@ from assistant.brains.gemini.ports import Briefer, Client
 from assistant.brains.gemini.turn import GeminiLiveTurn, Means
 from assistant.brains.protocol import TurnRequest
 from assistant.clock import Clock
-from integrations.gemini.models import ModelRow
+from integrations.gemini.models import ModelRow, Thinking
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks
 
@@ -84,10 +84,6 @@ class GeminiLiveBrain:
         if self._entered:
             self._keeper.suspect()
 
-    async def close_if_idle(self) -> None:
-        """Close the session unless a turn uses it, e.g. because the microphone is muted."""
-        await self._keeper.close_if_idle()
-
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id
 
@@ -100,5 +96,6 @@ class GeminiLiveBrain:
             language_codes=briefing.language_codes,
             voice=briefing.voice if self._native_voice else "",
             google_search=self._google_search,
-            thinking=briefing.thinking,
+            # Where it cannot be set, a profile's wish must not cost a session of its own.
+            thinking="" if self._row.thinking is Thinking.NONE else briefing.thinking,
         )

@@ -37,6 +37,7 @@ from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow, cost_usd
 from integrations.gemini.once import OnceCalls, OnceEnd, OnceEvent, OnceSetup, OnceText
 
+_NATURAL = (None, "STOP")  # finishReason of an answer that is whole
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
 
 
@@ -73,8 +74,6 @@ class ThinkResult:
     """What came of thinking about a question."""
 
     text: str  # "" where the model said nothing
-    usage: Usage
-    cost_usd: float
     fault: BrainFault | None = None  # why there is no text, or why it is not whole
 
 
@@ -107,17 +106,19 @@ class GeminiOnceBrain:
         call: Callable[[ToolCall], Awaitable[ToolOutcome]],
         rounds: int,
         thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
     ) -> ThinkResult:
         """Work on a question outside of any turn, for as many requests as `rounds`.
 
         `call` runs one tool; calls that come together run side by side. `thinking`: a level such
-        as "high". Never raises for what the service does; what `call` raises comes in a group.
+        as "high"; `spend` is told of the cost of each request. Never raises for what the
+        service does; what `call` raises comes in a group.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
         conversation.read(question)
         dialogue = Dialogue(conversation, self._row, rounds)
-        text, usage, spent_usd, fault = "", Usage(0, 0), 0.0, None
+        text, fault = "", None
 
         async def run(asked: ToolCall) -> None:
             await dialogue.answer(await call(asked))
@@ -129,11 +130,11 @@ class GeminiOnceBrain:
                         text += delta
                     case ToolCall():
                         group.create_task(run(event))
-                    case Spent(more, more_usd):
-                        usage, spent_usd = usage + more, spent_usd + more_usd
+                    case Spent():
+                        await spend(event)
                     case BrainFault():
                         fault = event
-        return ThinkResult(text.strip(), usage, spent_usd, fault)
+        return ThinkResult(text.strip(), fault)
 
 
 class OnceTurn:
@@ -158,7 +159,8 @@ class OnceTurn:
         request = self._request
         # While the person is still speaking.
         briefing = await self._briefer.brief(request.profile)
-        setup = OnceSetup(self._row, briefing.instruction, briefing.declarations, briefing.thinking)
+        # The profile's thinking is for hard questions: a plain command does not pay for it.
+        setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)
         if request.audio is not None:
             conversation.hear(await request.audio.complete())
@@ -213,8 +215,7 @@ class Dialogue:
                 yield self._end()
                 return
             if any(call.name == STAY_SILENT for call in self._calls):
-                # Once something was done the person is owed a word: then it counts as no answer.
-                yield NotMeant() if number == 1 and not self._said else self._empty()
+                yield self._empty() if self._said else NotMeant()
                 return
             # The futures first: a call may be answered before the next one is taken from here.
             loop = asyncio.get_running_loop()
@@ -247,7 +248,9 @@ class Dialogue:
     def _end(self) -> BrainEvent:
         if self._calls:
             return BrainFault("broken", "Gemini went on calling tools without end.", False)
-        return TurnDone() if self._said else self._empty()
+        # After calls it may have nothing to add: whether that will do is not for this brain to say.
+        ended = self._said or (self._open and self._reason in _NATURAL)
+        return TurnDone() if ended else self._empty()
 
     def _empty(self) -> BrainFault:
         reason = self._reason or "no reason given"

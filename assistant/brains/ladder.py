@@ -30,13 +30,15 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.brains.rungs import CLOUD, Deed, Standing, account, most_telling
+from assistant.brains.rungs import CLOUD, Deed, Standing, account, most_telling, outcomes
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 
 _log = logging.getLogger(__name__)
+REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again
+_SILENT = "{} ended its answer without a word."
 SETTLE_S = 10.0  # that calls under way are waited for before it is decided how the turn goes on
 
 
@@ -80,15 +82,16 @@ class Ladder:
         budget: Budget,
         catalogue: Catalogue,
         clock: Clock,
-        identify: Callable[[str], str | None] = lambda _: None,
+        language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
     ) -> None:
-        """`brains`: in the order of `brain.order`, at least one; `identify`: a text's language."""
+        """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
+        language a text is in that its brain gives a code, or none."""
         self.rungs = tuple(Rung(brain, Breaker(clock)) for brain in brains)
         self.ledger = ledger
         self.budget = budget
         self.catalogue = catalogue
         self.clock = clock
-        self.identify = identify
+        self.language_of = language_of
         self.standing = Standing(catalogue)
 
     @property
@@ -130,8 +133,12 @@ class LadderTurn:
         self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
         self._attempts = 0
         self._gave = False  # the attempt under way has said something
-        self._asked: dict[str, tuple[BrainTurn, str]] = {}  # who asked, and by which id
+        self._worded = False  # more than blanks, and after its last call
+        self._sign_at = self._failed_at = 0.0  # its last sign and its end, on the monotonic clock
+        self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # who asked, and for what
         self._open = 0  # calls that have not come back
+        self._outcomes: dict[str, ToolOutcome] = {}  # of those that have
+        self._taken_back: set[str] = set()  # their brain wanted no answer any more
         self._settled = asyncio.Event()
 
     async def answer(self, outcome: ToolOutcome) -> None:
@@ -142,8 +149,9 @@ class LadderTurn:
         self._open -= 1
         if not self._open:
             self._settled.set()
-        turn, call_id = asked
-        await turn.answer(replace(outcome, id=call_id))
+        self._outcomes[outcome.id] = outcome
+        turn, call = asked
+        await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Those of one brain after the other, each announced by Serving, up to the first that ends
@@ -165,7 +173,7 @@ class LadderTurn:
                 if deeds:
                     yield account(fault, deeds, self._ladder.catalogue, self._language)
                     return
-                if again or not fault.retryable or rung.breaker.fault is not None:
+                if again or not self._worth_another(rung, fault):
                     break
         fault = most_telling(list(self._faults.values()))
         assert fault is not None  # a ladder has rungs, and each that served has returned
@@ -180,12 +188,19 @@ class LadderTurn:
         ]
         return [rung for rung in rungs if rung.name not in barred] or passing[:1]
 
+    def _worth_another(self, rung: Rung, fault: BrainFault) -> bool:
+        """Whether the same brain may be asked once more. One that kept the person waiting is not:
+        twice its patience is longer than anybody waits."""
+        silent_s = self._failed_at - self._sign_at
+        return fault.retryable and rung.breaker.fault is None and silent_s < REPEAT_WITHIN_S
+
     async def _attempt(self, rung: Rung) -> AsyncGenerator[BrainEvent]:
         """One brain's events without its fault, which is left in `_faults`."""
         self._attempts += 1
-        self._gave = False
+        self._gave = self._worded = False
+        self._sign_at = self._ladder.clock.monotonic()
         self._faults.pop(rung.name, None)
-        knew = self._ladder.standing.alone
+        knew = self._ladder.standing.known
         fault = BrainFault("broken", f"{rung.name} ended without an answer.", retryable=True)
         try:
             turn = rung.brain.begin(self._request)
@@ -194,14 +209,26 @@ class LadderTurn:
                     if isinstance(event, BrainFault):
                         fault = event
                         break
-                    if isinstance(event, ReplyText | ReplyAudio) and not self._gave:
-                        if line := self._line(rung):
+                    if isinstance(event, TurnDone | NotMeant):
+                        if words := await self._owed(rung, event):
+                            yield ReplyText(words)
+                            event = TurnDone()
+                        elif isinstance(event, TurnDone) and not self._worded:
+                            fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
+                            break
+                        rung.breaker.succeeded()
+                        yield event
+                        return
+                    if isinstance(event, ReplyText | ReplyAudio):
+                        if not self._gave and (line := self._line(rung)):
                             yield ReplyText(f"{line} ")
                         self._gave = True
-                    yield self._pass_on(turn, event)
-                    if isinstance(event, TurnDone | NotMeant):
-                        rung.breaker.succeeded()
-                        return
+                        self._worded |= isinstance(event, ReplyAudio) or bool(event.delta.strip())
+                    elif isinstance(event, ToolCall):
+                        self._worded = False  # what it announced before is not what came of it
+                    if not await self._asks_again(turn, event):
+                        yield self._pass_on(turn, event)
+                    self._sign_at = self._ladder.clock.monotonic()
         except Exception:
             # The edge towards a brain: whatever it raises, there may be another one.
             _log.exception("the brain %s broke", rung.name)
@@ -209,25 +236,57 @@ class LadderTurn:
         _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
         rung.breaker.failed(fault)
         self._faults[rung.name] = fault
-        self._ladder.standing.alone = knew  # what it may have said of it is void
+        self._failed_at = self._ladder.clock.monotonic()
+        self._ladder.standing.known = knew  # what it may have said of it is void
+
+    async def _owed(self, rung: Rung, end: TurnDone | NotMeant) -> str:
+        """What is said for a brain that did something and ends without a word about it; "" where
+        there is nothing to tell."""
+        if isinstance(end, TurnDone) and self._worded:
+            return ""
+        deeds = await self._deeds()
+        if not deeds:
+            return ""
+        line = "" if self._gave else self._line(rung)
+        words = f"{line} {outcomes(deeds, self._ladder.catalogue, self._language)}"
+        return words if self._gave else words.lstrip()  # it follows what was said before the call
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
         """The event as it leaves the ladder; what must be remembered of it is."""
         match event:
             case Heard(text, language):
                 self._request = replace(self._request, heard=text)
-                self._language = language or self._ladder.identify(text) or self._language
+                self._language = self._ladder.language_of(text, language) or self._language
             case Spent(_, cost_usd):
                 self._ladder.budget.spend(self._request.turn_id, cost_usd)
             case ToolCall():
                 call_id = self._outer(event.id)
-                self._asked[call_id] = (turn, event.id)
+                self._asked[call_id] = (turn, event)
                 self._open += 1
                 self._settled.clear()
                 return replace(event, id=call_id)
             case ToolCallsCancelled(ids):
                 return ToolCallsCancelled(tuple(self._outer(call_id) for call_id in ids))
         return event
+
+    async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
+        """Whether a brain that took a call back makes the very same call once more.
+
+        The first one may have run, or runs on: it is not made twice, its result goes to the new id.
+        """
+        if isinstance(event, ToolCallsCancelled):
+            self._taken_back |= self._asked.keys() & {self._outer(id) for id in event.ids}
+        if not isinstance(event, ToolCall):
+            return False
+        for first in self._taken_back:
+            asker, call = self._asked[first]
+            if asker is turn and replace(call, id=event.id) == event:
+                self._taken_back.discard(first)
+                self._asked[first] = (turn, event)
+                if first in self._outcomes:
+                    await turn.answer(replace(self._outcomes[first], id=event.id))
+                return True
+        return False
 
     def _outer(self, call_id: str) -> str:
         """A call's id outside: unique in the turn. Two brains may both count from 1, and the id of

@@ -34,6 +34,14 @@ class ReplyAudio:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplySettled:
+    """The brain has made all of its answer, as far as it knows: a sentence that stands may be said.
+
+    More text may still follow, such as the end of a transcript that lags behind.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallsCancelled:
     """Calls that the brain no longer wants; they are not answered."""
 
@@ -113,6 +121,7 @@ FaultKind = Literal[
     "timeout",  # it did not answer in time
     "broken",  # something failed that should not
     "house_away",  # Home Assistant cannot be reached
+    "no_consent",  # nobody has agreed to the cloud
     "sign_in",  # the key is missing or refused
     "quota",  # the service's quota, or the key's money, is used up
     "budget",  # `limits.daily_cost_usd` is reached
@@ -137,6 +146,7 @@ BrainEvent = (
     Heard
     | ReplyText
     | ReplyAudio
+    | ReplySettled
     | ToolCall
     | ToolCallsCancelled
     | Interrupted

@@ -1,19 +1,21 @@
 """What the ladder says by itself: which rung answers and why, and what was done before it broke."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.brains.protocol import BrainFault, FaultKind
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import ToolOutcome
 
-# Those that speak for Gemini. From one of them to the other nothing changes for the person.
+# Those that speak for Gemini. From one of them to the other little changes for the person.
 CLOUD = frozenset({"gemini-live", "gemini-once"})
 
 # The first is told of several: what a person can mend, then what is true of this sentence alone,
 # then what passes by itself.
 _TELLING: tuple[FaultKind, ...] = (
     "retired",
+    "no_consent",
     "sign_in",
     "refused",
     "quota",
@@ -26,6 +28,8 @@ _TELLING: tuple[FaultKind, ...] = (
     "broken",
 )
 _ONE_SENTENCE: frozenset[FaultKind] = frozenset({"blocked", "house_away"})  # the next one may work
+# Told also where another of Gemini's brains answers: what a person can mend, or may wonder about.
+_INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
 _LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})
 
 
@@ -50,16 +54,25 @@ def account(
 
     "Done. Office light: on. Then I lost the connection."
     """
-    unknown = catalogue.say("ladder.under_way", language)
-    told = [deed.outcome.sentence if deed.outcome else unknown for deed in deeds]
-    if fault.kind in _LOST:
-        told.append(catalogue.say("ladder.then_lost", language))
-    elif (
-        fault.kind != "empty"
-    ):  # then all that was asked for has an outcome, only words are missing
-        told.append(catalogue.say("ladder.then_stopped", language))
-    spoken = " ".join(dict.fromkeys(told))  # two calls may have ended in the same words
+    tail = "ladder.then_lost" if fault.kind in _LOST else "ladder.then_stopped"
+    spoken = f"{outcomes(deeds, catalogue, language)} {catalogue.say(tail, language)}"
     return BrainFault(fault.kind, fault.message, retryable=False, spoken=spoken)
+
+
+def outcomes(deeds: Sequence[Deed], catalogue: Catalogue, language: str) -> str:
+    """What came of a turn's deeds, each told once: two calls may have ended in the same words."""
+    unknown = catalogue.say("ladder.under_way", language)
+    return " ".join(
+        dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in deeds)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the person has been told, and nothing has changed since."""
+
+    alone: bool = False  # Gemini is away
+    instead: FaultKind | None = None  # why one model of Gemini's answers for another
 
 
 class Standing:
@@ -67,7 +80,7 @@ class Standing:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self.alone = False  # the person was told that Gemini is away
+        self.known = Known()
 
     def line(self, brain: str, faults: Sequence[BrainFault], language: str) -> str:
         """What is to be said in front of this brain's answer; "": nothing has changed.
@@ -76,11 +89,18 @@ class Standing:
         """
         fault = most_telling(faults)
         if brain in CLOUD:
-            line = self._catalogue.say("ladder.back", language) if self.alone else ""
-            self.alone = False
-        elif fault is None or self.alone:
-            line = ""
-        else:
-            line = fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
-            self.alone = fault.kind not in _ONE_SENTENCE
-        return line
+            kind = fault.kind if fault is not None and fault.kind in _INSTEAD else None
+            return self._with_gemini(kind, language)
+        if fault is None or self.known.alone:
+            return ""
+        self.known = Known(alone=fault.kind not in _ONE_SENTENCE)
+        return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
+
+    def _with_gemini(self, instead: FaultKind | None, language: str) -> str:
+        """Another of Gemini's brains is no news by itself, only some reasons for it are."""
+        known = self.known
+        self.known = Known(instead=None if instead in _ONE_SENTENCE else instead)
+        lines = [self._catalogue.say("ladder.back", language)] if known.alone else []
+        if instead is not None and instead != known.instead:
+            lines.append(self._catalogue.say(f"ladder.instead_{instead}", language))
+        return " ".join(lines)

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.progress import track
 from assistant.app import App, open_app
 from assistant.cli.command import Command, Failed
 from assistant.cli.show import show_turn
+from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
@@ -17,6 +19,7 @@ from assistant.demo.show import show_house, show_scene
 from assistant.demo.speech import make_clip
 from assistant.journal.trace import LEGEND
 from assistant.output import open_player
+from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.log import FinishedTurn
 from audio.microphone import Microphone
 from audio.wav import WavSource
@@ -154,7 +157,8 @@ async def _with_microphone(settings: Settings) -> int:
         app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
         show_house(console, app.bridge.demo.describe())
         console.print('\nSay "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
-        await app.runner.listen_for_ever(lambda: Microphone(settings.audio.input), _REOPEN_S)
+        microphone = partial(Microphone, settings.audio.input)
+        await listen_for_ever(app.runner, microphone, SystemClock(), _REOPEN_S)
     return 0
 
 

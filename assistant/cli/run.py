@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import logging
 import signal
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -11,10 +12,12 @@ from rich.console import Console
 from assistant.app import App, open_app
 from assistant.cli.command import Command
 from assistant.cli.show import show_notices, show_turn
+from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.journal.records import StoreError
 from assistant.lock import locked
 from assistant.output import open_player
+from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from audio.microphone import Microphone
 from audio.wav import WavSource
@@ -59,7 +62,7 @@ async def _listen(app: App, settings: Settings) -> None:
     if name.startswith("file:"):
         await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
         return
-    await app.runner.listen_for_ever(lambda: Microphone(name), _REOPEN_S)
+    await listen_for_ever(app.runner, partial(Microphone, name), SystemClock(), _REOPEN_S)
 
 
 async def _forget(app: App) -> None:

@@ -28,6 +28,13 @@ token_file = {token_file}
 [assistant]
 languages = {languages}   # the first one counts where nothing else tells
 area = {area}             # the room this box stands in, as Home Assistant calls it
+
+# Gemini understands far more than this box does by itself. Speech then goes to Google, from the
+# wake word to the end of the sentence. A key: https://aistudio.google.com/apikey
+# [privacy]
+# accept_cloud = true
+# [gemini]
+# api_key_file = "/etc/hearth/gemini.key"
 """
 
 

@@ -77,8 +77,7 @@ async def _instruction(bridge: Bridge, settings: Settings, clock: Clock, profile
         bridge.tools.menu, prompt, lambda: house.house, settings, clock, wait_s=PATIENCE_S
     )
     async with asked as briefer:
-        briefing = await briefer.brief(profile)
-    return f"{briefing.instruction}\n\n{briefing.now}"
+        return (await briefer.brief(profile)).instruction
 
 
 def _plain(entry: MenuEntry) -> dict[str, Any]:

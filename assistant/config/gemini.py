@@ -9,6 +9,7 @@ from assistant.config.kinds import (
     Amount,
     Count,
     Flag,
+    ModelName,
     OptionalWebAddress,
     Seconds,
     Section,
@@ -24,8 +25,10 @@ class Gemini(Section):
         default=NO_SECRET, description="The key; `GEMINI_API_KEY` and `GOOGLE_API_KEY` serve too."
     )
     api_key_file: str = Field(default="", description="A file that holds the key.")
-    model: str = Field(default="gemini-3.8-live", description="The model that is spoken with.")
-    once_model: str = Field(
+    model: ModelName = Field(
+        default="gemini-3.8-live", description="The model that is spoken with."
+    )
+    once_model: ModelName = Field(
         default="gemini-3.8-flash", description="The model that is sent one recording at a time."
     )
     base_url: OptionalWebAddress = Field(default="", description="Another address of the service.")
@@ -41,16 +44,15 @@ class Gemini(Section):
     )
     thinking: Thinking = Field(
         default="",
-        description="How long a model may think, where it can be told. "
-        "Empty: as the model does by itself.",
+        description="How long a model may think about a hard question. Empty: medium. "
+        "Plain commands are never thought about longer than the model must.",
     )
     keep_warm_s: Amount = Field(
         default=180.0, description="Seconds that a connection stays open after its last use."
     )
     fresh_after_s: Seconds = Field(
         default=600.0,
-        description="Seconds of quiet after which a conversation begins anew, "
-        "with what was said last as text.",
+        description="Seconds of quiet after which a conversation is forgotten and begins anew.",
     )
     late_text_ms: Count = Field(
         default=300,

@@ -53,6 +53,12 @@ def _plain_name(name: str) -> str:
     return name
 
 
+def _model_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", name):
+        raise ValueError('must be the name of a model, such as "gemini-3.8-live"')
+    return name
+
+
 def _home_folder(text: str) -> str:
     return str(Path(text).expanduser()) if text.startswith("~/") else text
 
@@ -90,6 +96,7 @@ TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 PlainName = Annotated[str, AfterValidator(_plain_name)]
+ModelName = Annotated[str, AfterValidator(_model_name)]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
 Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]

@@ -44,7 +44,7 @@ class Work:
     job: Job
     task: asyncio.Task[ToolOutcome | Exception]
     kept: bool = False  # nobody waits for it any more: it is a job, its end is announced
-    left: bool = False  # the person cut its turn off: nothing is announced
+    left: bool = False  # nobody wants it any more: nothing is announced
 
 
 class Jobs:
@@ -71,6 +71,7 @@ class Jobs:
         self._limit_s = limit_s
         self._tasks = OwnedTasks()
         self._works: dict[asyncio.Task[ToolOutcome | Exception], Work] = {}  # the oldest first
+        self._telling: list[Work] = []  # done, but its end is not announced yet
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -121,13 +122,14 @@ class Jobs:
 
     def under_way(self, other_than: str = "") -> tuple[Job, ...]:
         """What is being done for turns other than the one named, the oldest first."""
-        jobs = (work.job for work in self._works.values())
+        jobs = (work.job for work in (*self._telling, *self._works.values()))
         return tuple(job for job in jobs if job.turn_id != other_than)
 
     def drop(self, jobs: Collection[Job]) -> None:
         """End these; nothing is announced."""
-        for work in self._works.values():
+        for work in (*self._telling, *self._works.values()):
             if work.job in jobs:
+                work.left = True
                 work.task.cancel()
 
     async def _run(self, call: Callable[[], Awaitable[ToolOutcome]]) -> ToolOutcome | Exception:
@@ -142,11 +144,20 @@ class Jobs:
         job = work.job
         if await ends_within(self._clock, self._limit_s, work.task):
             if not work.task.cancelled():
-                self._say(await self._told(job, work.task.result()), job)
+                await self._announce_end(work, work.task.result())
             return
         work.task.cancel()
         _log.error("%s was given up after %g s", job.call.name, self._limit_s)
         self._say(self._catalogue.say("jobs.too_long", job.language, what=job.label), job)
+
+    async def _announce_end(self, work: Work, outcome: ToolOutcome | Exception) -> None:
+        self._telling.append(work)  # a model may put it into words: it can still be dropped
+        try:
+            text = await self._told(work.job, outcome)
+        finally:
+            self._telling.remove(work)
+        if not work.left:
+            self._say(text, work.job)
 
     async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> str:
         """One sentence or two about the end. Never raises."""

@@ -74,6 +74,10 @@ class Patient:
             raise result
         return result
 
+    def leave(self, turn_id: str) -> None:
+        """The person cut this turn off: thinking for it ends, what was sent to a server goes on."""
+        self._jobs.leave(turn_id)
+
     def _job(self, call: ToolCall, turn_id: str, heard: str | None, language: str) -> Job:
         entry = self._tools.current_menu.find(call.name)
         own = entry is not None and entry.built_in is not None

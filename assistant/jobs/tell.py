@@ -1,6 +1,7 @@
 """How the end of a job is told: one or two sentences that make sense a minute later."""
 
 import logging
+from functools import partial
 
 from assistant.jobs.keeper import Job
 from assistant.jobs.thinker import Spend, Thinker
@@ -60,8 +61,8 @@ class Teller:
             call=_no_tools,
             rounds=1,
             thinking="",
+            spend=partial(self._spend, f"{job.turn_id}-{job.call.id}"),
         )
-        await self._spend(f"{job.turn_id}-{job.call.id}", thought.usage, thought.cost_usd)
         if thought.fault is not None:
             _log.warning("no words for the result of %s: %s", outcome.name, thought.fault.message)
             return ""

@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.protocol import BrainFault, Usage
+from assistant.brains.protocol import BrainFault, Spent
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from integrations.gemini.declarations import Declaration
 
 RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
-# Told of what a piece of work has cost in USD: its id (see `BuiltInRequest.id`), tokens, money.
-Spend = Callable[[str, Usage, float], Awaitable[None]]
+# Told of each further piece of what a work costs; the work by its id (see `BuiltInRequest.id`).
+Spend = Callable[[str, Spent], Awaitable[None]]
 
 
 class Thought(Protocol):
@@ -20,16 +20,6 @@ class Thought(Protocol):
     @property
     def text(self) -> str:
         """The answer; empty where there is none."""
-        ...
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all rounds."""
-        ...
-
-    @property
-    def cost_usd(self) -> float:
-        """Their price."""
         ...
 
     @property
@@ -50,8 +40,9 @@ class Thinker(Protocol):
         call: RunCall,
         rounds: int,
         thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
     ) -> Thought:
-        """Answer the question in at most so many rounds.
+        """Answer the question in at most so many rounds; `spend` is told of each as it is paid.
 
         Never raises for what the service does; what `call` raises may come in a group.
         """
@@ -60,10 +51,10 @@ class Thinker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """How to think for one turn."""
+    """How to think for the newest turn."""
 
     instruction: str  # of the system: persona, home, rules
     thinking: str  # thinking level of the turn's profile; "" for the model's own
 
 
-Guide = Callable[[str], Awaitable[Guidance]]  # of the turn of that id; never raises
+Guide = Callable[[], Awaitable[Guidance]]  # never raises

@@ -15,6 +15,7 @@ Source = Literal[
     "announcement",  # nobody asked: Hearth spoke by itself
     "job",  # no turn at all: what work that outlasted its turn has cost
 ]
+UNASKED: tuple[Source, Source] = ("announcement", "job")  # what nobody began by asking
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 

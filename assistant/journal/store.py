@@ -10,7 +10,13 @@ from typing import Any, Self
 from assistant.clock import Clock
 from assistant.journal.database import Database
 from assistant.journal.processes import is_alive, own_mark
-from assistant.journal.records import AnnouncementRecord, CallRecord, TimerRecord, TurnRecord
+from assistant.journal.records import (
+    UNASKED,
+    AnnouncementRecord,
+    CallRecord,
+    TimerRecord,
+    TurnRecord,
+)
 from assistant.journal.rows import (
     STARTED,
     announcement_from,
@@ -66,12 +72,14 @@ class Store:
         return turns[0] if turns else None
 
     async def last_turn(self) -> TurnRecord | None:
-        """The turn that began last."""
-        turns = await self.turns(1)
+        """The turn that began last, of those that somebody asked for."""
+        turns = await self._turns(
+            "WHERE source NOT IN (?, ?) ORDER BY started_at DESC, rowid DESC LIMIT 1", UNASKED
+        )
         return turns[0] if turns else None
 
     async def turns(self, limit: int) -> list[TurnRecord]:
-        """The last turns, newest first."""
+        """The last turns, newest first, with announcements and what work has cost."""
         return await self._turns("ORDER BY started_at DESC, rowid DESC LIMIT ?", (limit,))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:

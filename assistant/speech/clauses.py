@@ -14,7 +14,7 @@ _TITLES = frozenset("dr dra mr mrs ms prof profa sr sra srta gral lic ing hr fr 
 _NUMBERED = frozenset("no nr núm num fig vol art pág pag tel approx aprox ca vs".split())
 # A point after these ends a sentence only if the next word begins like one.
 _ABBREVIATIONS = frozenset(
-    """a.m p.m e.g i.e a p m etc ee.uu p.ej ej z.b d.h u.a bzw min max sec temp dept est
+    """a.m p.m e.g i.e a p m etc ee.uu p.ej ej z.b d.h u.a bzw min max sec temp dept est st ud uds
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ene abr ago dic
     ex cf inc ltd co jr""".split()
 )
@@ -22,6 +22,7 @@ _CLOSERS = "\"'”’»)]*_`"
 _OPENERS = "\"'“‘«([*_`"
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
 _FENCE = "```"
+_ENDS = frozenset(".!?…。！？")
 
 
 class ClauseCutter:
@@ -50,6 +51,22 @@ class ClauseCutter:
             clauses.append(rest)
         self._text, self._next, self._first = "", 0, True
         return clauses
+
+    def settle(self) -> list[str]:
+        """Nothing follows for now: give what is held, if it reads as a whole sentence.
+
+        A guess where only the next character could tell ("at 21." may go on with "5"), so after a
+        digit, an abbreviation or an initial nothing is given.
+        """
+        text = self._text.strip()
+        before = text.rstrip(_CLOSERS)
+        end = before[-1:]
+        if end not in _ENDS or _is_block(text) or _is_inside_span(text):
+            return []
+        if end == "." and not _surely_ends(before[:-1]):
+            return []
+        self._text, self._next, self._first = "", 0, False
+        return [text]
 
     def _cut(self, final: bool) -> list[str]:
         clauses = []
@@ -138,6 +155,15 @@ def _is_inside_span(clause: str) -> bool:
         or tail.rfind("[") > tail.rfind("]")
         or tail.rfind("(") > tail.rfind(")")
     )
+
+
+def _surely_ends(before: str) -> bool:
+    """Whether a point after `before` ends a sentence, whatever may follow."""
+    found = _WORD_BEFORE.search(before)
+    word = found.group() if found else ""
+    if not word.isalpha() or word.isupper():  # an initial, or half of "EE. UU."
+        return False
+    return word.lower() not in _ABBREVIATIONS | _NUMBERED | _TITLES
 
 
 def _ends_sentence(before: str, following: str) -> bool:

@@ -14,13 +14,18 @@ from assistant.speech.telling_words import LETTERS, WORDS
 _WORD = re.compile(r"[^\W\d_]+")
 _FIRST = 2.0  # votes of the first word: it is mostly the verb or the question, hardly ever a name
 _SIGN = 2.0  # votes of a sign such as "¿"
-_UNSURE = 2.0  # votes that are too few where a configured language has no table to object with
+# Votes that are too few where a configured language has no table to object with, and against the
+# language that is expected: "Luz de la cocina" has as many.
+_UNSURE = 2.0
 
 
-def identify(text: str, languages: Sequence[str]) -> str | None:
+def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
     """Which of the configured languages (codes such as "es-MX") `text` is in; None: cannot tell.
 
     With only one language it is that one. A language without a table is never found.
+    `expected`: the one that speaks for itself, as an answer's does. Another is then found only in a
+    text that has more of it than a name would, and no word of the expected one: a lamp that is
+    called otherwise must not turn an English sentence into a Spanish one.
     """
     if len(languages) == 1:
         return languages[0]
@@ -32,7 +37,12 @@ def identify(text: str, languages: Sequence[str]) -> str | None:
     best, next_best = votes[ranked[0]], votes[ranked[1]] if len(ranked) > 1 else 0.0
     if best <= next_best or (len(ranked) < len(bases) and best <= _UNSURE):
         return None
-    return bases[ranked[0]]
+    if expected is None:
+        return bases[ranked[0]]
+    own = expected.split("-")[0]
+    if ranked[0] == own:
+        return expected
+    return bases[ranked[0]] if best > _UNSURE and not votes.get(own) else None
 
 
 def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:

@@ -45,10 +45,6 @@ class Menu:
     entries: tuple[MenuEntry, ...] = ()
     _by_name: Mapping[str, MenuEntry] = field(default_factory=dict, repr=False, compare=False)
 
-    def get(self, name: str) -> MenuEntry | None:
-        """The entry under the model's name for it."""
-        return self._by_name.get(name)
-
     def find(self, name: str) -> MenuEntry | None:
         """The offered entry of that name, or the home's own behind a prefix (`intent__`)."""
         exact = self._by_name.get(name)

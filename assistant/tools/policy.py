@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assistant.tools.gates import gate, is_costly, is_harmless
-from assistant.tools.intents import INTENTS, Action, Intent
+from assistant.tools.intents import INTENTS, Action, Intent, suffix
 from assistant.tools.menu import MenuEntry, is_script
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import find_area, is_wildcard, listed, resolve, with_members
@@ -75,6 +75,14 @@ def judge(
     return _judge_targets(entry, intent, arguments, house, heard, area, live)
 
 
+def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the person's own words may decide about a call: it moves things, and names none."""
+    intent = INTENTS.get(suffix(name))
+    if intent is None or not intent.by_target or intent.action is Action.NOTE:
+        return False
+    return _is_boundless(_selector(suffix(name), arguments))
+
+
 def _judge_targets(
     entry: MenuEntry,
     intent: Intent,
@@ -85,7 +93,7 @@ def _judge_targets(
     live: bool,
 ) -> Verdict:
     """A call that selects things of the house."""
-    selector = _selector(entry, arguments)
+    selector = _selector(entry.suffix, arguments)
     touched = resolve(intent, selector, house)
     narrowed = False
     boundless = _is_boundless(selector) and intent.action is not Action.NOTE
@@ -188,9 +196,9 @@ def _script_behind(entry: MenuEntry, house: House) -> list[str]:
     return [name] if is_script(entry.tool.name) or bare else []
 
 
-def _selector(entry: MenuEntry, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _selector(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments that choose things; a room to be cleaned is the work, not the choice."""
-    if entry.suffix == "HassVacuumCleanArea":
+    if tool == "HassVacuumCleanArea":
         return {key: value for key, value in arguments.items() if key != "area"}
     return arguments
 

@@ -126,7 +126,10 @@ class Toolbox:
             outcome = await self._run(request)
         except BaseException:
             # Most often cancelled: whoever repeats the id must not run it again.
-            entry.answer.set_result(entry.sent or self._lost(request))
+            outcome = entry.sent or self._unsent(request)
+            entry.answer.set_result(outcome)
+            if entry.sent is None:
+                await asyncio.shield(self._write_down(request, outcome))
             raise
         entry.answer.set_result(outcome)
         return outcome
@@ -245,7 +248,7 @@ class Toolbox:
         await self._write_down(request, outcome)
         return outcome
 
-    def _lost(self, request: _Request) -> ToolOutcome:
+    def _unsent(self, request: _Request) -> ToolOutcome:
         """The outcome of a call that was cut off before it was sent."""
         return ToolOutcome(
             id=request.call.id,
@@ -254,10 +257,10 @@ class Toolbox:
             arguments=dict(request.call.arguments),
             decision=Decision.ALLOWED,
             tier=Tier.COMFORT,
-            status=Status.UNKNOWN,
+            status=Status.NOT_RUN,
             observed=(),
             ms=self._elapsed_ms(request),
-            sentence=request.sentences.say("tools.lost"),
+            sentence=request.sentences.say("tools.withdrawn"),
         )
 
     def _elapsed_ms(self, request: _Request) -> float:

@@ -16,11 +16,6 @@ class Hearing:
         self._ear = ear
         self._worker = ThreadPoolExecutor(1, "ear")
 
-    @property
-    def possible(self) -> bool:
-        """There is an ear."""
-        return self._ear is not None
-
     async def restart(self) -> None:
         """A new source begins. Raises RuntimeError where there is no ear."""
         ear = self._needed()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
-def _cannot_tell(text: str) -> str | None:
+def _cannot_tell(text: str, expected: str | None) -> str | None:
     return None
 
 
@@ -12,12 +12,13 @@ def _cannot_tell(text: str) -> str | None:
 class Languages:
     """The configured languages, and how to tell a text's.
 
-    `identify` gives one of `codes`, or None where it cannot tell; it is called on the loop for
-    every clause, so it must be quick.
+    `identify` gives one of `codes` for a text, or None where it cannot tell; its second argument is
+    the code that the text should have, None where nobody knows. It is called on the loop for every
+    clause, so it must be quick.
     """
 
     codes: tuple[str, ...] = ("en",)  # the first is assumed until we know better
-    identify: Callable[[str], str | None] = _cannot_tell
+    identify: Callable[[str, str | None], str | None] = _cannot_tell
 
     @property
     def first(self) -> str:
@@ -49,14 +50,15 @@ class TurnLanguage:
 
     def heard(self, text: str, code: str | None) -> None:
         """What the person said, and its language where the brain can tell."""
-        self._settle(self._languages.configured(code) or self._languages.identify(text))
+        self._settle(self._languages.configured(code) or self._languages.identify(text, None))
 
     def of_clause(self, text: str) -> str | None:
         """The language of one clause of the answer, None where it cannot be told.
 
         Where the person's own words have not told the turn's, the first clause that can does.
+        Where they have, a clause must be wholly in another to be said in that.
         """
-        told = self._languages.identify(text)
+        told = self._languages.identify(text, self.code if self._known else None)
         if not self._known:
             self._settle(told)
         return told

@@ -19,6 +19,7 @@ from assistant.brains.protocol import (
     NotMeant,
     Reached,
     ReplyAudio,
+    ReplySettled,
     ReplyText,
     Restarted,
     Serving,
@@ -32,6 +33,7 @@ from assistant.speech.clauses import ClauseCutter
 from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.policy import wants_words
 from assistant.turn.events import (
     BrainFailed,
     BrainFinished,
@@ -51,6 +53,8 @@ _log = logging.getLogger(__name__)
 # Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
 # needs about 10 s for the longest sentence.
 BRAIN_SILENCE_S = 30.0
+# A transcript comes on its own way, and may come after the call that it asks for.
+WORDS_S = 0.5
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
@@ -69,6 +73,10 @@ class ToolRunner(Protocol):
         """
         ...
 
+    def leave(self, turn_id: str) -> None:
+        """The person cut this turn off: work that was begun only for its answer may end."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Performers:
@@ -77,14 +85,6 @@ class Performers:
     brain: Brain
     tools: ToolRunner
     mouth: Mouth
-
-
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """How the brain's part ended."""
-
-    fault: BrainFault | None = None
-    meant: bool = True  # False: what it heard was not said to us
 
 
 class _CallBroke(Exception):
@@ -127,6 +127,7 @@ class LiveTurn:
         self._reply = Reply(self._language)
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
+        self._has_heard = asyncio.Event()
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
@@ -182,32 +183,39 @@ class LiveTurn:
     # --- the brain ---
 
     async def _think(self) -> None:
-        number, asks = self.opening.turn, False
         brain = self._performers.brain
         try:
             brain_turn = brain.begin(self._request())
             async with self._patience.bound(), asyncio.TaskGroup() as calls:
                 ending = await self._follow(brain_turn, calls)
-            asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
+                if isinstance(ending, BrainFault):
+                    self._fail(ending)  # whatever calls still run: nobody is kept waiting for them
         except TimeoutError:
             _log.error(
                 "the brain %s gave no answer for %g s", self.brain or brain.name, BRAIN_SILENCE_S
             )
-            ending = _Ending(BrainFault("timeout", "The answer took too long.", retryable=True))
+            self._fail(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
             # The edge towards other people's code: whatever it raises, the person gets a sentence.
             _log.exception("the brain %s or a tool broke", self.brain or brain.name)
             message = "The answer could not be worked out."
-            ending = _Ending(BrainFault("broken", message, retryable=False))
-        if ending.fault is not None:
-            fault = ending.fault
-            self._dispatch(BrainFailed(number, fault.kind, fault.message, fault.spoken))
-        elif not ending.meant:
-            self._reply.withdraw()
-            self.sound = "unmeant"
-            self._dispatch(SpeechNotMeant(number))
+            self._fail(BrainFault("broken", message, retryable=False))
         else:
-            self._dispatch(BrainFinished(number, asks))
+            self._end(ending)
+
+    def _fail(self, fault: BrainFault) -> None:
+        self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
+
+    def _end(self, ending: BrainFault | NotMeant | None) -> None:
+        """Tell how the brain's part ended, unless it was told at once."""
+        match ending:
+            case NotMeant():
+                self._reply.withdraw()
+                self.sound = "unmeant"
+                self._dispatch(SpeechNotMeant(self.opening.turn))
+            case None:
+                asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
+                self._dispatch(BrainFinished(self.opening.turn, asks))
 
     def _request(self) -> TurnRequest:
         return TurnRequest(
@@ -219,21 +227,23 @@ class LiveTurn:
             self.profile,
         )
 
-    async def _follow(self, brain_turn: BrainTurn, calls: asyncio.TaskGroup) -> _Ending:
-        """Take the brain's events to their end."""
-        ending = _Ending()
+    async def _follow(
+        self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
+    ) -> BrainFault | NotMeant | None:
+        """Take the brain's events to their end; None: it has given its answer."""
+        ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
                 if self._broken:
                     break
-                self._patience.excuse("its own words")  # the mouth may be far behind
+                words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
+                if words:
+                    self._patience.excuse("its own words")  # the mouth may be far behind
                 if self.brain is None and not isinstance(event, Serving | BrainFault):
                     self.brain = self._performers.brain.name  # alone, it need not say who it is
                 match event:
-                    case BrainFault():
-                        ending = _Ending(fault=event)
-                    case NotMeant():
-                        ending = _Ending(meant=False)
+                    case BrainFault() | NotMeant():
+                        ending = event
                     case ToolCall():
                         self.timeline.mark("first_tool_call")
                         self._patience.excuse(_call_of(event.id))
@@ -243,7 +253,8 @@ class LiveTurn:
                         calls.create_task(self._await_call(event, running))
                     case _:
                         await self._take(event)
-                self._patience.expect("its own words")
+                if words:
+                    self._patience.expect("its own words")
         self._patience.excuse("its end")  # calls may still run
         return ending
 
@@ -263,6 +274,8 @@ class LiveTurn:
                     self._patience.expect(_call_of(call_id))
             case Interrupted():
                 self._performers.mouth.stop()
+            case ReplySettled():
+                self._reply.settle()
             case Restarted():
                 self._reply.withdraw()
             case Serving(brain):
@@ -275,6 +288,7 @@ class LiveTurn:
 
     def _hear(self, text: str, language: str | None) -> None:
         self.heard = text
+        self._has_heard.set()
         self._language.heard(text, language)
 
     # --- tools ---
@@ -295,6 +309,8 @@ class LiveTurn:
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
         run = self._performers.tools.call
+        if wants_words(call.name, call.arguments):
+            await self._hears()
         try:
             outcome = await run(call, self.turn_id, self.heard, self.language)
         except Exception:
@@ -304,6 +320,14 @@ class LiveTurn:
         self.outcomes.append(outcome)
         self.timeline.mark("last_tool_result")
         return outcome
+
+    async def _hears(self) -> None:
+        """Return when something was heard, or too late to wait for it."""
+        try:
+            async with asyncio.timeout(WORDS_S):
+                await self._has_heard.wait()
+        except TimeoutError:
+            _log.info("a call is judged without the person's words: no transcript came")
 
     # --- the mouth ---
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.journal.records import StoreError, TurnRecord
+from assistant.journal.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.events import CloseTurn
@@ -36,7 +36,7 @@ class TurnLog:
     async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
         """Write a turn down, and tell of it."""
         finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
-        if finished.record.source != "announcement":  # nobody asked and waits for it
+        if finished.record.source not in UNASKED:
             self.turns.append(finished)
             self.count += 1
         await self.keep(finished.record)

@@ -100,7 +100,8 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
                 source="follow_up",
                 since_ms=event.at_ms,
             )
-            mark = max(0.0, event.at_ms - machine.rules.pre_roll_ms)
+            # Nothing from before the microphone was opened: that was not said to us.
+            mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
             return opened, [OpenTurn(turn, "follow_up", mark_ms=mark)]
         case _:
             return machine, []
@@ -222,6 +223,8 @@ def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
 
 
 def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
+    if machine.error:
+        return machine, []  # the first trouble is the one that is told
     failed = replace(machine, state=_at_least_thinking(machine), error=(event.kind, event.message))
     say = (
         SayText(machine.turn, event.spoken)

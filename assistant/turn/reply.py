@@ -10,6 +10,9 @@ from assistant.speech.clauses import ClauseCutter
 from assistant.speech.mouth import Mouth
 from assistant.turn.language import TurnLanguage
 
+# Nothing followed a whole sentence for so long: it is said without waiting for what decides that
+# it has ended. Pieces of one transcript come closer together than this.
+SETTLE_S = 0.1
 _LINES_AHEAD = 64  # the brain waits when the mouth is this far behind
 
 
@@ -38,21 +41,32 @@ class Reply:
         self._lines: asyncio.Queue[_Clause | ReplyAudio | None] = asyncio.Queue()  # see `_room`
         self._room = asyncio.Semaphore(_LINES_AHEAD)
         self._answer: Answer | None = None
+        self._settling: asyncio.TimerHandle | None = None
 
     async def add(self, delta: str, voiced: bool) -> None:
         """The next piece of text; `voiced`: for the local voice, else the brain says it itself."""
         self.text += delta
+        self._stay()
         if voiced is not self._voiced:
             self._flush()
             self._voiced = voiced
         for clause in self._cutter.push(delta):
             await self._room.acquire()
             self._put(clause)
+        self._settling = asyncio.get_running_loop().call_later(SETTLE_S, self.settle)
 
     async def add_sound(self, piece: ReplyAudio) -> None:
         """The next piece of the brain's own voice."""
+        if self._voiced:
+            self._flush()  # what the local voice still has to say was given before
         await self._room.acquire()
         self._lines.put_nowait(piece)
+
+    def settle(self) -> None:
+        """Nothing follows for now: a sentence that is held back is said."""
+        self._stay()
+        for clause in self._cutter.settle():
+            self._put(clause)
 
     def say(self, sentence: str, language: str | None = None) -> None:
         """Add a sentence of our own. `language`: None where only the sentence can tell."""
@@ -69,6 +83,7 @@ class Reply:
 
     def withdraw(self) -> None:
         """The text so far is void, and what has not begun to be said is not said."""
+        self._stay()
         self.text = ""
         self._cutter = ClauseCutter()
         while not self._lines.empty():
@@ -88,6 +103,7 @@ class Reply:
                     await self._give(answer, line)
                 await answer.finish()
         finally:
+            self._stay()  # nobody takes a clause any more
             self._answer = None
             if answer is not None:
                 self.spoken = answer.spoken
@@ -103,8 +119,14 @@ class Reply:
                 await answer.transcript(text)
 
     def _flush(self) -> None:
+        self._stay()
         for clause in self._cutter.flush():
             self._put(clause)
+
+    def _stay(self) -> None:
+        if self._settling is not None:
+            self._settling.cancel()
+            self._settling = None
 
     def _put(self, clause: str) -> None:
         told = self._language.of_clause(clause)

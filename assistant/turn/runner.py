@@ -29,7 +29,6 @@ from assistant.turn.events import (
     SayText,
     SourceBack,
     SourceEnded,
-    SourceLost,
     SpeechStarted,
     StopAsked,
     StopWatching,
@@ -51,7 +50,7 @@ from assistant.turn.state import (
     State,
 )
 from assistant.turn.timeline import ConversationClock, Timeline
-from audio.errors import AudioError, DeviceLost, InputUnusable
+from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
 
 _log = logging.getLogger(__name__)
@@ -98,6 +97,7 @@ class Runner:
         self._opened = self._closed = 0  # turns that somebody asked for
         self._changed = asyncio.Event()  # set and replaced after every event
         self._deaf_after: int | None = None  # turns, after which no wake word counts
+        self._ending = False  # nothing more is begun
         self._group = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -110,6 +110,7 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._ending = True
         try:
             try:
                 await self._end_turns()
@@ -141,8 +142,11 @@ class Runner:
         """Say something that nobody asked for just now, once the conversation rests.
 
         It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
-        of those that wait is given up.
+        of those that wait is given up. Once the context is being left nothing is said any more.
         """
+        if self._ending:
+            _log.info("an announcement came too late: everything ends")
+            return
         if len(self._machine.announcements) >= ANNOUNCEMENTS_WAITING:
             _log.warning("too much waits to be announced; the oldest is left out")
         self.dispatch(Announced(text, language))
@@ -171,26 +175,6 @@ class Runner:
         self.dispatch(SourceEnded(end_ms))
         await self.rest()
         return self._closed - before
-
-    async def listen_for_ever(self, open_source: Callable[[], FrameSource], pause_s: float) -> None:
-        """Hear a device, and open it again whenever it has gone.
-
-        Raises InputUnusable where it could not be opened even once.
-        """
-        heard_before = False
-        while True:
-            try:
-                await self.listen(open_source())
-            except DeviceLost as error:
-                _log.warning("%s", error)
-            except InputUnusable as error:
-                if not heard_before:
-                    raise
-                _log.info("%s", error)
-            heard_before = True
-            self.dispatch(SourceLost())
-            await self.rest()  # a new source sets the clock back, under an answer that goes on
-            await self._clock.sleep(pause_s)
 
     async def ask(self, text: str) -> None:
         """One typed turn, until its answer has been given."""
@@ -321,8 +305,13 @@ class Runner:
         self._performers.mouth.stop()
         if self._task is not None:
             self._task.cancel()
-        if self._turn is not None and self._turn.audio is not None:
-            self._turn.audio.finish()  # after the cancellation, so nobody goes to work on it
+        if self._turn is None:
+            return
+        # Behind the calls that were asked for just now: what is not begun yet cannot be left.
+        leave = self._performers.tools.leave
+        asyncio.get_running_loop().call_soon(leave, self._turn.turn_id)
+        if self._turn.audio is not None:
+            self._turn.audio.abandon()  # its end would pass for the end of a sentence
 
     async def _run(self, turn: LiveTurn) -> None:
         try:

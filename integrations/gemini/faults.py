@@ -59,6 +59,7 @@ _TELLING = (
     ("due to safety", "blocked"),
     ("operation is not implemented", "down"),  # comes and goes around tool calls: livekit #4545
 )
+_WRONG_TIME = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED
 _BY_CODE = {  # close codes (RFC 6455) and statuses of HTTP
     1002: "refused",
     1003: "refused",
@@ -206,8 +207,13 @@ def _without_words(error: BaseException) -> IntegrationError:
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 
-    causes = _causes(error)
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+    doubts = [each for each in _causes(error) if isinstance(each, ssl.SSLCertVerificationError)]
+    if any(getattr(doubt, "verify_code", 0) in _WRONG_TIME for doubt in doubts):
+        return Unavailable(
+            "The certificate of Gemini's address is not valid at this device's date and time: "
+            "check them; without a network clock a Raspberry Pi starts in the past."
+        )
+    if doubts:
         return Misconfigured(
             "The certificate of Gemini's address is not trusted: "
             "set gemini.ca_file to its authority, or leave gemini.base_url empty."

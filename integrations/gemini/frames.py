@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OUTPUT_RATE = 24_000  # Hz; Google's Live API documentation: output is always this
+_NOTICE_S = 60.0  # about what a goAway leaves (Firebase's page on Live sessions)
 _REMEMBERED_CALLS = 256  # ids; a turn makes 24 calls at the most
 _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
@@ -66,7 +67,7 @@ class FrameReader:
         if content is not None:
             events += _ends(content)
         if message.go_away is not None:
-            events.append(GoAway(seconds(message.go_away.time_left)))
+            events.append(GoAway(seconds(message.go_away.time_left, _NOTICE_S)))
         if message.usage_metadata is not None:
             events.append(_used(message.usage_metadata))
         return events
@@ -83,10 +84,10 @@ class FrameReader:
                 yield FunctionCall(call.id, call.name, dict(call.args or {}))
 
 
-def seconds(duration: str | None) -> float:
-    """A protobuf duration ("50s", "0.2s") in seconds; 0 where it cannot be read."""
+def seconds(duration: str | None, unsaid: float) -> float:
+    """A protobuf duration ("50s", "0.2s") in seconds; `unsaid` where there is none to be read."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
-    return float(found[1]) if found else 0.0
+    return float(found[1]) if found else unsaid
 
 
 def _content(

@@ -259,8 +259,11 @@ class LiveClient:
                     raise Unavailable("Gemini opened no session: it may work again in a moment.")
                 session = self._session(wire, setup)
                 opening.set_result(session)
-                await taken.wait()  # no event before the caller has the session
-                reason = await session.read(on_event)
+                try:
+                    await taken.wait()  # no event before the caller has the session
+                    reason = await session.read(on_event)
+                finally:
+                    await wire.close()  # normally: left by a cancellation it would close with 1011
         except Exception as error:
             if session is not None:
                 raise  # `on_event` failed: that is ours

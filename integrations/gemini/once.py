@@ -116,34 +116,31 @@ class OnceConversation:
         self._client = client
         self._setup = setup
         self._patience_s = patience_s
-        self._contents: list[types.Content] = []
+        # Plain where we say it: importing the SDK for its types would hold the loop up.
+        self._contents: list[types.Content | types.ContentDict] = []
         self._nameless: set[str] = set()  # ids that the service did not give
 
     def hear(self, pcm: bytes) -> None:
         """The person has said this: 16 kHz mono int16."""
-        from google.genai import types
-
-        self._add_user(types.Part.from_bytes(data=wav_of(pcm), mime_type="audio/wav"))
+        self._add_user({"inline_data": {"data": wav_of(pcm), "mime_type": "audio/wav"}})
 
     def read(self, text: str) -> None:
         """The person has written this."""
-        from google.genai import types
-
-        self._add_user(types.Part.from_text(text=text))
+        self._add_user({"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
         """What became of the calls: all of the last OnceCalls, in one go."""
-        from google.genai import types
-
-        responses = [
-            types.FunctionResponse(
-                id=None if answer.id in self._nameless else answer.id,
-                name=answer.name,
-                response=answer.response,
-            )
+        parts: list[types.PartDict] = [
+            {
+                "function_response": {
+                    "id": None if answer.id in self._nameless else answer.id,
+                    "name": answer.name,
+                    "response": answer.response,
+                }
+            }
             for answer in answers
         ]
-        self._add_user(*(types.Part(function_response=response) for response in responses))
+        self._add_user(*parts)
 
     async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
         """Ask, and yield the answer as it comes; OnceCalls, TokensUsed and OnceEnd at its end.
@@ -220,10 +217,8 @@ class OnceConversation:
             )
         return config
 
-    def _add_user(self, *parts: "types.Part") -> None:
-        from google.genai import types
-
-        self._contents.append(types.Content(role="user", parts=list(parts)))
+    def _add_user(self, *parts: "types.PartDict") -> None:
+        self._contents.append({"role": "user", "parts": list(parts)})
 
     def _echo(self, parts: "list[types.Part]") -> None:
         """Keep the answer part by part as it came.

@@ -4,6 +4,7 @@ The service closes the socket on a field that the model does not know, so only w
 is sent.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
 # Every turn is billed for the whole window (Google's Live best practices), so it is kept short.
 _COMPRESS_AT_TOKENS = 10_000
 _COMPRESS_TO_TOKENS = 4_000
+_TALK_TOKENS = 6_000  # of conversation at least, beside what the setup says
+_CHARACTERS_A_TOKEN = 4  # a usual estimate for English text
 _MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
 
 # Tokens per level, as Google's OpenAI-compatible interface maps them for the models of 2.5.
@@ -64,10 +67,7 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
             turn_coverage=types.TurnCoverage.TURN_INCLUDES_ONLY_ACTIVITY,
         ),
         session_resumption=types.SessionResumptionConfig(handle=setup.handle),
-        context_window_compression=types.ContextWindowCompressionConfig(
-            trigger_tokens=_COMPRESS_AT_TOKENS,
-            sliding_window=types.SlidingWindow(target_tokens=_COMPRESS_TO_TOKENS),
-        ),
+        context_window_compression=_compression(setup),
     )
     if setup.voice:
         named = types.PrebuiltVoiceConfig(voice_name=setup.voice)
@@ -128,6 +128,23 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
     place = ascending.index(wanted) if wanted in ascending else 0
     above = [level for level in levels if ascending.index(level) >= place]
     return above[0] if above else levels[-1]
+
+
+def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
+    """Early, because every turn pays for the whole window; but what is said at the setup, which a
+    large house makes long, must not set it off."""
+    from google.genai import types
+
+    told = len(setup.instruction) + sum(
+        len(each.description) + len(json.dumps(each.parameters)) for each in setup.declarations
+    )
+    fixed = told // _CHARACTERS_A_TOKEN
+    return types.ContextWindowCompressionConfig(
+        trigger_tokens=max(_COMPRESS_AT_TOKENS, fixed + _TALK_TOKENS),
+        sliding_window=types.SlidingWindow(
+            target_tokens=max(_COMPRESS_TO_TOKENS, fixed + _TALK_TOKENS // 3)
+        ),
+    )
 
 
 def _some(values: tuple[str, ...], allowed: bool) -> list[str] | None:

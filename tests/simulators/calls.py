@@ -44,6 +44,7 @@ class Calls:
         self._settled[record.id] = asyncio.Event()
         if turn:
             turn.calls.append(record)
+        self._book.note(f"call {record.id} {record.name} open")
         return record
 
     def open(self, behavior: str | None = None) -> list[str]:

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from assistant.brains.briefing.prompt import Circumstances, build_instruction, say_now
+from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
 from assistant.clock import Clock
@@ -38,7 +38,6 @@ class Briefing:
     language_codes: tuple[str, ...]  # BCP-47
     thinking: str  # "", "low", "medium" or "high"
     voice: str  # the model's own voice; "": the service chooses
-    now: str = field(default="", compare=False)  # one sentence; true only at this moment
 
 
 class Briefer:
@@ -92,13 +91,12 @@ class Briefer:
         chosen = settings.profiles.get(profile) or Profile()
         offered = [entry.declaration for entry in self._menu.offered()]
         declared = [each for each in offered if each.name != STAY_SILENT]
-        now = self._clock.now()
         return Briefing(
             instruction=build_instruction(
                 Circumstances(
                     name=settings.assistant.name,
                     languages=settings.assistant.languages,
-                    now=now,
+                    now=self._clock.now(),
                     home=self._home,
                     silent_tool=STAY_SILENT,
                     clock_tool=self._clock_tool(),
@@ -112,7 +110,6 @@ class Briefer:
             language_codes=settings.assistant.languages,
             thinking=chosen.thinking or settings.gemini.thinking,
             voice=chosen.voice or settings.gemini.voice,
-            now=say_now(now),
         )
 
     def _asking(self) -> asyncio.Task[bool]:

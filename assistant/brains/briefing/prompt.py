@@ -68,11 +68,6 @@ def build_instruction(given: Circumstances) -> str:
     return "\n\n".join([*parts, *_home(given.home, room)])
 
 
-def say_now(now: datetime) -> str:
-    """The moment in one sentence: "It is Sunday 22 November 2026, 14:05."."""
-    return f"It is {_day(now)}, {now:%H:%M}."
-
-
 def fenced(text: str) -> str:
     """Foreign text that can close none of our marks: control characters and `</` go."""
     printable = "".join(sign for sign in text if sign.isprintable() or sign in "\n\t")

@@ -33,6 +33,7 @@ class Belonging:
         self.phase = Phase.FREE
         self.debt = False  # the model still has to end the answer to an earlier turn
         self._cut = False  # and that answer was interrupted
+        self._spoken = False  # this turn's sound has begun: what is transcribed is its own
         self._replied = False  # it has begun to answer this turn
         self._owing = False  # it still has to answer this turn, or to end its answer
 
@@ -40,13 +41,17 @@ class Belonging:
         """A turn begins to use the session."""
         self.leave()
         self.phase = Phase.LISTENING
-        self._replied = False
+        self._spoken = self._replied = False
 
     def leave(self) -> None:
         """The turn is over; what the model still says to it is nobody's."""
         self.debt = self.debt or self._owing
         self._owing = False
         self.phase = Phase.FREE
+
+    def speech_begins(self) -> None:
+        """The turn's sound follows."""
+        self._spoken = True
 
     def sentence_over(self) -> None:
         """The turn's input is complete: the model answers it."""
@@ -71,7 +76,9 @@ class Belonging:
             # An answer that had just ended is cut off all the same (langwatch/scenario #360).
             self.debt = self._cut = True
             return False
-        if self.phase is Phase.LISTENING and not isinstance(event, InputText):
+        if isinstance(event, InputText):
+            return self._spoken
+        if self.phase is Phase.LISTENING:
             return False
         if isinstance(event, OutputText | OutputAudio | FunctionCalls):
             self._replied = True

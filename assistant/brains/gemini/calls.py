@@ -75,15 +75,6 @@ class OpenCalls:
         self._settled.set()
         return tuple(answers)
 
-    def is_open(self, id: str) -> bool:
-        """Whether the model waits for the result of this call."""
-        return any(id in batch.open for batch in self._batches)
-
-    @property
-    def any_open(self) -> bool:
-        """Whether the model waits for a result."""
-        return bool(self._batches)
-
     async def settled(self) -> None:
         """Return when the model waits for nothing."""
         await self._settled.wait()

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from assistant.brains.briefing import Briefing, Exchange, with_history
 from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.life import Life, Opening, Step
+from assistant.brains.gemini.life import Life, Step
 from assistant.brains.gemini.link import Link, Listener
 from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer, Client
@@ -60,6 +61,7 @@ class Keeper:
         self._may_update = True  # no change of a session was refused yet
         self._changed = asyncio.Event()  # something may be due earlier than thought
         self._exchanges: deque[Exchange] = deque(maxlen=_MAX_EXCHANGES)
+        self._seeded: tuple[Exchange, ...] = ()  # told to the talk when it last began afresh
         self._late_input_counts = False  # for the newest exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
 
@@ -84,12 +86,6 @@ class Keeper:
         async with asyncio.TaskGroup() as closing:
             for link in doomed:
                 closing.create_task(link.close())
-
-    async def close_if_idle(self) -> None:
-        """Close the session unless a turn uses it; its handle is kept."""
-        async with self._lock:
-            if self._user is None:
-                await self._close_link()
 
     # For turns.
 
@@ -123,15 +119,15 @@ class Keeper:
         instead would make the model answer a fragment, and even act on it; and so what was said
         into a false wake does not stay in the talk. Its handle resumes the talk as it was before.
         """
+        link = self._link
+        if link is not None:
+            link.detach(listener)
         if self._user is not listener:
             return
         self._user = None
         self._life.turn_ended(self._clock.monotonic())
-        link = self._link
-        if link is not None:
-            link.detach(listener)
-            if link.active or not usable:
-                self._give_up(link, link.handle if usable else None)
+        if link is not None and (link.active or not usable):
+            self._give_up(link, link.handle if usable else None)
         self._changed.set()
 
     def remember(self, exchange: Exchange) -> None:
@@ -139,11 +135,16 @@ class Keeper:
         self._exchanges.append(exchange)
         self._late_input_counts = True
 
-    def take_notes(self) -> str:
-        """What the model has missed so far; "" for nothing."""
-        text = "\n".join(self._notes)
+    @contextmanager
+    def notes(self) -> Iterator[str]:
+        """What the model has missed so far, "" for nothing: told in this block, unless it fails."""
+        notes = tuple(self._notes)
         self._notes.clear()
-        return text
+        try:
+            yield "\n".join(notes)
+        except BaseException:
+            self._notes.extendleft(reversed(notes))
+            raise
 
     # For the link.
 
@@ -164,7 +165,8 @@ class Keeper:
 
     def update_refused(self) -> None:
         """From now on a change makes a fresh session, whatever the model's row says."""
-        _log.warning("changes of a running session are refused: from now on it is opened anew")
+        if self._may_update:
+            _log.warning("changes of a running session are refused: from now on it is opened anew")
         self._may_update = False
 
     def note(self, text: str) -> None:
@@ -248,24 +250,26 @@ class Keeper:
 
     async def _open(self, setup: LiveSetup) -> Link:
         """Connect: by the handle where there is one, then afresh. Raises IntegrationError."""
-        opening = self._life.opening(self._clock.monotonic())
+        handle = self._life.take_handle(self._clock.monotonic())
         try:
-            link = await self._connect(setup, opening)
+            link = await self._connect(setup, handle)
         except IntegrationError as error:
-            if opening.handle is None or isinstance(error, _NO_MATTER_HOW):
+            if handle is None or isinstance(error, _NO_MATTER_HOW):
                 raise
             _log.info("the session with Gemini cannot be resumed: %s", error)
-            link = await self._connect(setup, self._life.opening(self._clock.monotonic()))
+            link = await self._connect(setup, None)
         self._link = link
         self._life.opened(self._clock.monotonic())
         return link
 
-    async def _connect(self, setup: LiveSetup, opening: Opening) -> Link:
-        seeded = tuple(self._exchanges) if opening.with_history else ()
-        link = Link(setup, seeded, self, self.meter, self._clock, self._habits)
-        told = with_history(setup.instruction, seeded)
+    async def _connect(self, setup: LiveSetup, handle: str | None) -> Link:
+        if handle is None:
+            self._seeded = tuple(self._exchanges)
+        # What is resumed remembers what was said in it, but not what its instruction had told.
+        link = Link(setup, self._seeded, self, self.meter, self._clock, self._habits)
+        told = with_history(setup.instruction, self._seeded)
         session = await self._client.connect(
-            replace(setup, instruction=told, handle=opening.handle),
+            replace(setup, instruction=told, handle=handle),
             link.take,
             self._habits.connect_s,
         )
@@ -273,10 +277,9 @@ class Keeper:
         return link
 
     async def _close_link(self, resumable: bool = True) -> None:
-        link, self._link = self._link, None
-        if link is not None:
-            self._life.closed(self._clock.monotonic(), link.handle if resumable else None)
-            await link.close()
+        if self._link is not None:
+            self._give_up(self._link, self._link.handle if resumable else None)
+            await self._close_doomed()
 
     def _give_up(self, link: Link, handle: str | None) -> None:
         """Close a session as soon as may be, from where nothing can be waited for."""
@@ -287,7 +290,10 @@ class Keeper:
     async def _close_doomed(self) -> None:
         """Before anything is opened: the service refuses to resume while the old socket is open."""
         while self._doomed:
-            await self._doomed.pop().close()
+            link = self._doomed[0]
+            await link.close()
+            # Not before: whoever waits here may be cancelled.
+            self._doomed = [each for each in self._doomed if each is not link]
 
     async def _forget(self) -> None:
         """The talk is over: the next one begins without it."""

@@ -5,7 +5,6 @@ Google's pages on Live sessions (handles, goAway), and reports that restarting i
 reply loses it and that some goAways come long before their time, so they are obeyed between turns.
 """
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from assistant.brains.gemini.habits import LiveHabits
@@ -19,14 +18,6 @@ class Step(Enum):
     CLOSE = auto()  # the open session; its handle is kept
     ROTATE = auto()  # close the open session and connect anew, before the service closes it
     FORGET = auto()  # close, and drop the handle and the history
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How the next session begins."""
-
-    handle: str | None  # resumes what the service still remembers
-    with_history: bool  # told as text; never together with a handle, which remembers by itself
 
 
 class Life:
@@ -111,12 +102,10 @@ class Life:
         self._handle = None
         self._last_used = None
 
-    def opening(self, now: float) -> Opening:
-        """How to connect now. The next answer differs: a handle is tried once only."""
+    def take_handle(self, now: float) -> str | None:
+        """What resumes the talk, None where it has to begin afresh. A handle is tried once only."""
         handle, self._handle = self._handle, None
-        if handle is not None and now < self._handle_until:
-            return Opening(handle, with_history=False)
-        return Opening(None, with_history=True)
+        return handle if now < self._handle_until else None
 
     def due(self) -> float | None:
         """When `step` next has something to say, None while nothing is to come."""

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Results went to the model: it goes on from here."""
+    """Results go to the model: it goes on from here."""
 
     ids: tuple[str, ...]
 
@@ -138,6 +138,7 @@ class Link:
     async def begin_activity(self) -> None:
         """The person speaks. Raises IntegrationError, as everything that sends."""
         self._begin_interaction()
+        self._belonging.speech_begins()
         self.active = True
         await self._send(self._open.begin_activity)
 
@@ -243,16 +244,19 @@ class Link:
             await within(self._clock, self._habits.send_s, send())
         except TimeoutError:
             raise Unavailable("Gemini takes nothing any more.") from None
+        except Refused as error:
+            raise self._reason(error) from error
 
     async def _send_answers(self, answers: Answers) -> None:
         if not answers:
             return
         self._belonging.continues()
+        # Told before it is sent: what the model makes of it may come while we still send.
+        if self._answering is not None:
+            self._answering(Answered(tuple(answer.id for answer in answers)))
         await self._send_now(lambda: self._open.answer(answers))
         for answer in answers:
             self._unsent.pop(answer.id, None)
-        if self._answering is not None:
-            self._answering(Answered(tuple(answer.id for answer in answers)))
 
     def _begin_interaction(self) -> None:
         if not self._belonging.debt:
@@ -301,15 +305,21 @@ class Link:
     def _end(self, error: IntegrationError | None) -> None:
         self.closed = True
         listener = self._listener
-        if self.update_unproven and isinstance(error, Refused):
-            # The socket is closed for the change, not for the turn: without it the turn may work.
-            error = Unavailable(f"Gemini did not take a change of the session: {error}")
-            self._owner.update_refused()
+        if error is not None:
+            error = self._reason(error)
         self._leave()
         self._drop_unsent()
         self._owner.lost(self, error)
         if listener is not None:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
+
+    def _reason(self, error: IntegrationError) -> IntegrationError:
+        """Why it ended, as the turn is to take it; a send may learn of it before the reader."""
+        if not (self.update_unproven and isinstance(error, Refused)):
+            return error
+        # The socket is closed for the change, not for the turn: without it the turn may work.
+        self._owner.update_refused()
+        return Unavailable(f"Gemini did not take a change of the session: {error}")
 
     def _take_cancelled(self, ids: tuple[str, ...]) -> None:
         gone, to_send = self._calls.cancelled(ids)

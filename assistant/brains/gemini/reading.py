@@ -1,7 +1,5 @@
 """What a session tells during one turn, read as the brain's events. No clock and no I/O in here."""
 
-from dataclasses import dataclass
-
 from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.faults import fault_from
 from assistant.brains.gemini.habits import LiveHabits
@@ -15,6 +13,7 @@ from assistant.brains.protocol import (
     NotMeant,
     Reached,
     ReplyAudio,
+    ReplySettled,
     ReplyText,
     ToolCallsCancelled,
     TurnDone,
@@ -30,14 +29,6 @@ _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
-@dataclass(frozen=True, slots=True)
-class Dismissal:
-    """The model ended the turn silently: these calls are still to be answered."""
-
-    silent: live.FunctionCall
-    others: tuple[live.FunctionCall, ...]
-
-
 class Reading:
     """One turn's state. Give it each item; `over` tells when the turn has ended."""
 
@@ -49,7 +40,8 @@ class Reading:
         self.meant = True
         self.heard = ""
         self.answer = ""
-        self.dismissal: Dismissal | None = None
+        self._settled = 0  # characters of it that were told to be whole
+        self.dismissed: tuple[live.FunctionCall, ...] = ()  # it ended the turn silently by these
         self._native = native_voice
         self._habits = habits
         self._silence = SilenceFilter()
@@ -105,13 +97,17 @@ class Reading:
             case live.Interrupted():
                 self._interrupted = True
                 return [Interrupted()]
+            case live.GenerationComplete():
+                return self._settle()
         return []
 
     def overdue(self, now: float) -> list[BrainEvent]:
         """Nothing came for as long as `patience_s` said."""
-        if self._ended_at is not None or (self._paused and self._said_something):
+        if self._ended_at is not None:
             return self._finish()
-        self.lost = True
+        self.lost = True  # what it may still say would be taken for an answer to the next sentence
+        if self._paused and (self._said_something or self._called):
+            return self._finish()  # it had ended its turn, and has nothing to add to the results
         return self._fail(BrainFault("timeout", "Gemini stopped answering.", retryable=True))
 
     @property
@@ -129,6 +125,11 @@ class Reading:
             self._late_until = min(now + self._habits.late_text_s, most)
         return self._say(self._echo.push(text, with_sound, answered=not self._open))
 
+    def _settle(self) -> list[BrainEvent]:
+        """No more is made: what was written so far may be said to its end."""
+        news, self._settled = len(self.answer) > self._settled, len(self.answer)
+        return [ReplySettled()] if news and not self._native else []
+
     def _say(self, text: str, last: bool = False) -> list[BrainEvent]:
         delta = self._silence.push(text) + (self._silence.flush() if last else "")
         if not delta:
@@ -142,13 +143,11 @@ class Reading:
         return [ReplyAudio(pcm, rate)] if self._native and pcm else []
 
     def _call(self, calls: tuple[live.FunctionCall, ...]) -> list[BrainEvent]:
-        for call in calls:
-            if call.name == STAY_SILENT:
-                others = tuple(other for other in calls if other is not call)
-                self.dismissal = Dismissal(call, others)
-                self.meant = False
-                self.over = True
-                return [NotMeant()]
+        if any(call.name == STAY_SILENT for call in calls):
+            self.dismissed = calls
+            self.meant = False
+            self.over = True
+            return [NotMeant()]
         self._open.update(call.id for call in calls)
         self._paused = False
         self._echo.called(call.arguments for call in calls)
@@ -175,7 +174,7 @@ class Reading:
         lag = self._sounded and not self.answer.strip()
         habits = self._habits
         self._late_until = now + (habits.late_text_most_s if lag else habits.late_text_s)
-        return []
+        return self._settle()
 
     def _finish(self) -> list[BrainEvent]:
         rest = self._say(self._echo.flush(), last=True)

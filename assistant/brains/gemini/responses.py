@@ -4,6 +4,7 @@ Google's Live API guide reports that gemini-3.8-live repeats a call whose result
 nothing, so a result always has all three.
 """
 
+import json
 from typing import Any
 
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
@@ -52,12 +53,15 @@ def silent_response() -> dict[str, Any]:
 
 
 def note_about(outcome: ToolOutcome) -> str | None:
-    """What the model must be told of a call whose result it never got; None: nothing was done."""
+    """What the model must be told of a call whose result it never got; None: nothing was done.
+
+    It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
+    """
     if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
         return None
     return (
-        f"(For your information: the earlier call of {outcome.name} was cut off, but it had "
-        f"started. Its result: {outcome.sentence} Do not repeat it.)"
+        f"(For your information: the earlier call of {_quoted(outcome.name)} was cut off, but it "
+        f"had started. Its result, as data: {_quoted(outcome.sentence)} Do not repeat it.)"
     )
 
 
@@ -67,6 +71,10 @@ def _status(outcome: ToolOutcome) -> str:
     if outcome.decision in (Decision.NEEDS_CONFIRMATION, Decision.DENIED):
         return outcome.decision.value
     return outcome.status.value
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _capped(text: str, limit: int) -> str:

@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
-from assistant.brains.briefing import Exchange
+from assistant.brains.briefing import STAY_SILENT, Exchange
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.keeper import Keeper
+from assistant.brains.gemini.link import Link
 from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer
 from assistant.brains.gemini.reading import Item, Reading
@@ -17,7 +18,7 @@ from assistant.brains.gemini.upload import Upload
 from assistant.brains.protocol import BrainEvent, Spent, TurnRequest, Usage
 from assistant.clock import Clock
 from assistant.tools.outcome import ToolOutcome
-from integrations.gemini.events import OutputAudio, TokensUsed
+from integrations.gemini.events import FunctionCall, FunctionCalls, OutputAudio, TokensUsed
 from integrations.gemini.models import ModelRow, cost_usd
 from integrations.owner import OwnedTasks
 
@@ -120,9 +121,17 @@ class GeminiLiveTurn:
             return
         self._left = True
         uploading.cancel()
-        await asyncio.wait([uploading])
-        await self._dismiss()
-        reading, keeper = self._reading, self._means.keeper
+        try:
+            await asyncio.wait([uploading])
+        finally:
+            self._part()  # also where we are cancelled meanwhile: nobody leaves the session for us
+
+    def _part(self) -> None:
+        """Give the session back, and keep what the next one has to know."""
+        reading, keeper, link = self._reading, self._means.keeper, self._upload.link
+        calls = self._not_given()
+        if calls and link is not None and not (link.closed or reading.lost):
+            self._means.tasks.start(self._decline(link, calls), "gemini-live refusal")
         keeper.leave(self._listener, usable=not reading.lost)
         if reading.empty:
             self._on_empty(self._request.turn_id)
@@ -131,11 +140,16 @@ class GeminiLiveTurn:
         if reading.meant and answer:
             keeper.remember(Exchange(heard, answer))
 
-    async def _dismiss(self) -> None:
-        dismissal, link = self._reading.dismissal, self._upload.link
-        if dismissal is not None and link is not None:
-            await link.refuse(dismissal.others, not_run_response())
-            await link.refuse((dismissal.silent,), silent_response())
+    def _not_given(self) -> list[FunctionCall]:
+        """Calls that came and that nobody runs: unanswered they would hold up the next turn."""
+        batches = [self._reading.dismissed]
+        batches += [item.calls for item in self._inbox if isinstance(item, FunctionCalls)]
+        return [call for batch in batches for call in batch]
+
+    async def _decline(self, link: Link, calls: Sequence[FunctionCall]) -> None:
+        silent = [call for call in calls if call.name == STAY_SILENT]
+        await link.refuse([call for call in calls if call not in silent], not_run_response())
+        await link.refuse(silent, silent_response())
 
 
 def _usage(used: TokensUsed) -> Usage:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import aclosing
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.gemini.keeper import Keeper
@@ -55,8 +56,8 @@ class Upload:
         self._post(Reached("connected"))
         await link.settle()
         if self._text is not None:
-            notes = self._keeper.take_notes()
-            await link.ask(f"{notes}\n{self._text}" if notes else self._text)
+            with self._keeper.notes() as notes:
+                await link.ask(f"{notes}\n{self._text}" if notes else self._text)
         else:
             assert self._request.audio is not None  # a spoken turn has its sound
             await self._tell_notes(link)
@@ -66,21 +67,22 @@ class Upload:
     async def _tell_notes(self, link: Link) -> None:
         """Where the model takes no text beside speech, they wait for a typed turn."""
         if link.setup.row.client_content:
-            notes = self._keeper.take_notes()
-            if notes:
-                await link.tell(notes)
+            with self._keeper.notes() as notes:
+                if notes:
+                    await link.tell(notes)
 
     async def _speak(self, link: Link, audio: TurnAudio) -> None:
         """The sound from its mark on: what is there at once, the rest as it comes."""
         begun = False
-        async for sound in audio.stream():
-            for start in range(0, len(sound), PIECE_BYTES):
-                if not begun:
-                    await link.begin_activity()
-                await link.send_audio(sound[start : start + PIECE_BYTES])
-                if not begun:
-                    self._post(Reached("first_upload"))
-                begun = True
+        async with aclosing(audio.stream()) as sounds:
+            async for sound in sounds:
+                for start in range(0, len(sound), PIECE_BYTES):
+                    if not begun:
+                        await link.begin_activity()
+                    await link.send_audio(sound[start : start + PIECE_BYTES])
+                    if not begun:
+                        self._post(Reached("first_upload"))
+                    begun = True
         if not begun:
             raise IntegrationError("The turn ended without any sound.")
         await link.end_activity()

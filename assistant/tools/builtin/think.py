@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
+from assistant.jobs.keeper import MAX_JOBS
+from assistant.jobs.patient import Tools
 from assistant.jobs.thinker import Guide, RunCall, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.long_work import DROP_IT, WHAT_ARE_YOU_DOING
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.call import ToolCall
-from assistant.tools.menu import Menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 
 _log = logging.getLogger(__name__)
@@ -22,21 +24,6 @@ _TASK = (
     "needs, and use the tools where they help. Then answer in at most five short sentences, made "
     "to be spoken, in the language {language}. Say plainly what you could not find out or do."
 )
-
-
-class Tools(Protocol):
-    """The calls' one way (`assistant.tools.toolbox.Toolbox`)."""
-
-    @property
-    def current_menu(self) -> Menu:
-        """The menu as last listed."""
-        ...
-
-    async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
-    ) -> ToolOutcome:
-        """Judge, run, verify and journal one call."""
-        ...
 
 
 class Room(Protocol):
@@ -70,6 +57,7 @@ class Thinking:
         self._guide = guide
         self._spend = spend
         self._catalogue = catalogue
+        self._under_way = 0  # pieces of thinking; of those no jobs yet the room knows nothing
 
     def tool(self) -> BuiltIn:
         """The tool for the menu."""
@@ -95,12 +83,19 @@ class Thinking:
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        if self._room.full:
+        if self._room.full or self._under_way >= MAX_JOBS:
             return self._failed("jobs.full", request)
-        guidance = await self._guide(request.turn_id)
+        self._under_way += 1
+        try:
+            return await self._think(str(arguments["question"]), request)
+        finally:
+            self._under_way -= 1
+
+    async def _think(self, question: str, request: BuiltInRequest) -> BuiltInResult:
+        guidance = await self._guide()
         offered = self._tools.current_menu.offered()
         thought = await self._thinker.think(
-            str(arguments["question"]),
+            question,
             instruction=guidance.instruction + _TASK.format(language=request.language),
             declarations=tuple(
                 entry.declaration for entry in offered if entry.declaration.name not in WITHHELD
@@ -108,8 +103,8 @@ class Thinking:
             call=self._way(request),
             rounds=MAX_ROUNDS,
             thinking=guidance.thinking,
+            spend=partial(self._spend, request.id),
         )
-        await self._spend(request.id, thought.usage, thought.cost_usd)
         if thought.fault is not None:
             _log.warning("thinking failed: %s", thought.fault.message)
             return self._failed(f"fault.{thought.fault.kind}", request)

@@ -1,7 +1,5 @@
 """A rung that cannot be there says why, and the ladder goes on."""
 
-from dataclasses import replace
-
 import pytest
 
 from assistant.brains.absent import AbsentBrain
@@ -32,19 +30,16 @@ MESSAGE = "privacy.accept_cloud is false."
 
 
 def absent(name: str) -> AbsentBrain:
-    return AbsentBrain(name, "sign_in", MESSAGE, "ladder.no_consent", Catalogue())
+    return AbsentBrain(name, "no_consent", MESSAGE)
 
 
-@pytest.mark.parametrize(("language", "word"), [("en", "privacy"), ("es", "privacidad")])
-async def test_it_fails_at_once_in_the_language_of_the_turn(language: str, word: str) -> None:
+async def test_it_fails_at_once() -> None:
     brain = absent("gemini-live")
     brain.anticipate()
-    turn = brain.begin(replace(REQUEST, language=language))
+    turn = brain.begin(REQUEST)
     await turn.answer(outcome_of(ToolCall("1", "light", {})))
-    (fault,) = [event async for event in turn.events()]
-    assert isinstance(fault, BrainFault)
-    assert (fault.kind, fault.message, fault.retryable) == ("sign_in", MESSAGE, False)
-    assert word in (fault.spoken or "")
+    fault = BrainFault("no_consent", MESSAGE, retryable=False)
+    assert [event async for event in turn.events()] == [fault]
 
 
 async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
@@ -53,7 +48,7 @@ async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
     rungs: list[Brain] = [absent("gemini-live"), absent("gemini-once"), local]
     house = House()
     ladder = Ladder(rungs, house, budget, Catalogue(), clock)
-    line = Catalogue().say("ladder.no_consent", "en")
+    line = Catalogue().say("ladder.away_no_consent", "en")
     assert await play(ladder.begin(REQUEST), house) == [
         Serving("gemini-live"),
         Serving("gemini-once"),
@@ -68,6 +63,13 @@ async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
         TurnDone(),
     ]
     local.assert_consumed()
+
+
+async def test_in_every_turn_it_says_the_same(budget: Budget, clock: VirtualClock) -> None:
+    ladder = Ladder([absent("gemini-live")], House(), budget, Catalogue(), clock)
+    for _ in range(2):
+        fault = (await play(ladder.begin(REQUEST), House()))[-1]
+        assert fault == BrainFault("no_consent", MESSAGE, retryable=False)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """One turn's sound: whole for whoever reads it, whenever they begin."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 
 import pytest
 
@@ -26,6 +26,34 @@ async def test_nothing_is_kept_after_the_end() -> None:
     audio.finish()
     audio.append(b"aa")
     assert audio.pcm == b""
+
+
+async def test_what_is_given_up_is_never_complete() -> None:
+    audio = TurnAudio()
+    audio.append(b"aa")
+    stream = audio.stream()
+    assert await anext(stream) == b"aa"
+    readings = [asyncio.create_task(work) for work in (_next(stream), audio.complete())]
+    await _settle()
+    audio.append(b"bb")
+    audio.abandon()
+    audio.append(b"cc")
+    audio.finish()
+    await _soon(audio.taken())  # a source is not held up by it
+    await _settle()
+    assert audio.pcm == b"aabb"
+    assert not any(reading.done() for reading in readings)
+    for reading in readings:
+        reading.cancel()
+    await asyncio.wait(readings)
+
+
+async def test_a_whole_sentence_stays_whole() -> None:
+    audio = TurnAudio()
+    audio.append(b"aa")
+    audio.finish()
+    audio.abandon()
+    assert await _read(audio) == b"aa"
 
 
 async def test_it_is_bounded() -> None:
@@ -98,6 +126,10 @@ async def test_a_reader_that_begins_late_is_waited_for_from_then_on() -> None:
     await anext(reader)
     await _soon(waiting)
     await reader.aclose()
+
+
+async def _next(stream: AsyncGenerator[bytes]) -> bytes:
+    return await anext(stream)
 
 
 async def _soon(waited_for: Awaitable[None]) -> None:

@@ -43,7 +43,7 @@ def test_what_may_pass_opens_at_the_second_time(
 
 @pytest.mark.parametrize(
     ("kind", "seconds"),
-    [("quota", 600), ("sign_in", 3_600), ("retired", 3_600), ("refused", 3_600)],
+    [("quota", 600), ("sign_in", 3_600), ("retired", 3_600)],
 )
 def test_what_does_not_pass_soon_opens_at_once(
     breaker: Breaker, clock: VirtualClock, kind: FaultKind, seconds: float
@@ -51,6 +51,16 @@ def test_what_does_not_pass_soon_opens_at_once(
     breaker.failed(fault(kind))
     assert breaker.fault == fault(kind)
     is_open_for(breaker, clock, seconds)
+
+
+def test_one_request_that_is_refused_may_be_that_sentence_s_fault_two_are_not(
+    breaker: Breaker, clock: VirtualClock
+) -> None:
+    breaker.failed(fault("refused"))
+    assert breaker.fault is None
+    breaker.failed(fault("refused"))
+    assert breaker.fault == fault("refused")
+    is_open_for(breaker, clock, 600)
 
 
 @pytest.mark.parametrize("kind", ["blocked", "house_away", "budget"])

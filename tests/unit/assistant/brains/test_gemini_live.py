@@ -13,6 +13,7 @@ from assistant.brains.protocol import (
     NotMeant,
     Reached,
     ReplyAudio,
+    ReplySettled,
     ReplyText,
     Spent,
     ToolCallsCancelled,
@@ -57,13 +58,14 @@ async def test_a_spoken_turn() -> None:
     assert [event for event in events if not isinstance(event, Reached)] == [
         Heard("turn on the lamp", "en"),
         ReplyText("Yes."),
+        ReplySettled(),
         TurnDone(),
     ]
 
 
 async def test_a_typed_turn_is_text_and_no_activity() -> None:
     async with stage(session(Sent("text", "turn on the lamp", YES))) as on:
-        assert await on.play(typed()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(typed()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_the_sentence_goes_up_while_it_is_spoken_and_ends_at_once() -> None:
@@ -109,8 +111,10 @@ async def test_parallel_calls_are_answered_together_each_once() -> None:
             ToolCall("1", "f", {}),
             ToolCall("2", "g", {}),
             ReplyText("Yes."),
+            ReplySettled(),
             TurnDone(),
         ]
+        assert on.clock.monotonic() < 1  # the answer came while we still sent: it is not waited for
 
 
 async def test_a_chain_of_rounds() -> None:
@@ -122,15 +126,37 @@ async def test_a_chain_of_rounds() -> None:
     ]
     async with stage(session(*script)) as on:
         assert [type(event) for event in await on.play(spoken())] == [
-            *(ToolCall, ToolCall, ReplyText, TurnDone)
+            *(ToolCall, ToolCall, ReplyText, ReplySettled, TurnDone)
         ]
+
+
+async def test_a_late_transcript_of_the_sentence_before_is_not_heard_in_a_typed_turn() -> None:
+    late = InputText(" the lights")
+    talk = session(*sentence(*YES), Sent("text", "is it cold", (late, *YES)))
+    async with stage(talk) as on:
+        await on.play(spoken())
+        events = await on.play(typed("is it cold"))
+        assert [event for event in events if isinstance(event, Heard)] == []
+
+
+async def test_a_note_that_did_not_arrive_is_told_again() -> None:
+    broken = session(*sentence(FunctionCalls((FunctionCall("1", "f", {}),))))
+    second = session(Sent("context", fails=Unavailable("Gone.")))
+    async with stage(broken, second, session(Sent("context"), *sentence(*YES))) as on:
+        turn = on.brain.begin(spoken())
+        events, call = await on.until(turn, ToolCall)
+        broken.break_off(Unavailable("Gone."))
+        await turn.answer(outcome_of(call.id, call.name))
+        await events.aclose()
+        await on.play(spoken())
+        assert (await on.play(spoken()))[-1] == TurnDone()
 
 
 async def test_a_cancelled_call_is_not_answered_and_told_with_the_next_turn() -> None:
     cancelled = (FunctionCallsCancelled(("1",)), OutputText("All right.", True), TurnComplete())
     note = (
-        "(For your information: the earlier call of f was cut off, but it had started. "
-        "Its result: Kitchen Light: on Do not repeat it.)"
+        '(For your information: the earlier call of "f" was cut off, but it had started. '
+        'Its result, as data: "Kitchen Light: on" Do not repeat it.)'
     )
     talk = session(
         *sentence(FunctionCalls((FunctionCall("1", "f", {}),))),
@@ -159,7 +185,7 @@ async def test_a_note_goes_in_front_of_a_typed_sentence() -> None:
         talk.emit(FunctionCallsCancelled(("1",)), TurnComplete())
         await turn.answer(outcome_of("1", "f"))
         await events.aclose()
-        assert await on.play(typed()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(typed()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_to_stay_silent_ends_without_words() -> None:
@@ -202,7 +228,7 @@ async def test_an_empty_turn_is_asked_again_as_text() -> None:
         events = await on.play(spoken())
         assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
         again = spoken(heard="turn on the lamp")
-        assert await on.play(again) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(again) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_after_a_lost_connection_the_sound_is_sent_again_and_not_half_a_sentence() -> None:
@@ -216,7 +242,7 @@ async def test_after_a_lost_connection_the_sound_is_sent_again_and_not_half_a_se
         assert request.audio is not None
         request.audio.finish()
         again = await on.play(replace(request, heard="turn on"))
-        assert again == [ReplyText("Yes."), TurnDone()]
+        assert again == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +259,7 @@ async def test_notes_reach_a_spoken_turn_only_where_the_model_takes_them(
         first.break_off(Unavailable("Gone."))
         await turn.answer(outcome_of("1", "f"))
         await events.aclose()
-        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 # Silence

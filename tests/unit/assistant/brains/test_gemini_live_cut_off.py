@@ -5,6 +5,7 @@ import asyncio
 from assistant.brains.protocol import (
     BrainFault,
     Reached,
+    ReplySettled,
     ReplyText,
     TurnDone,
 )
@@ -39,7 +40,7 @@ async def test_barge_in_discards_the_rest_of_the_earlier_answer() -> None:
     async with stage(talk) as on:
         events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
         await events.aclose()
-        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_an_earlier_answer_that_never_ends_costs_one_attempt_and_the_session() -> None:
@@ -50,7 +51,7 @@ async def test_an_earlier_answer_that_never_ends_costs_one_attempt_and_the_sessi
         assert await on.play(spoken()) == [
             BrainFault("timeout", "Gemini stopped answering.", retryable=True)
         ]
-        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_a_sentence_cut_off_in_the_middle_is_not_ended_but_left() -> None:
@@ -61,7 +62,7 @@ async def test_a_sentence_cut_off_in_the_middle_is_not_ended_but_left() -> None:
         await events.aclose()
         await on.clock.settle()
         assert talk.closed_for_good.is_set()
-        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
         assert on.client.setups[1].handle == "h"
 
 
@@ -81,7 +82,7 @@ async def test_calls_of_a_cut_off_turn_are_answered_before_the_next_sentence() -
             second = group.create_task(on.play(spoken()))
             await on.clock.run(3.0)
             await first.answer(outcome_of("1", "f"))
-            assert await second == [ReplyText("Yes."), TurnDone()]
+            assert await second == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
 async def test_after_ten_seconds_such_a_call_is_answered_as_unknown() -> None:
@@ -95,7 +96,7 @@ async def test_after_ten_seconds_such_a_call_is_answered_as_unknown() -> None:
     async with stage(talk) as on:
         events, _ = await on.until(on.brain.begin(spoken()), ToolCall)
         await events.aclose()
-        assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
         assert 10.0 <= on.clock.monotonic() < 10.6
 
 
@@ -106,6 +107,33 @@ async def test_a_call_that_nobody_waits_for_is_refused() -> None:
         await events.aclose()
         talk.emit(FunctionCalls((FunctionCall("9", "f", {}),)))
         await on.clock.settle()
+
+
+async def test_a_call_that_the_turn_had_not_taken_yet_is_refused_as_well() -> None:
+    talk = session(
+        *sentence(OutputText("Well,", True)),
+        Sent("answer", [("9", "f", "not_run")]),
+        Sent("start", then=(Interrupted(), TurnComplete())),
+        *sentence(*YES)[1:],
+    )
+    async with stage(talk) as on:
+        events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
+        talk.emit(FunctionCalls((FunctionCall("9", "f", {}),)))
+        await events.aclose()
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
+        assert on.clock.monotonic() < 1.0
+
+
+async def test_a_turn_that_is_cancelled_while_it_leaves_gives_the_session_back() -> None:
+    talk = session(*sentence(*YES[:1]))
+    async with stage(talk) as on, asyncio.TaskGroup() as group:
+        turn = on.brain.begin(spoken())
+        events, _ = await on.until(turn, ReplyText)
+        leaving = group.create_task(events.aclose())
+        await asyncio.sleep(0)
+        leaving.cancel()  # it waits for the upload's end
+        await on.clock.run(200.0)
+        assert talk.closed_for_good.is_set()
 
 
 async def test_a_result_for_a_session_that_is_gone_is_dropped() -> None:
@@ -131,6 +159,6 @@ async def test_forty_turns_with_three_reconnects_leave_nothing_behind() -> None:
                 tasks = len(asyncio.all_tasks())
             if number and number % 10 == 0:
                 sessions[number // 10 - 1].break_off(Unavailable("Gone."))
-            assert await on.play(spoken()) == [ReplyText("Yes."), TurnDone()]
+            assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
         assert len(asyncio.all_tasks()) == tasks
         assert [setup.handle for setup in on.client.setups] == [None, "h0", "h1", "h2"]

@@ -46,7 +46,7 @@ ROW = replace(
     prices=(Prices(text_in=1.0, audio_in=2.0, text_out=4.0, audio_out=8.0),),
 )
 LIGHT = Declaration("light", "Turns it on.", None, ())
-BRIEFING = Briefing("Be brief.", (LIGHT,), (), (), "low", "")
+BRIEFING = Briefing("Be brief.", (LIGHT,), (), (), "high", "")
 TYPED = TurnRequest("t", "en", "text", "turn on the light", None)
 STOP = OnceEnd("STOP")
 
@@ -154,7 +154,8 @@ async def test_a_typed_turn(service: Play) -> None:
         TurnDone(),
     ]
     assert made.profiles == ["night"]
-    assert made.talk.setup == OnceSetup(ROW, "Be brief.", (LIGHT,), "low")
+    # The profile thinks, but a plain command does not pay for it.
+    assert made.talk.setup == OnceSetup(ROW, "Be brief.", (LIGHT,), "")
     assert made.talk.told == ["turn on the light"]
 
 
@@ -244,11 +245,18 @@ async def test_an_empty_answer_is_a_fault(service: Play, round_: Round) -> None:
     ]
 
 
-async def test_an_empty_answer_after_a_call_is_one_too(service: Play, house: House) -> None:
-    made = service([OnceText("One moment."), calls("light"), STOP], [OnceEnd(None)])
-    events = await run(made, house)
-    assert events[-1] == BrainFault(
-        "empty", "Gemini gave an empty answer (no reason given).", retryable=True
+@pytest.mark.parametrize("reason", [None, "STOP"])
+async def test_after_a_call_it_may_have_nothing_to_add(
+    service: Play, house: House, reason: str | None
+) -> None:
+    made = service([OnceText("One moment."), calls("light"), STOP], [OnceEnd(reason)])
+    assert (await run(made, house))[-1] == TurnDone()
+
+
+async def test_an_answer_that_is_cut_off_after_a_call_is_none(service: Play, house: House) -> None:
+    made = service([calls("light"), STOP], [OnceEnd("MAX_TOKENS")])
+    assert (await run(made, house))[-1] == BrainFault(
+        "empty", "Gemini gave an empty answer (MAX_TOKENS).", retryable=True
     )
 
 
@@ -258,8 +266,13 @@ async def test_speech_that_was_not_meant_ends_without_words(service: Play, house
     assert house.deeds == []
 
 
-async def test_silence_after_a_deed_is_no_answer(service: Play, house: House) -> None:
+async def test_it_may_be_silent_after_a_call(service: Play, house: House) -> None:
     made = service([calls("light"), STOP], [calls(STAY_SILENT), STOP])
+    assert (await run(made, house))[-1] == NotMeant()
+
+
+async def test_silence_after_words_is_no_answer(service: Play, house: House) -> None:
+    made = service([OnceText("Well, "), calls(STAY_SILENT), STOP])
     last = (await run(made, house))[-1]
     assert isinstance(last, BrainFault)
     assert last.kind == "empty"
@@ -321,7 +334,13 @@ async def test_a_closed_turn_closes_its_request(service: Play) -> None:
 # --- thinking, outside of a turn
 
 
-async def think(service: Service, house: House, rounds: int = 15) -> ThinkResult:
+async def think(
+    service: Service, house: House, rounds: int = 15, bill: list[Spent] | None = None
+) -> ThinkResult:
+    async def spend(spent: Spent) -> None:
+        if bill is not None:
+            bill.append(spent)
+
     brain = GeminiOnceBrain(service, service, ROW)
     return await brain.think(
         "why?",
@@ -330,6 +349,7 @@ async def think(service: Service, house: House, rounds: int = 15) -> ThinkResult
         call=house.call,
         rounds=rounds,
         thinking="high",
+        spend=spend,
     )
 
 
@@ -339,8 +359,9 @@ async def test_a_question_is_worked_on_with_tools(service: Play, house: House) -
         [calls("read", "read"), used, STOP],
         [OnceText(" Because of "), OnceText("that. "), used, STOP],
     )
-    result = await think(made, house)
-    assert result == ThinkResult("Because of that.", Usage(2_000_000, 0), 2.0)
+    bill: list[Spent] = []
+    assert await think(made, house, bill=bill) == ThinkResult("Because of that.")
+    assert bill == [Spent(Usage(1_000_000, 0), 1.0)] * 2
     assert made.talk.setup == OnceSetup(ROW, "Think.", (LIGHT,), "high")
     assert made.talk.told[0] == "why?"
     assert made.profiles == []
@@ -358,13 +379,10 @@ async def test_calls_that_come_together_run_side_by_side(service: Play, house: H
 
 async def test_a_failure_leaves_what_it_cost(service: Play, house: House) -> None:
     made = service([OnceText("Half"), TokensUsed(1_000_000, 0), Exhausted("No quota.")])
-    result = await think(made, house)
-    assert result == ThinkResult(
-        "Half",
-        Usage(1_000_000, 0),
-        1.0,
-        BrainFault("quota", "No quota.", retryable=False),
-    )
+    bill: list[Spent] = []
+    result = await think(made, house, bill=bill)
+    assert result == ThinkResult("Half", BrainFault("quota", "No quota.", retryable=False))
+    assert bill == [Spent(Usage(1_000_000, 0), 1.0)]
 
 
 async def test_the_rounds_are_bounded(service: Play, house: House) -> None:

@@ -17,7 +17,7 @@ from assistant.brains.protocol import (
     TurnDone,
     Usage,
 )
-from assistant.brains.rungs import most_telling
+from assistant.brains.rungs import Known, most_telling
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.ladder_stage import (
     AWAY,
@@ -141,6 +141,33 @@ async def test_another_road_to_gemini_is_no_news(stage: Stage) -> None:
     assert said(await stage.run()) == "Fine."
 
 
+async def test_a_model_that_is_gone_is_told_once_though_another_answers(stage: Stage) -> None:
+    stage.expect(live=[[fault("retired")]], once=[DONE, DONE])
+    assert said(await stage.run()) == (
+        "The Gemini model for talking no longer exists, so another one answers until "
+        "a new one is chosen. Fine."
+    )
+    assert said(await stage.run()) == "Fine."
+    stage.clock.advance(3600)
+    stage.expect(live=[DONE, [fault("retired")]], once=[DONE])
+    assert said(await stage.run()) == "Fine."
+    assert said(await stage.run()).startswith("The Gemini model for talking no longer exists")
+
+
+async def test_a_quota_is_told_once_and_a_refusal_each_time_though_another_answers(
+    stage: Stage,
+) -> None:
+    stage.expect(live=[[fault("quota")]], once=[DONE, DONE])
+    assert said(await stage.run()).startswith("The quota of the Gemini model for talking")
+    assert said(await stage.run()) == "Fine."
+    stage.clock.advance(3600)
+    stage.expect(live=[[fault("blocked")], [fault("blocked")]], once=[DONE, DONE])
+    for _ in range(2):
+        assert said(await stage.run()) == (
+            "The Gemini model for talking declined to answer that, so another one answers. Fine."
+        )
+
+
 async def test_another_local_brain_is_no_news(stage: Stage) -> None:
     other = ScriptedBrain("home-assistant", [fault("house_away")], DONE)
     stage.expect(offline=[DONE])
@@ -205,7 +232,7 @@ async def test_a_line_whose_answer_was_void_is_said_again(stage: Stage) -> None:
 
 
 async def test_a_line_stands_in_front_of_an_own_voice(stage: Stage) -> None:
-    stage.ladder.standing.alone = True
+    stage.ladder.standing.known = Known(alone=True)
     sound = ReplyAudio(b"\0\0", 24_000)
     stage.expect(live=[[sound, TurnDone()]])
     assert await stage.run() == [Serving(LIVE), ReplyText(BACK), sound, TurnDone()]
@@ -219,6 +246,7 @@ async def test_a_line_stands_in_front_of_an_own_voice(stage: Stage) -> None:
         ("en", [Heard("enciende la luz")], "No puedo conectar con Gemini, así que"),
         ("es", [Heard("hm")], "No puedo conectar con Gemini, así que"),
         ("es", [Heard("turn it off", "en")], AWAY),
+        ("en", [Heard("enciende la luz", "pt")], "No puedo conectar con Gemini, así que"),
     ],
 )
 async def test_the_line_is_in_the_language_of_the_turn(

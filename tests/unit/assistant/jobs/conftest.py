@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from assistant.brains.protocol import Usage
+from assistant.brains.protocol import Spent
 from assistant.clock import VirtualClock
 from assistant.jobs.keeper import Jobs
 from assistant.jobs.patient import PATIENCE_S, Patient
@@ -77,14 +77,14 @@ class Bench:
     async def settle(self) -> None:
         await self.clock.settle()
 
-    async def _guide(self, turn_id: str) -> Guidance:
-        return Guidance(f"You are the mind of {turn_id}.", "high")
+    async def _guide(self) -> Guidance:
+        return Guidance("You are the mind of the house.", "high")
 
     def _announce(self, text: str, language: str) -> None:
         self.announced.append((text, language))
 
-    async def _spend(self, work_id: str, usage: Usage, cost_usd: float) -> None:
-        self.spent.append((work_id, usage.input_tokens, cost_usd))
+    async def _spend(self, work_id: str, spent: Spent) -> None:
+        self.spent.append((work_id, spent.usage.input_tokens, spent.cost_usd))
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """A mind that thinks as long as the test lets it."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from assistant.brains.protocol import BrainFault, Usage
+from assistant.brains.protocol import BrainFault, Spent, Usage
 from assistant.jobs.thinker import RunCall
 from integrations.gemini.declarations import Declaration
 
@@ -11,8 +12,6 @@ from integrations.gemini.declarations import Declaration
 @dataclass(frozen=True, slots=True)
 class Thought:
     text: str
-    usage: Usage = field(default_factory=lambda: Usage(10, 5))
-    cost_usd: float = 0.25
     fault: BrainFault | None = None
 
 
@@ -44,11 +43,14 @@ class Thinker:
         call: RunCall,
         rounds: int,
         thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
     ) -> Thought:
         names = tuple(one.name for one in declarations)
         self.asked.append(Asked(question, instruction, names, call, rounds, thinking))
         self._answers.append(asyncio.get_running_loop().create_future())
-        return await self._answers[-1]
+        answer = self._answers[-1]
+        await spend(Spent(Usage(10, 5), 0.25))
+        return await answer
 
     def answer(self, answer: str | BrainFault | Exception, number: int = -1) -> None:
         """End the thinking of that number, the last one by default."""

@@ -33,12 +33,27 @@ async def test_a_long_thought_is_announced(bench: Bench) -> None:
     assert bench.announced == [("Here is what I was working out. Because.", "en")]
 
 
+@pytest.mark.parametrize("after_s", [20.0, None])
+async def test_no_more_than_three_thoughts_at_once(after_s: float | None) -> None:
+    async with Bench(words=False, after_s=after_s).open() as bench:
+        tasks = [bench.begin("think_longer", f"t{number}", question="Why?") for number in range(4)]
+        await bench.settle()
+        assert [task.done() for task in tasks] == [False, False, False, True]
+        assert tasks[3].result().sentence.startswith("I am already working on several things")
+        bench.thinker.answer("Because.", 0)
+        await bench.settle()
+        assert tasks[0].done()
+        another = bench.begin("think_longer", "t5", question="Why?")
+        await bench.settle()
+        assert not another.done()
+
+
 async def test_it_thinks_as_the_profile_says_with_the_homes_tools(bench: Bench) -> None:
     bench.begin("think_longer", language="es", question="Why?")
     await bench.settle()
     (asked,) = bench.thinker.asked
     assert asked.question == "Why?"
-    assert asked.instruction.startswith("You are the mind of t.")
+    assert asked.instruction.startswith("You are the mind of the house.")
     assert "language es" in asked.instruction
     assert asked.declarations == ("GetDateTime", "change", "look")
     assert (asked.rounds, asked.thinking) == (MAX_ROUNDS, "high") == (15, "high")

@@ -9,6 +9,7 @@ from assistant.journal.records import (
     AnnouncementRecord,
     ConfirmationRecord,
     ErrorRecord,
+    Source,
     TurnRecord,
 )
 from assistant.journal.store import Store
@@ -34,6 +35,22 @@ async def test_turns_come_newest_first(store: Store, clock: VirtualClock) -> Non
     last = await store.last_turn()
     assert last
     assert last.turn_id == "t3"
+
+
+async def test_the_last_turn_is_one_that_somebody_asked_for(
+    store: Store, clock: VirtualClock
+) -> None:
+    await store.record_turn(TurnRecord("news", clock.now(), "announcement", "en"))
+    assert await store.last_turn() is None
+    later: tuple[tuple[str, Source], ...]
+    later = (("asked", "text"), ("cost", "job"), ("more news", "announcement"))
+    for turn_id, source in later:
+        clock.advance(1)
+        await store.record_turn(replace(a_turn(clock, turn_id), source=source))
+    last = await store.last_turn()
+    assert last is not None
+    assert last.turn_id == "asked"
+    assert [turn.turn_id for turn in await store.turns(9)] == ["more news", "cost", "asked", "news"]
 
 
 async def test_what_was_spent_since_an_instant(store: Store, clock: VirtualClock) -> None:

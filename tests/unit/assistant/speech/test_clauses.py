@@ -96,6 +96,39 @@ def test_the_first_clause_comes_as_soon_as_it_is_safe() -> None:
     assert cutter.push("Turning it on, ") == ["Turning it on,"]  # as new after flush
 
 
+@pytest.mark.parametrize(
+    ("held", "given"),
+    [
+        ("The light is on.", True),
+        ("Is it on?", True),
+        ("Está encendida.", True),
+        ("It is on.»", True),
+        ("The light is", False),
+        ("It is 21.", False),  # "5 degrees" may follow
+        ("It is 7 p.m.", False),
+        ("Ask Dr.", False),
+        ("Lights, fans etc.", False),
+        ("This is J.", False),
+        ("En EE.", False),  # "UU."
+        ("It is on Main St.", False),
+        ("La llamada es para Ud.", False),
+        ("Look [here.", False),
+        ("| a | b.", False),
+        ("", False),
+    ],
+)
+def test_a_sentence_that_is_held_back_is_given_when_nothing_follows(held: str, given: bool) -> None:
+    cutter = ClauseCutter()
+    assert cutter.push(held) == []
+    assert cutter.settle() == ([held] if given else [])
+    assert cutter.push(" More. ") + cutter.flush() == (["More."] if given else [*_rest(held)])
+
+
+def _rest(held: str) -> list[str]:
+    cutter = ClauseCutter()
+    return [*cutter.push(f"{held} More. "), *cutter.flush()]
+
+
 def test_long_sentences_are_split_at_commas_then_between_words() -> None:
     with_commas = "Yes. " + "one lamp and another lamp, " * 20
     clauses = cut(with_commas)

@@ -64,6 +64,33 @@ def test_codes_and_doubt(text: str, languages: tuple[str, ...], found: str | Non
     assert identify(text, languages) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "found"),
+    [
+        ("The lamp is on.", "en", "en"),
+        ("La luz está encendida.", "en", "es"),  # wholly: the turn's language was taken wrongly
+        ("Buenas noches.", "en", "es"),
+        ("Good night.", "es", "en"),
+        ("La luz de la cocina is on.", "en", None),
+        ("Turning off la luz del salón.", "en", None),
+        ("Persiana del dormitorio opened, luz de la entrada off.", "en", None),
+        ("Lámpara del salón.", "en", None),
+        ("Luz de la cocina.", "en", None),
+        ("La lámpara The Old One está encendida.", "es", "es"),
+        ("The Lamp.", "es", None),
+        ("21 °C.", "en", None),
+    ],
+)
+def test_a_name_does_not_change_the_language_that_is_expected(
+    text: str, expected: str, found: str | None
+) -> None:
+    assert identify(text, ("en", "es"), expected) == found
+
+
+def test_the_expected_code_stays_beside_another_of_its_language() -> None:
+    assert identify("The lamp is on.", ("en-US", "en-GB", "es"), "en-GB") == "en-GB"
+
+
 def test_every_word_is_written_as_it_is_looked_up() -> None:
     for words in WORDS.values():
         assert all(word == word.lower() for word in words)

@@ -7,7 +7,7 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.outcome import Decision
-from assistant.tools.policy import judge
+from assistant.tools.policy import judge, wants_words
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, ServerSpec
 
@@ -177,6 +177,24 @@ def test_a_call_without_a_place_is_held_against_what_was_heard(
     kept = {key: value for key, value in arguments.items() if not key.startswith("preferred")}
     assert verdict.arguments == {**kept, **wanted}
     assert verdict.narrowed is bool(wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wanted"),
+    [
+        (OFF, LIGHTS, True),
+        ("HassTurnOff", LIGHTS, True),
+        (OFF, {"name": "all", **LIGHTS}, True),
+        (OFF, {"name": "Lamp"}, False),
+        (OFF, {"area": "Kitchen", **LIGHTS}, False),
+        ("HassVacuumCleanArea", {"area": "Kitchen"}, True),  # the area is not which vacuum
+        ("HassListAddItem", {"item": "milk"}, False),
+        ("HassCancelAllTimers", {}, False),
+        ("GetLiveContext", {}, False),
+    ],
+)
+def test_where_words_may_decide(name: str, arguments: dict[str, Any], wanted: bool) -> None:
+    assert wants_words(name, arguments) is wanted
 
 
 def test_a_mixed_call_names_what_is_in_the_way(house: House) -> None:

@@ -139,6 +139,27 @@ async def test_a_cancelled_mutation_stays_known(box: Toolbox, hub: Hub) -> None:
     assert (only.outcome.status, only.outcome.server) == (Status.UNKNOWN, "slow")
 
 
+async def test_a_call_that_is_cancelled_before_it_was_sent_did_not_run(
+    box: Toolbox, hub: Hub, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tools() -> list[Any]:
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr(hub, "tools", tools)
+    call = ToolCall("a", "change", {"query": "x"})
+    task = asyncio.ensure_future(box.call(call, "t"))
+    await VirtualClock().settle()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    [(turn_id, kept)] = journal.finished
+    assert (turn_id, kept.name, kept.arguments) == ("t", "change", {"query": "x"})
+    assert kept.status is Status.NOT_RUN
+    assert await box.call(call, "t") == kept
+    assert box.mutations("t") == ()
+
+
 async def test_two_brains_may_give_the_same_id(box: Toolbox, hub: Hub, journal: Journal) -> None:
     async with asyncio.TaskGroup() as group:
         await box.menu()

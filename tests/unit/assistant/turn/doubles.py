@@ -124,6 +124,10 @@ class Tools:
 
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
+        self.left: list[str] = []  # ids of turns that were cut off
+
+    def leave(self, turn_id: str) -> None:
+        self.left.append(turn_id)
 
     async def call(
         self, call: ToolCall, turn_id: str, heard: str | None, language: str

@@ -10,6 +10,8 @@ import pytest
 from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
 from assistant.clock import VirtualClock
 from assistant.journal.store import Store
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
 from assistant.turn.events import StopAsked, Typed
 from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
@@ -17,7 +19,14 @@ from assistant.turn.machine import State
 from assistant.turn.record import record_of
 from assistant.turn.state import ANNOUNCEMENTS_WAITING
 from audio.player import NullPlayer
-from tests.unit.assistant.turn.doubles import Frames, ScriptedBrain, ScriptedEar, ScriptedTurn
+from tests.unit.assistant.turn.doubles import (
+    Frames,
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    Tools,
+    done,
+)
 from tests.unit.assistant.turn.stage import (
     COMMAND,
     Closed,
@@ -30,7 +39,7 @@ from tests.unit.assistant.turn.stage import (
 
 
 async def test_it_is_a_turn_that_asks_no_brain() -> None:
-    languages = Languages(("en", "es"), lambda _: "en")  # its language was given: not looked for
+    languages = Languages(("en", "es"), lambda *_: "en")  # its language was given: not looked for
     async with runner_with(ScriptedBrain(), languages=languages) as (runner, closed):
         runner.announce("La cena está lista. ¿Vienes?", "es")
         await runner.rest()
@@ -98,6 +107,29 @@ async def test_what_waits_when_all_ends_is_not_begun() -> None:
         runner.dispatch(Typed("talk"))
         await rounds(3)
         runner.announce("Too late.", "en")
+    assert [turn.opening.source for turn, _ in closed] == ["text"]
+
+
+async def test_what_comes_while_all_ends_is_not_said() -> None:
+    async def calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ToolCall("c1", "slow", {})
+        await asyncio.Event().wait()
+
+    class Slow(Tools):
+        """Its call ends while everything ends, and brings news."""
+
+        async def call(
+            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        ) -> ToolOutcome:
+            await rounds(200)
+            assert closed  # the turn is over, the call still holds up the end
+            runner.announce("Too late.", "en")
+            return done(call)
+
+    async with runner_with(ScriptedBrain(calls), tools=Slow()) as (runner, closed):
+        runner.dispatch(Typed("call"))
+        await rounds(3)
+    runner.announce("Much too late.", "en")
     assert [turn.opening.source for turn, _ in closed] == ["text"]
 
 

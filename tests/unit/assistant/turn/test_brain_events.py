@@ -1,5 +1,6 @@
 """What a turn makes of each thing that its brain tells."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import get_args
 
@@ -15,6 +16,7 @@ from assistant.brains.protocol import (
     NotMeant,
     Reached,
     ReplyAudio,
+    ReplySettled,
     ReplyText,
     Restarted,
     Serving,
@@ -27,7 +29,13 @@ from assistant.turn.events import CloseTurn, StopAsked, Typed
 from assistant.turn.record import as_json, record_of
 from audio.earcons import earcon
 from audio.player import NullPlayer
-from tests.unit.assistant.turn.doubles import Frames, ScriptedBrain, ScriptedEar, ScriptedTurn
+from tests.unit.assistant.turn.doubles import (
+    Frames,
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    ToneVoice,
+)
 from tests.unit.assistant.turn.stage import COMMAND, play_out, rounds, runner_with
 
 RATE = 24_000
@@ -124,6 +132,31 @@ async def test_what_was_not_meant_for_us_gets_a_tone_and_no_words() -> None:
     assert player.played_ms == pytest.approx(len(pcm) / 2 / rate * 1000)
 
 
+@pytest.mark.parametrize("told", [True, False])
+async def test_the_last_sentence_is_said_before_the_brain_has_ended(told: bool) -> None:
+    ended = asyncio.Event()
+
+    async def lingers(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ReplyText("It is on.")
+        if told:
+            yield ReplySettled()
+        await ended.wait()
+        yield ReplyText(" Good night.")
+        yield TurnDone()
+
+    class Player(NullPlayer):
+        async def play(self, pcm: bytes, rate: int) -> None:
+            await super().play(pcm, rate)
+            ended.set()
+
+    player = Player(paced=False)
+    async with runner_with(ScriptedBrain(lingers), player=player) as (runner, closed):
+        runner.dispatch(Typed("is it on"))
+        await runner.rest()
+    assert closed[0][0].answer == "It is on. Good night."
+    assert closed[0][0].spoken.clauses == ("It is on.", "Good night.")
+
+
 async def test_an_answer_that_begins_anew_is_said_once() -> None:
     async def stumbles(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Serving("gemini-live")
@@ -185,6 +218,28 @@ async def test_after_a_brains_own_voice_our_line_is_said_by_ours() -> None:
     assert turn.answer == "The kitchen Lost it."
     assert turn.spoken.clauses == ("The kitchen", "Lost it.")
     assert turn.spoken.audio_ms > 100 + 0.99 * len("Lost it.") * 10
+
+
+async def test_our_line_before_a_brains_own_voice_is_said_first() -> None:
+    async def comes_back(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ReplyText("Gemini is back. ")
+        yield ReplyAudio(TENTH, RATE)
+        yield ReplyText("The light ", voiced=False)
+        yield ReplyAudio(TENTH, RATE)
+        yield ReplyText("is on.", voiced=False)
+        yield TurnDone()
+
+    class Player(NullPlayer):
+        async def play(self, pcm: bytes, rate: int) -> None:
+            rates.append(rate)
+            await super().play(pcm, rate)
+
+    rates: list[int] = []
+    player = Player(paced=False)
+    async with runner_with(ScriptedBrain(comes_back), player=player) as (runner, closed):
+        await runner.ask("hello")
+    assert rates == [ToneVoice.rate, RATE, RATE]
+    assert closed[0][0].spoken.clauses == ("Gemini is back.", "The light is on.")
 
 
 async def test_a_new_sentence_stops_the_brains_own_voice() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import identify
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.language import Languages, TurnLanguage
@@ -29,7 +30,7 @@ SPOKEN = {
 }
 
 
-def by_words(text: str) -> str | None:
+def by_words(text: str, expected: str | None) -> str | None:
     found = [code for code, words in WORDS.items() if words & set(text.lower().split())]
     return found[0] if len(found) == 1 else None
 
@@ -122,6 +123,19 @@ async def test_a_clause_in_another_language_is_said_in_that() -> None:
         await runner.ask("...")
     assert [language for language, _ in voices.said] == ["en", "es", "en"]
     assert closed[0][0].language == "en"
+
+
+async def test_the_name_of_a_thing_does_not_change_the_voice() -> None:
+    async def names(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield Heard("which lights are on", "en")
+        yield ReplyText("La luz de la cocina is on. Lámpara del salón. La luz está apagada.")
+        yield TurnDone()
+
+    languages = Languages(("en", "es"), lambda text, code: identify(text, ("en", "es"), code))
+    voices = Voices()
+    async with runner_with(ScriptedBrain(names), languages=languages, voices=voices) as (runner, _):
+        await runner.ask("...")
+    assert [language for language, _ in voices.said] == ["en", "en", "es"]
 
 
 async def test_what_was_typed_tells_the_brain_its_language() -> None:

@@ -194,6 +194,13 @@ ROWS: list[Row] = [
         ],
     ),
     (
+        "a second failure of the same turn is not",
+        replace(SPEAKING, error=("unreachable", "It is away.")),
+        BrainFailed(1, "broken", "It broke."),
+        State.SPEAKING,
+        [],
+    ),
+    (
         "a failure while the person speaks ends the listening",
         LISTENING,
         BrainFailed(1, "broken", "It broke."),
@@ -255,6 +262,13 @@ ROWS: list[Row] = [
         SpeechStarted(7_000),
         State.LISTENING,
         [OpenTurn(2, "follow_up", mark_ms=6_700)],
+    ),
+    (
+        "without what was said before the microphone was opened",
+        FOLLOW_UP,
+        SpeechStarted(6_210),
+        State.LISTENING,
+        [OpenTurn(2, "follow_up", mark_ms=6_000)],
     ),
     ("eight seconds are waited", FOLLOW_UP, Tick(13_999), State.FOLLOW_UP, []),
     ("then the microphone closes", FOLLOW_UP, Tick(14_000), State.IDLE, [StopWatching()]),

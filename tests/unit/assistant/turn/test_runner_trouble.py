@@ -19,6 +19,7 @@ from assistant.turn.events import (
     Typed,
     WakeHeard,
 )
+from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from audio.errors import DeviceLost
 from audio.frames import Frame
@@ -159,6 +160,22 @@ async def test_a_brain_that_falls_silent_is_given_up(
     assert "scripted" in caplog.text
 
 
+async def test_a_brain_that_only_keeps_busy_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
+
+    async def busy(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        while True:
+            await asyncio.sleep(0.001)
+            yield Heard("turn on the light")
+
+    async with runner_with(ScriptedBrain(busy)) as (runner, closed):
+        await runner.ask("hello")
+    assert closed[0][1].error == "timeout"
+    assert "scripted" in caplog.text
+
+
 async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
 
@@ -270,7 +287,7 @@ async def test_the_microphone_is_opened_again_after_the_answer_under_way() -> No
     clock = VirtualClock()
     brain = ScriptedBrain(slow)
     async with runner_with(brain, ScriptedEar(COMMAND), clock=clock) as (runner, closed):
-        listening = asyncio.create_task(runner.listen_for_ever(open_source, 2.0))
+        listening = asyncio.create_task(listen_for_ever(runner, open_source, clock, 2.0))
         await gone.wait()
         await clock.run(10)
         assert opened == 1

@@ -6,13 +6,28 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, ReplyText, ToolCallsCancelled, TurnDone
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Heard,
+    ReplyText,
+    ToolCallsCancelled,
+    TurnDone,
+)
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
 from assistant.turn import live
 from assistant.turn.events import StopAsked, Typed
-from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedTurn, Tools, done
-from tests.unit.assistant.turn.stage import rounds, runner_with, says_hello
+from audio.player import NullPlayer
+from tests.unit.assistant.turn.doubles import (
+    Frames,
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    Tools,
+    done,
+)
+from tests.unit.assistant.turn.stage import COMMAND, rounds, runner_with, says_hello
 
 
 class SlowTools(Tools):
@@ -55,6 +70,39 @@ async def test_a_turn_that_is_cut_off_still_answers_its_calls(after: int) -> Non
     ]
 
 
+async def test_work_for_a_turn_that_is_cut_off_is_left() -> None:
+    tools, brain = SlowTools(), ScriptedBrain(calls_twice, says_hello)
+    async with runner_with(brain, tools=tools) as (runner, _):
+        runner.dispatch(Typed("first"))
+        await rounds()
+        assert tools.left == []
+        await runner.ask("second")
+        tools.release.set()
+    assert tools.left == ["turn-0"]
+
+
+async def test_a_call_that_was_asked_for_just_now_is_begun_before_it_is_left() -> None:
+    # Else it would begin for a turn that is over, go on, and be announced.
+    class Noting(SlowTools):
+        async def call(
+            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        ) -> ToolOutcome:
+            self.left.append(f"begun {call.id}")
+            return await super().call(call, turn_id, heard, language)
+
+    async def calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ToolCall("c1", "slow", {})
+        runner.dispatch(StopAsked())
+        await asyncio.Event().wait()
+
+    tools, brain = Noting(), ScriptedBrain(calls)
+    async with runner_with(brain, tools=tools) as (runner, _):
+        runner.dispatch(Typed("first"))
+        await rounds()
+        tools.release.set()
+    assert tools.left == ["begun c1", "turn-0"]
+
+
 async def test_a_call_that_outlives_its_turn_holds_up_the_end() -> None:
     tools, brain = SlowTools(), ScriptedBrain(calls_twice)
     async with runner_with(brain, tools=tools) as (runner, _):
@@ -63,6 +111,84 @@ async def test_a_call_that_outlives_its_turn_holds_up_the_end() -> None:
         runner.dispatch(StopAsked())
         asyncio.get_running_loop().call_soon(tools.release.set)
     assert len(brain.turns[0].answers) == 2
+
+
+async def test_a_fault_is_told_at_once_whatever_calls_still_run() -> None:
+    async def goes_away(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ToolCall("c1", "slow", {})
+        yield BrainFault("unreachable", "It went away.", retryable=False, spoken="It is lost.")
+
+    class Player(NullPlayer):
+        async def play(self, pcm: bytes, rate: int) -> None:
+            await super().play(pcm, rate)
+            tools.release.set()  # else the call goes on
+
+    tools, brain = SlowTools(), ScriptedBrain(goes_away)
+    player = Player(paced=False)
+    async with runner_with(brain, tools=tools, player=player) as (runner, closed):
+        async with asyncio.timeout(5):
+            await runner.ask("first")
+    [(turn, closing)] = closed
+    assert (closing.error, turn.answer) == ("unreachable", "It is lost.")
+    assert [outcome.id for outcome in turn.outcomes] == ["c1"]
+
+
+class Listening(Tools):
+    """Remembers by which words each call was to be judged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str | None] = []
+
+    async def call(
+        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+    ) -> ToolOutcome:
+        self.heard.append(heard)
+        return await super().call(call, turn_id, heard, language)
+
+
+@pytest.mark.parametrize(
+    ("call", "heard"),
+    [
+        (ToolCall("c1", "intent__HassTurnOn", {"domain": ["light"]}), "turn on all the lights"),
+        (ToolCall("c1", "HassTurnOn", {"name": "Kitchen Light"}), None),  # needs no words
+        (ToolCall("c1", "GetDateTime", {}), None),
+    ],
+)
+async def test_words_that_come_late_are_waited_for_where_they_decide(
+    call: ToolCall, heard: str | None
+) -> None:
+    async def hears_late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        yield call
+        await rounds()
+        yield Heard("turn on all the lights", "en")
+        await turn.answered.wait()
+        yield ReplyText("Done.")
+        yield TurnDone()
+
+    tools, brain = Listening(), ScriptedBrain(hears_late)
+    async with runner_with(brain, ScriptedEar(COMMAND), tools=tools) as (runner, _):
+        await runner.listen(Frames(6.0), turns=1)
+    assert tools.heard == [heard]
+
+
+async def test_words_that_do_not_come_are_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live, "WORDS_S", 0.01)
+
+    async def hears_nothing(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ToolCall("c1", "HassTurnOn", {"domain": ["light"]})
+        await turn.answered.wait()
+        yield ReplyText("Which room?")
+        yield TurnDone()
+
+    tools, brain = Listening(), ScriptedBrain(hears_nothing)
+    async with runner_with(brain, ScriptedEar(COMMAND), tools=tools) as (runner, _):
+        await runner.listen(Frames(6.0), turns=1)
+    assert tools.heard == [None]
 
 
 async def test_a_call_that_goes_on_in_the_background_is_an_outcome_like_any() -> None:

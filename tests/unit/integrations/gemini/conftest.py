@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from integrations.gemini.live import LiveClient
 from tests.simulators.certificate import Certificate, make_certificate
 from tests.unit.integrations.gemini.loopback import Service, serving
 
@@ -26,3 +27,9 @@ async def service(certificate: Certificate) -> AsyncIterator[Service]:
     """A small Gemini Live; what was unexpected or left over fails the test."""
     async with serving(certificate) as running:
         yield running
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[LiveClient]:
+    async with LiveClient(service.access) as opened:
+        yield opened

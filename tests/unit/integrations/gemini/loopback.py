@@ -47,10 +47,11 @@ class Peer:
         taken: Json = json.loads(message.data)
         return taken
 
-    async def gone(self) -> None:
-        """Wait until the client has closed; any message before that fails the test."""
+    async def gone(self) -> int | None:
+        """Wait until the client has closed, with this code; any message before fails the test."""
         message = await self._socket.receive()
         assert message.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED), message
+        return self._socket.close_code
 
     async def send(self, *frames: Json) -> None:
         """Send each as one message."""

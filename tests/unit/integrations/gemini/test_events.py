@@ -138,7 +138,7 @@ ONE_FRAME: list[tuple[Json, list[LiveEvent]]] = [
     ({"toolCall": {"functionCalls": [{"name": "turn_on", "args": {}}]}}, []),
     ({"toolCallCancellation": {"ids": ["a", "b"]}}, [FunctionCallsCancelled(("a", "b"))]),
     ({"goAway": {"timeLeft": "0.2s"}}, [GoAway(0.2)]),
-    ({"goAway": {}}, [GoAway(0.0)]),
+    ({"goAway": {}}, [GoAway(60.0)]),
     ({"usageMetadata": USAGE}, [USED]),
     ({"usageMetadata": {"totalTokenCount": 0}}, [TokensUsed(0, 0)]),
     ({"voiceActivity": {"type": "ACTIVITY_START", "audioOffset": "1.2s"}}, []),
@@ -212,11 +212,11 @@ async def test_what_comes_after_the_turn_arrives(service: Service, client: LiveC
 
 @pytest.mark.parametrize(
     ("duration", "expected"),
-    [("50s", 50.0), ("0.2s", 0.2), ("1.000000001s", 1.000000001), ("", 0.0), (None, 0.0),
-     ("soon", 0.0), ("-1s", 0.0)],
+    [("50s", 50.0), ("0.2s", 0.2), ("0s", 0.0), ("1.000000001s", 1.000000001), ("", 60.0),
+     (None, 60.0), ("soon", 60.0), ("-1s", 60.0)],
 )  # fmt: skip
 def test_durations(duration: str | None, expected: float) -> None:
-    assert seconds(duration) == expected
+    assert seconds(duration, 60.0) == expected
 
 
 STRANGE: Json = {"somethingNew": {"a": 1}}

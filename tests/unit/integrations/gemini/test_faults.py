@@ -150,6 +150,15 @@ def test_while_resuming_a_refusal_is_the_handles(
     assert type(fault_of(error, model=MODEL, resuming=True)) is kind
 
 
+@pytest.mark.parametrize("code", [9, 10])  # not yet valid, expired: OpenSSL's x509_vfy.h
+def test_a_device_that_does_not_know_the_date_is_no_wrong_setting(code: int) -> None:
+    error = ssl.SSLCertVerificationError("certificate verify failed")
+    error.verify_code = code
+    fault = fault_of(error, model=MODEL)
+    assert type(fault) is Unavailable
+    assert "date" in str(fault)
+
+
 def test_a_certificate_below_another_error_counts() -> None:
     error = httpx2.ConnectError("failed")
     error.__cause__ = ssl.SSLCertVerificationError("self-signed")

@@ -4,6 +4,8 @@ import asyncio
 import base64
 import io
 import struct
+import subprocess
+import sys
 import wave
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -309,3 +311,21 @@ async def test_two_conversations_share_one_client(rest: Service, client: OnceCli
     rest.reply(text("Two."))
     await asyncio.gather(take(talk(client)), take(talk(client)))
     assert await client.sdk() is await client.sdk()
+
+
+def test_what_is_said_needs_no_import_of_the_sdk() -> None:
+    """It takes most of a second, which the event loop does not have."""
+    script = """
+import sys
+from integrations.gemini.access import Access
+from integrations.gemini.live import FunctionAnswer
+from integrations.gemini.models import model_row
+from integrations.gemini.once import OnceClient, OnceSetup
+row, _ = model_row("gemini-3.8-flash", "once")
+conversation = OnceClient(Access("k")).converse(OnceSetup(row, ""))
+conversation.hear(bytes(320))
+conversation.read("hello")
+conversation.answer([FunctionAnswer("1", "f", {})])
+sys.exit("google.genai" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from integrations.gemini.declarations import convert
+from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import MODELS, ModelRow, model_row
-from integrations.gemini.setup import LiveSetup, thinking_of, tools_of
+from integrations.gemini.setup import LiveSetup, live_config, thinking_of, tools_of
 from tests.unit.integrations.gemini.loopback import Json, Peer, Service
 
 LIGHT = convert(
@@ -183,3 +183,14 @@ def test_equal_setups_are_equal() -> None:
     row = model_row("gemini-3.8-live")[0]
     assert full(row) == full(row)
     assert full(row) != replace(full(row), voice="Puck")
+
+
+def test_a_large_house_does_not_set_the_compression_off() -> None:
+    row, _ = model_row("gemini-3.8-live")
+    setup = LiveSetup(row, "word " * 8_000, (Declaration("f", "Does it. " * 1_000, None, ()),))
+    compression = live_config(setup).context_window_compression
+    assert compression is not None
+    assert compression.sliding_window is not None
+    told = (5 * 8_000 + 9 * 1_000) // 4
+    assert compression.trigger_tokens == pytest.approx(told + 6_000, abs=10)
+    assert compression.sliding_window.target_tokens == pytest.approx(told + 2_000, abs=10)

@@ -86,7 +86,6 @@ async def test_it_holds_what_a_session_is_set_up_with(home: Home, briefer: Brief
     assert briefing.vocabulary == ("Kitchen", "Lamp")
     assert briefing.language_codes == ("en", "es")
     assert (briefing.thinking, briefing.voice) == ("low", "Kore")
-    assert briefing.now == "It is Sunday 22 November 2026, 14:05."
 
 
 @pytest.mark.parametrize(
@@ -116,9 +115,7 @@ async def test_equal_while_nothing_changed_though_time_passed(
     home.answers(menu_of("A"), "home")
     first = await briefer.brief()
     clock.advance(60)
-    second = await briefer.brief()
-    assert first == second
-    assert first.now != second.now
+    assert await briefer.brief() == first
 
 
 async def test_a_changed_menu_or_prompt_is_another_briefing(

@@ -12,7 +12,6 @@ from assistant.brains.briefing.prompt import (
     build_instruction,
     cut,
     fenced,
-    say_now,
 )
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=timezone(timedelta(hours=1)))
@@ -147,7 +146,3 @@ def test_signs_that_nobody_sees_are_taken_out() -> None:
 )
 def test_a_text_is_cut_where_a_line_ends(text: str, room: int, kept: str) -> None:
     assert cut(text, room, "(cut)") == kept
-
-
-def test_now_is_a_sentence_to_the_minute() -> None:
-    assert say_now(NOW) == "It is Sunday 22 November 2026, 14:05."

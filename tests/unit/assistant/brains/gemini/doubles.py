@@ -35,7 +35,8 @@ class ScriptedSession:
     def __init__(self, script: Sequence[Sent], handle: str | None = None) -> None:
         self.handle = handle
         self.closed_for_good = asyncio.Event()
-        self.close_hangs = False
+        self.may_close = asyncio.Event()  # until it is set a close takes for ever
+        self.may_close.set()
         self.setup: LiveSetup | None = None
         self.failures: list[str] = []
         self.updates: list[str | None] = []  # instructions
@@ -85,8 +86,7 @@ class ScriptedSession:
         await self._take("update", (instruction, declarations))
 
     async def close(self) -> None:
-        if self.close_hangs:
-            await asyncio.Event().wait()
+        await self.may_close.wait()
         if not self.closed_for_good.is_set():
             self.closed_for_good.set()
             self.emit(Closed(None))

@@ -25,6 +25,7 @@ def answering() -> Belonging:
     """A turn whose sentence is over."""
     belonging = Belonging()
     belonging.attach()
+    belonging.speech_begins()
     belonging.sentence_over()
     return belonging
 
@@ -53,7 +54,22 @@ def test_an_answer_before_the_end_of_the_sentence_is_an_earlier_turns(event: Liv
 def test_what_is_heard_comes_early() -> None:
     belonging = Belonging()
     belonging.attach()
+    belonging.speech_begins()
     assert belonging.judge(HEARD)
+
+
+def test_what_is_transcribed_before_a_turn_speaks_was_said_in_an_earlier_one() -> None:
+    belonging = answering()
+    belonging.judge(END)
+    belonging.attach()
+    assert not belonging.judge(HEARD)
+
+
+def test_nothing_of_a_typed_turn_is_heard() -> None:
+    belonging = Belonging()
+    belonging.attach()
+    belonging.sentence_over()
+    assert not belonging.judge(HEARD)
 
 
 @pytest.mark.parametrize("event", [TEXT, HEARD, CALLS])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainFault, Reached, ReplyText, TurnDone
+from assistant.brains.protocol import BrainFault, Reached, ReplySettled, ReplyText, TurnDone
 from integrations.errors import Refused, Retired, Stale, Unavailable
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import GoAway, InputText, OutputText, TurnComplete
@@ -21,7 +21,7 @@ from tests.unit.assistant.brains.gemini.stage import (
     typed,
 )
 
-ANSWER = [ReplyText("Yes."), TurnDone()]
+ANSWER = [ReplyText("Yes."), ReplySettled(), TurnDone()]
 LAMP = Declaration("Lamp", "The lamp.", None, ())
 
 
@@ -72,6 +72,20 @@ async def test_the_talk_goes_on_by_its_handle() -> None:
         await on.play(spoken())
         assert [setup.handle for setup in on.client.setups] == [None, "h"]
         assert on.client.setups[1].instruction == BRIEFING.instruction
+
+
+async def test_a_resumed_session_is_told_again_what_its_instruction_had_told() -> None:
+    first = session(*sentence(InputText("is the lamp on"), *YES))
+    seeded = session(*sentence(*YES), handle="h")
+    async with stage(first, seeded, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        first.break_off(Unavailable("Gone."))
+        await on.play(spoken())
+        await on.clock.run(300.0)
+        await on.play(spoken())
+        assert on.client.setups[2].handle == "h"
+        assert "is the lamp on" in on.client.setups[1].instruction
+        assert on.client.setups[2].instruction == on.client.setups[1].instruction
 
 
 @pytest.mark.parametrize("error", [Stale("Gone."), Unavailable("Internal."), Refused("1007")])
@@ -199,9 +213,25 @@ async def test_an_unusable_session_is_not_resumed() -> None:
         assert on.client.setups[1].handle is None
 
 
+async def test_a_socket_that_a_cut_off_turn_was_closing_is_closed_before_the_next_opens() -> None:
+    first = session(*sentence(*YES))
+    first.may_close.clear()
+    briefer = ScriptedBriefer(BRIEFING, replace(BRIEFING, language_codes=("es",)))
+    async with stage(first, session(*sentence(*YES)), briefer=briefer) as on:
+        await on.play(spoken())
+        async with asyncio.TaskGroup() as group:
+            turn = group.create_task(on.follow(on.brain.begin(spoken())))
+            await asyncio.sleep(0)
+            await on.clock.settle()
+            turn.cancel()
+        assert not first.closed_for_good.is_set()
+        first.may_close.set()
+        assert await on.play(spoken()) == ANSWER
+
+
 async def test_leaving_is_bounded_though_a_socket_does_not_close() -> None:
     talk = session(*sentence(*YES))
-    talk.close_hangs = True
+    talk.may_close.clear()
     on_stage = stage(talk)
     on = await on_stage.__aenter__()
     await on.play(spoken())
@@ -209,17 +239,6 @@ async def test_leaving_is_bounded_though_a_socket_does_not_close() -> None:
         leaving = group.create_task(on.brain.__aexit__(None, None, None))
         await on.clock.run(2.1)
         assert leaving.done()
-
-
-async def test_an_idle_session_can_be_closed_and_a_used_one_not() -> None:
-    talk = session(*sentence(OutputText("Well,", True)))
-    async with stage(talk) as on:
-        events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
-        await on.brain.close_if_idle()
-        assert not talk.closed_for_good.is_set()
-        await events.aclose()
-        await on.brain.close_if_idle()
-        assert talk.closed_for_good.is_set()
 
 
 # A changed briefing
@@ -268,7 +287,7 @@ async def test_an_update_keeps_the_history_that_the_session_was_opened_with() ->
 @pytest.mark.parametrize(
     ("row", "change"),
     [
-        ("gemini-3.8-live", {"thinking": "high"}),
+        ("gemini-3.8-live-extended-thinking", {"thinking": "high"}),
         ("gemini-3.8-live", {"language_codes": ("en", "es")}),
         ("gemini-3.1-flash-live-preview", {"declarations": (LAMP,)}),
     ],
@@ -285,6 +304,13 @@ async def test_what_cannot_be_told_makes_a_fresh_session_with_history(
         await on.play(spoken())
         assert on.client.setups[1].handle is None
         assert "is the lamp on" in on.client.setups[1].instruction
+
+
+async def test_a_profiles_thinking_costs_no_session_where_none_can_be_set() -> None:
+    briefer = ScriptedBriefer(BRIEFING, replace(BRIEFING, thinking="high"))
+    async with stage(session(*sentence(*YES), *sentence(*YES)), briefer=briefer) as on:
+        await on.play(spoken())
+        assert await on.play(spoken()) == ANSWER
 
 
 async def test_a_refused_update_makes_a_fresh_session() -> None:
@@ -308,6 +334,18 @@ async def test_an_update_that_closes_the_socket_is_not_tried_a_second_time() -> 
         (fault,) = [event async for event in events if isinstance(event, BrainFault)]
         assert fault.retryable
         assert await on.play(spoken()) == ANSWER
+        assert await on.play(spoken()) == ANSWER
+
+
+async def test_a_send_that_learns_first_that_an_update_closed_the_socket_may_be_repeated() -> None:
+    later = replace(BRIEFING, instruction="It is noon.")
+    first = session(*sentence(*YES), Sent("update"), Sent("start", fails=Refused("1007")))
+    briefer = ScriptedBriefer(BRIEFING, later)
+    async with stage(first, session(*sentence(*YES)), briefer=briefer) as on:
+        await on.play(spoken())
+        (fault,) = await on.play(spoken())
+        assert isinstance(fault, BrainFault)
+        assert (fault.kind, fault.retryable) == ("unreachable", True)
         assert await on.play(spoken()) == ANSWER
 
 

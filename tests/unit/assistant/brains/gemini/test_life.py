@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.life import Life, Opening, Step
+from assistant.brains.gemini.life import Life, Step
 
 
 @pytest.fixture
@@ -72,14 +72,14 @@ def test_nothing_is_due_in_a_turn(life: Life) -> None:
 
 def test_a_handle_resumes_once_and_then_it_is_fresh_with_history(life: Life) -> None:
     used(life, until=4.0, handle="h")
-    assert life.opening(5.0) == Opening("h", with_history=False)
-    assert life.opening(5.1) == Opening(None, with_history=True)
+    assert life.take_handle(5.0) == "h"
+    assert life.take_handle(5.1) is None
 
 
 @pytest.mark.parametrize(("at", "handle"), [(7_203.9, "h"), (7_204.0, None)])
 def test_a_handle_is_good_for_two_hours(life: Life, at: float, handle: str | None) -> None:
     used(life, until=4.0, handle="h")
-    assert life.opening(at).handle == handle
+    assert life.take_handle(at) == handle
 
 
 def test_a_quiet_spell_ends_the_talk(life: Life) -> None:
@@ -88,7 +88,7 @@ def test_a_quiet_spell_ends_the_talk(life: Life) -> None:
     assert life.step(603.9) is Step.NOTHING
     assert life.step(604.0) is Step.FORGET
     life.forgot()
-    assert life.opening(604.0).handle is None
+    assert life.take_handle(604.0) is None
     assert life.due() is None
 
 

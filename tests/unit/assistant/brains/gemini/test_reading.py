@@ -14,6 +14,7 @@ from assistant.brains.protocol import (
     NotMeant,
     Reached,
     ReplyAudio,
+    ReplySettled,
     ReplyText,
     ToolCallsCancelled,
     TurnDone,
@@ -63,6 +64,7 @@ def test_with_a_local_voice_the_transcript_is_the_answer_and_sound_is_dropped() 
     assert read(local(), sound, text("It is"), text(" on."), END) == [
         ReplyText("It is"),
         ReplyText(" on."),
+        ReplySettled(),
         TurnDone(),
     ]
 
@@ -81,8 +83,19 @@ def test_with_its_own_voice_the_sound_is_the_answer_and_nothing_is_waited_for() 
 def test_inner_text_is_never_said(thought: bool) -> None:
     assert read(local(), live.InnerText("{tool}", thought), text("On."), END) == [
         ReplyText("On."),
+        ReplySettled(),
         TurnDone(),
     ]
+
+
+def test_the_text_is_told_to_be_whole_when_the_model_has_made_it() -> None:
+    reading = local()
+    assert reading.take(live.GenerationComplete(), 1.0) == []
+    assert reading.take(text("It is on."), 1.0) == [ReplyText("It is on.")]
+    assert reading.take(live.GenerationComplete(), 1.0) == [ReplySettled()]
+    assert reading.take(END, 1.1) == []
+    assert reading.take(text(" Good night."), 1.2) == [ReplyText(" Good night.")]
+    assert reading.overdue(1.5) == [TurnDone()]
 
 
 def test_late_text_is_said() -> None:
@@ -114,7 +127,7 @@ def test_an_interaction_in_progress_goes_on() -> None:
     reading = local()
     assert reading.take(live.TurnComplete(idle=False), 1.0) == []
     assert not reading.over
-    assert read(reading, text("Done."), END) == [ReplyText("Done."), TurnDone()]
+    assert read(reading, text("Done."), END) == [ReplyText("Done."), ReplySettled(), TurnDone()]
 
 
 def test_parallel_calls_are_one_event_each() -> None:
@@ -128,7 +141,7 @@ def test_parallel_calls_are_one_event_each() -> None:
 def test_a_phantom_after_a_call_is_not_said() -> None:
     phantom = live.OutputText("Lamp", with_sound=False)
     events = read(local(), CALLS, phantom, ANSWERED, text("It is on."), END)
-    assert events[1:] == [ReplyText("It is on."), TurnDone()]
+    assert events[1:] == [ReplyText("It is on."), ReplySettled(), TurnDone()]
 
 
 def test_cancelled_calls_are_told_and_not_waited_for() -> None:
@@ -152,7 +165,11 @@ def test_an_end_with_calls_open_is_not_the_end() -> None:
     reading.take(CALLS, 1.0)
     assert reading.take(END, 1.0) == []
     assert reading.patience_s(1.0) is None
-    assert read(reading, ANSWERED, text("On."), END) == [ReplyText("On."), TurnDone()]
+    assert read(reading, ANSWERED, text("On."), END) == [
+        ReplyText("On."),
+        ReplySettled(),
+        TurnDone(),
+    ]
 
 
 def test_what_was_said_counts_when_nothing_follows_the_results() -> None:
@@ -172,8 +189,7 @@ def test_to_stay_silent_ends_the_turn_at_once() -> None:
     silent = live.FunctionCall("2", STAY_SILENT, {})
     assert reading.take(live.FunctionCalls((CALL, silent)), 1.0) == [NotMeant()]
     assert reading.over
-    assert reading.dismissal is not None
-    assert (reading.dismissal.silent, reading.dismissal.others) == (silent, (CALL,))
+    assert reading.dismissed == (CALL, silent)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +247,7 @@ def test_a_lost_connection_is_a_fault() -> None:
 def test_a_connection_lost_after_the_end_takes_nothing_away() -> None:
     assert read(local(), text("On."), END, live.Closed(Unavailable("Gone."))) == [
         ReplyText("On."),
+        ReplySettled(),
         TurnDone(),
     ]
 
@@ -266,3 +283,11 @@ def test_too_long_a_silence_is_a_fault_and_the_session_unusable() -> None:
     (fault,) = reading.overdue(6.0)
     assert fault == BrainFault("timeout", "Gemini stopped answering.", retryable=True)
     assert reading.lost
+
+
+def test_a_turn_that_ended_before_its_results_has_nothing_to_add_to_them() -> None:
+    reading = local()
+    for item in (CALLS, END, ANSWERED):
+        reading.take(item, 1.0)
+    assert reading.overdue(7.0) == [TurnDone()]
+    assert reading.lost  # what still comes would be taken for the next turn's

@@ -1,0 +1,316 @@
+"""A whole Hearth before the simulated Gemini, and what must hold of it whatever happens."""
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from assistant.app import App, open_app
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.journal.records import TurnRecord
+from assistant.journal.store import Store
+from assistant.tools.outcome import Status, Tier
+from assistant.turn.log import FinishedTurn
+from audio.frames import Frame, Framer
+from audio.player import NullPlayer, Player
+from audio.wav import WavSource, read_wav
+from integrations.mcp.servers import McpResult
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.records import HeardTurn
+from tests.simulators.threads import in_thread
+
+LIVE, ONCE, OFFLINE = "gemini-live", "gemini-once", "offline"
+OFFICE = {"area": "Office", "domain": ["light"]}  # two lights, both off at first
+KITCHEN = {"area": "Kitchen", "domain": ["light"]}  # one, off at first
+TURN_ON = "intent__HassTurnOn"
+OFFICE_ON = "Done. Office light: on one hundred percent; Desk lamp: on."  # our words for it
+_HURRY_S, _HURRIED_S = 0.25, 0.002  # so much time passes on a hurried clock in so much real time
+_TURN_S = 20.0  # in which any turn here is over
+
+
+class LeapingClock(SystemClock):
+    """The machine's time, and more of it where a test lets it leap."""
+
+    def __init__(self) -> None:
+        self._ahead_s = 0.0
+        self._leapt = asyncio.Event()
+
+    def monotonic(self) -> float:
+        """The machine's, plus the leaps."""
+        return super().monotonic() + self._ahead_s
+
+    def now(self) -> datetime:
+        """The machine's, plus the leaps."""
+        return super().now() + timedelta(seconds=self._ahead_s)
+
+    async def sleep(self, seconds: float) -> None:
+        """A leap over the end ends it."""
+        end = self.monotonic() + seconds
+        while (left := end - self.monotonic()) > 0:
+            leapt = self._leapt
+            try:
+                async with asyncio.timeout(left):
+                    await leapt.wait()
+            except TimeoutError:
+                return
+
+    def leap(self, seconds: float) -> None:
+        """So much time passes at once."""
+        self._ahead_s += seconds
+        self._leapt.set()
+        self._leapt = asyncio.Event()
+
+    @asynccontextmanager
+    async def hurrying(self) -> AsyncIterator[None]:
+        """While the block runs some hundred seconds pass in one."""
+        async with asyncio.TaskGroup() as group:
+            hurry = group.create_task(self._hurry())
+            try:
+                yield
+            finally:
+                hurry.cancel()
+
+    async def _hurry(self) -> None:
+        while True:
+            await asyncio.sleep(_HURRIED_S)
+            self.leap(_HURRY_S)
+
+
+class Room:
+    """A microphone into which the test speaks when it likes, as fast as it is heard."""
+
+    pulled = False
+
+    def __init__(self) -> None:
+        self._said: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def play(self, path: Path) -> None:
+        """Somebody speaks this recording."""
+        self._said.put_nowait(read_wav(path))
+
+    def leave(self) -> None:
+        """Nobody speaks any more: the source ends."""
+        self._said.put_nowait(None)
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """What is spoken, as it comes."""
+        framer = Framer()
+        while (pcm := await self._said.get()) is not None:
+            for frame in framer.push(pcm):
+                yield frame
+
+
+class Speaker(NullPlayer):
+    """Takes the time that a real one takes, and tells when it is first heard."""
+
+    def __init__(self) -> None:
+        super().__init__(paced=True)
+        self.heard = asyncio.Event()
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """See Player."""
+        await super().play(pcm, rate)
+        self.heard.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Calls that stand still at the house's door."""
+
+    reached: asyncio.Event = field(default_factory=asyncio.Event)  # the first is there
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)  # set it to let them in
+
+
+@dataclass
+class Scene:
+    """One Hearth, one simulated service, one embedded house, and all turns so far."""
+
+    app: App
+    service: GeminiSimulator
+    clock: LeapingClock
+    player: Player
+    finished: list[FinishedTurn] = field(default_factory=list)
+    lost_calls: int = 0  # that went under with their connection, so nobody could answer them
+    _news: asyncio.Event = field(default_factory=asyncio.Event)  # a turn is over
+
+    def keep(self, turn: FinishedTurn) -> None:
+        """A turn is over."""
+        self.finished.append(turn)
+        self._news.set()
+
+    @property
+    def turns(self) -> list[FinishedTurn]:
+        """Those that somebody asked for."""
+        return [one for one in self.finished if one.record.source != "announcement"]
+
+    @property
+    def announced(self) -> list[TurnRecord]:
+        """What was said unasked."""
+        return [one.record for one in self.finished if one.record.source == "announcement"]
+
+    @property
+    def house_calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """What the embedded house was asked to change."""
+        assert self.app.bridge.demo is not None
+        menu = self.app.bridge.tools.current_menu
+        return [
+            (name, arguments)
+            for name, arguments in self.app.bridge.demo.calls
+            if (entry := menu.find(name)) is None or entry.tier is not Tier.READ
+        ]
+
+    async def ask(self, text: str) -> FinishedTurn:
+        """One typed turn to its end."""
+        async with asyncio.timeout(_TURN_S):
+            await self.app.runner.ask(text)
+        return self.turns[-1]
+
+    async def hear(self, clip: Path) -> FinishedTurn:
+        """One spoken turn to its end."""
+        before = len(self.turns)
+        async with asyncio.timeout(_TURN_S):
+            await self.app.runner.listen(WavSource(clip, realtime=False), turns=1)
+        assert len(self.turns) == before + 1, "nobody was heard"
+        return self.turns[-1]
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for something to have happened at the service."""
+        await asyncio.to_thread(self.service.wait_until, holds)
+
+    async def come_to(self, holds: Callable[[], bool]) -> None:
+        """Wait for something to hold of the turns so far."""
+        async with asyncio.timeout(_TURN_S):
+            while not holds():
+                self._news.clear()
+                await self._news.wait()
+
+    async def falling_silent(self) -> None:
+        """Let time pass until the session of the newest turn has been given up."""
+        await self.until(lambda: bool(self.service.turns))
+        newest = self.service.connections[-1]
+        async with self.clock.hurrying():
+            await self.until(lambda: not newest.open)
+
+    @asynccontextmanager
+    async def holding_the_house(self) -> AsyncIterator[Hold]:
+        """Every call on the house stands still until the test lets it go on."""
+        hub, hold, call = self.app.bridge.hub, Hold(), self.app.bridge.hub.call
+
+        async def held(*given: Any, **named: Any) -> McpResult:
+            hold.reached.set()
+            await hold.go_on.wait()
+            return await call(*given, **named)
+
+        with patch.object(hub, "call", held):
+            try:
+                yield hold
+            finally:
+                hold.go_on.set()
+
+
+@asynccontextmanager
+async def scene(
+    folder: Path,
+    service: GeminiSimulator,
+    *,
+    hears: bool = False,
+    resident: bool = False,
+    player: Player | None = None,
+    **sections: dict[str, Any],
+) -> AsyncIterator[Scene]:
+    """Everything is open while the block runs; then what must always hold is checked.
+
+    `hears`: turns are spoken. `resident`: as in a process that stays. `sections`: of the settings.
+    """
+    before, clock = asyncio.all_tasks(), LeapingClock()
+    player = player or NullPlayer(paced=False)
+    with in_thread(service), patch("assistant.app.SystemClock", lambda: clock):
+        settings = gemini_settings(service, folder, **sections)
+        async with open_app(settings, player, hears=hears, resident=resident) as app:
+            on = Scene(app, service, clock, player)
+            app.log.on_turn = on.keep
+            yield on
+        left = asyncio.all_tasks() - before
+        assert not left, f"tasks are left: {left}"
+        await on.until(lambda: service.open_sockets == 0)
+        assert_every_call_is_settled(on)
+        await assert_sound(on, settings)
+    assert service.stray_bytes == 0
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ear")]
+
+
+def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str, Any]) -> Settings:
+    """The embedded house, and the whole ladder with the simulated service at its top."""
+    gemini = {"api_key": service.key, "base_url": service.url, "ca_file": str(service.ca_file)}
+    given: dict[str, dict[str, Any]] = {
+        "assistant": {"data": str(folder / "data")},
+        "privacy": {"accept_cloud": True},
+        "home_assistant": {"url": "demo"},
+        "brain": {"order": [LIVE, ONCE, OFFLINE]},
+        "voice": {"engine": "espeak"},
+        **sections,
+        "gemini": {**gemini, **sections.get("gemini", {})},
+    }
+    return Settings.model_validate(given)
+
+
+async def assert_sound(on: Scene, settings: Settings) -> None:
+    """What must hold of every turn, whatever has happened. The app is closed by now."""
+    did = Counter((name, json.dumps(given, sort_keys=True)) for name, given in on.house_calls)
+    assert not [what for what, times in did.items() if times > 1], f"done twice: {did}"
+    async with Store(settings.database, on.clock) as store:
+        for turn in on.finished:
+            record = turn.record
+            assert_somebody_was_told(record)
+            kept = await store.turn(record.turn_id)
+            assert kept is not None, f"turn {record.turn_id} is not in the journal"
+            assert (kept.brain, kept.error) == (record.brain, record.error)
+            assert kept.clauses == record.clauses
+            calls = await store.calls(record.turn_id)
+            assert all(call.status is not None for call in calls), f"without an end: {calls}"
+
+
+def assert_somebody_was_told(record: TurnRecord) -> None:
+    """The person was left with a sentence: or with a tone, or has gone on to another sentence."""
+    kind = record.error.kind if record.error else None
+    if kind == "interrupted":
+        return
+    if kind == "not_meant":
+        assert (record.sound, record.clauses) == ("unmeant", ())
+        return
+    assert record.clauses, f"nothing was said in the turn {record}"
+
+
+def assert_every_call_is_settled(on: Scene) -> None:
+    """Every call of the model was answered or taken back, or went under with its connection."""
+    calls = [call for turn in on.service.turns for call in turn.calls]
+    assert sum(call.status == "open" for call in calls) == on.lost_calls, calls
+
+
+def settled(turn: HeardTurn) -> list[str]:
+    """What became of a turn's calls."""
+    return [call.status for call in turn.calls]
+
+
+def outcomes(turn: FinishedTurn) -> list[Status]:
+    """What became of a turn's calls in the house."""
+    return [outcome.status for outcome in turn.outcomes]
+
+
+def said(turn: FinishedTurn) -> str:
+    """All clauses that were spoken."""
+    return " ".join(turn.record.clauses)
+
+
+def ended(turn: FinishedTurn) -> tuple[str | None, str | None]:
+    """Which brain served a turn, and the kind of its error."""
+    error = turn.record.error
+    return turn.record.brain, error.kind if error else None

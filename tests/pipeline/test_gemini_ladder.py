@@ -1,0 +1,233 @@
+"""What keeps Gemini from serving: what the person is told, and who serves. Simulated service."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.gemini_rig import (
+    LIVE,
+    OFFICE,
+    OFFLINE,
+    ONCE,
+    TURN_ON,
+    ended,
+    said,
+    scene,
+)
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import (
+    Blocked,
+    Call,
+    Close,
+    Done,
+    HttpError,
+    OnceTurn,
+    Opening,
+    Say,
+    Step,
+    Tokens,
+    Turn,
+)
+
+ASKED = "turn on the office lights"
+SAID = "The office lights are on."
+SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
+YES: list[Step] = [Say("Yes."), Done()]
+BY_ITSELF = "Turned on the lights in the office."
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+GONE = (
+    "models/gemini-3.8-live is not found for API version v1beta, or is not supported for "
+    "bidiGenerateContent."
+)
+RETIRED = (
+    "The Gemini model that is set no longer exists, so I answer by myself until another one is "
+    "chosen."
+)
+REPLACED = (
+    "The Gemini model for talking no longer exists, so another one answers until a new "
+    "one is chosen."
+)
+DOWN = Opening(http_status=503)
+
+
+# --- one rung down
+
+
+async def test_rest_serves_where_the_socket_is_refused(tmp_path: Path) -> None:
+    service = GeminiSimulator(once=[OnceTurn(SERVED)], openings=[DOWN] * 2)
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (ONCE, None)
+        assert said(turn) == SAID
+        assert on.house_calls == [(TURN_ON, OFFICE)]
+
+
+async def test_it_hears_the_recording(tmp_path: Path, command: Path) -> None:
+    # The rising wake score opens a socket too, and tries again while the person speaks.
+    service = GeminiSimulator(once=[OnceTurn(SERVED)], opening=DOWN)
+    async with scene(tmp_path, service, hears=True) as on:
+        turn = await on.hear(command)
+        assert ended(turn) == (ONCE, None)
+        assert said(turn) == SAID
+    assert len(service.once_requests[0].audio) > 2 * 16_000 * 2
+
+
+async def test_gemini_live_is_back_after_the_pause(tmp_path: Path) -> None:
+    service = GeminiSimulator(
+        [Turn("text", SERVED)],
+        once=[OnceTurn(YES), OnceTurn(YES)],
+        openings=[DOWN] * 2,
+    )
+    async with scene(tmp_path, service) as on:
+        assert ended(await on.ask("is anybody there?")) == (ONCE, None)
+        assert ended(await on.ask("still there?")) == (ONCE, None)  # the socket is not even tried
+        assert service.total_sockets == 0
+        on.clock.leap(31)
+        assert ended(await on.ask(ASKED)) == (LIVE, None)
+
+
+async def test_the_whole_cloud_is_away_and_back(tmp_path: Path) -> None:
+    service = GeminiSimulator(
+        [Turn("text", YES)] * 2,
+        once=[OnceTurn([HttpError(503)] * 2)],
+        openings=[DOWN] * 2,
+    )
+    async with scene(tmp_path, service) as on:
+        first = await on.ask(ASKED)
+        assert ended(first) == (OFFLINE, None)
+        assert said(first) == f"I cannot reach Gemini, so I answer by myself for now. {BY_ITSELF}"
+        second = await on.ask("turn on the kitchen light")
+        assert ended(second) == (OFFLINE, None)
+        assert said(second).startswith("Turned on")  # it is said once
+        on.clock.leap(31)
+        assert said(await on.ask("are you back?")) == "I am back with Gemini. Yes."
+        assert said(await on.ask("really?")) == "Yes."
+
+
+async def test_nobody_is_left_to_answer(tmp_path: Path) -> None:
+    service = GeminiSimulator(openings=[DOWN] * 2)
+    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (LIVE, "unreachable")
+        assert said(turn) == "I could not reach the service that answers for me."
+
+
+# --- each reason has its sentence
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        GeminiSimulator(once=[OnceTurn(SERVED)], retired=["gemini-3.8-live"]),
+        GeminiSimulator([Turn("text", [Close(1008, GONE)])], once=[OnceTurn(SERVED)]),
+    ],
+    ids=["before the turn", "in the turn"],
+)
+async def test_the_live_model_is_gone(tmp_path: Path, service: GeminiSimulator) -> None:
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (ONCE, None)
+        assert said(turn) == f"{REPLACED} {SAID}"
+
+
+@pytest.mark.parametrize(
+    ("service", "sentence"),
+    [
+        pytest.param(
+            GeminiSimulator(retired=["gemini-3.8-live", "gemini-3.8-flash"]), RETIRED, id="retired"
+        ),
+        pytest.param(
+            GeminiSimulator(
+                openings=[Opening(refuse=(1011, QUOTA))], once=[OnceTurn([HttpError(429)])]
+            ),
+            "The quota of Gemini is used up, so I answer by myself for now.",
+            id="quota at the beginning",
+        ),
+        pytest.param(
+            GeminiSimulator(
+                [Turn("text", [Say("The"), Close(1011, "Resource has been exhausted.")])],
+                once=[OnceTurn([HttpError(429)])],
+            ),
+            "The quota of Gemini is used up, so I answer by myself for now.",
+            id="quota mid-reply",
+        ),
+        pytest.param(
+            GeminiSimulator(
+                [Turn("text", [Done(reason="RESPONSE_REJECTED")])], once=[OnceTurn([Blocked()])]
+            ),
+            "Gemini declined to answer that, so I answer by myself.",
+            id="blocked",
+        ),
+        pytest.param(
+            GeminiSimulator(
+                [Turn("text", [Done(reason="SAFETY")])], once=[OnceTurn([Done(reason="SAFETY")])]
+            ),
+            "Gemini declined to answer that, so I answer by myself.",
+            id="for safety",
+        ),
+        pytest.param(
+            GeminiSimulator(
+                openings=[Opening(refuse=(1007, "Invalid argument."))],
+                once=[OnceTurn([HttpError(400)])],
+            ),
+            "Gemini does not accept my settings, so I answer by myself for now.",
+            id="1007",
+        ),
+    ],
+)
+async def test_the_device_answers_and_says_why(
+    tmp_path: Path, service: GeminiSimulator, sentence: str
+) -> None:
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (OFFLINE, None)
+        assert said(turn) == f"{sentence} {BY_ITSELF}"
+        assert on.house_calls == [(TURN_ON, OFFICE)]
+
+
+DECLINED = "The Gemini model for talking declined to answer that, so another one answers. "
+USED_UP = "The quota of the Gemini model for talking is used up, so another one answers for now. "
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ([Done(reason="RESPONSE_REJECTED")], DECLINED),
+        ([Say("The"), Done(reason="SAFETY")], DECLINED),
+        ([Close(1011, QUOTA)], USED_UP),
+        ([Done(reason="MALFORMED_FUNCTION_CALL")], ""),
+    ],
+    ids=["blocked", "blocked mid-reply", "quota", "malformed call"],
+)
+async def test_the_next_of_gemini_answers(tmp_path: Path, steps: Sequence[Step], why: str) -> None:
+    times = 2 if steps == [Done(reason="MALFORMED_FUNCTION_CALL")] else 1
+    service = GeminiSimulator([Turn("text", steps)] * times, once=[OnceTurn(SERVED)])
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (ONCE, None)
+        assert said(turn) == f"{why}{SAID}"
+
+
+async def test_a_key_that_is_refused(tmp_path: Path) -> None:
+    service = GeminiSimulator(refusals=["1007 API key", "400 API key"])
+    async with scene(tmp_path, service, gemini={"api_key": "another-key"}) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (OFFLINE, None)
+        assert said(turn).startswith("I have no valid key for Gemini, so I answer by myself")
+        assert said(turn).endswith(BY_ITSELF)
+
+
+async def test_todays_budget_is_spent_and_there_is_a_new_one_tomorrow(tmp_path: Path) -> None:
+    dear = [Say("Yes."), Done(usage=Tokens(prompt=1_000_000, response=1_000))]
+    service = GeminiSimulator([Turn("text", dear), Turn("text", YES)])
+    async with scene(tmp_path, service, limits={"daily_cost_usd": 0.01}) as on:
+        assert (await on.ask("is anybody there?")).record.cost_usd > 0.01
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (OFFLINE, None)
+        assert said(turn) == (
+            f"Today's budget for Gemini is spent, so I answer by myself until midnight. {BY_ITSELF}"
+        )
+        assert turn.record.cost_usd == 0
+        on.clock.leap(24 * 3600)
+        assert said(await on.ask("and today?")) == "I am back with Gemini. Yes."

@@ -1,0 +1,323 @@
+"""What leaves the house, over a scripted day: the sentences that were meant for Hearth, no more.
+
+The room is never silent and never twice the same, so that every sample which the service got has
+one place in the day.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from assistant.app import App
+from assistant.cli.main import main
+from assistant.config.schema import Settings
+from assistant.demo.scenes import Spoken
+from assistant.demo.speech import make_clip
+from assistant.minds import NO_CONSENT
+from audio.frames import FRAME_SAMPLES, SAMPLES_PER_MS, Frame, Framer
+from audio.wake.micro import LEAD_MS
+from audio.wav import WavSource, read_wav
+from tests.pipeline.gemini_hearing import (
+    TOKENS,
+    assert_bit_for_bit,
+    clip_of,
+    office_lights,
+    one_value,
+    room,
+    serving,
+    surroundings,
+)
+from tests.pipeline.gemini_rig import LeapingClock, gemini_settings
+from tests.pipeline.rig import pipeline
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.records import Heard, HeardTurn
+from tests.simulators.script import Done, Hear, Say, Step, Think, Turn
+from tests.simulators.sound import find
+
+Deed = Callable[[], Awaitable[None]]
+WORD_ENDS_MS = 1_540  # of okay_nabu.wav, where its detection comes
+WORD_BEGINS_MS = 800
+
+
+@dataclass
+class Day:
+    """A microphone from morning to night: what it hears, and what is done in between."""
+
+    pulled: bool = True
+    pcm: bytes = b""
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)  # samples, end excluded
+    deeds: list[tuple[int, Deed]] = field(default_factory=list)  # sample, what is done there
+
+    def hears(self, name: str, sound: bytes, quiet_s: float = 0.0) -> None:
+        """Something sounds, and then for a while nothing."""
+        sound += bytes(-len(sound) % (2 * FRAME_SAMPLES))
+        start = len(self.pcm) // 2
+        self.pcm += sound + room(quiet_s, seed=start)
+        self.places[name] = (start, start + len(sound) // 2)
+
+    def then(self, deed: Deed) -> None:
+        """Something is done when it has come this far."""
+        self.deeds.append((len(self.pcm) // 2, deed))
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """The day, 20 ms at a time."""
+        deeds = list(self.deeds)
+        for frame in Framer().push(self.pcm):
+            while deeds and deeds[0][0] <= frame.start:
+                await deeds.pop(0)[1]()
+            yield frame
+        for _, deed in deeds:
+            await deed()
+
+
+def _asking() -> list[Step]:
+    return [
+        Think(0.05),
+        Hear("turn on the lights"),
+        Say("In which room?"),
+        Done(usage=TOKENS),
+    ]
+
+
+def _day_of(speech: Path, app: App, service: GeminiSimulator) -> Day:
+    """Nine scenes of which five have something for Hearth."""
+    wake, talk = read_wav(speech / "okay_nabu.wav"), read_wav(speech / "negative_reference.wav")
+    commands = [read_wav(speech / f"turn_on_the_office_lights_{take}.wav") for take in _TAKES]
+    half = commands[2][: 16_000 * 2]
+
+    async def mute() -> None:
+        app.runner.mute(True)
+
+    async def unmute() -> None:
+        app.runner.mute(False)
+
+    async def nothing_was_opened() -> None:
+        assert service.total_sockets == 0
+
+    async def it_is_warm() -> None:
+        assert service.open_sockets == 1
+
+    async def typed() -> None:
+        await app.runner.ask("what is it that you hear")
+
+    day = Day(pcm=room(1.0))
+    day.hears("talk in the morning", talk, 1.0)
+    day.then(nothing_was_opened)
+    day.hears("wake word of nothing", wake, 7.0)
+    day.hears("wake word", wake)
+    day.hears("command", commands[0], 0.5)
+    day.hears("talk after it", talk[: 60_000 * 2], 1.0)
+    day.then(it_is_warm)
+    day.hears("talk beside a warm session", _conversation(speech), 3.0)
+    day.then(it_is_warm)
+    day.then(mute)
+    day.hears("talk while muted", talk, 0.5)
+    day.hears("wake word while muted", wake)
+    day.hears("command while muted", commands[1], 1.5)
+    day.then(unmute)
+    day.hears("quiet after it", room(3.0, seed=9))
+    day.hears("wake word before it was muted", wake)
+    day.hears("half a command", half)
+    day.then(mute)
+    day.hears("the other half", commands[2][len(half) :], 1.0)
+    day.hears("talk while muted again", talk, 1.0)
+    day.then(unmute)
+    day.hears("quiet after that", room(3.0, seed=10))
+    day.hears("wake word of a question", wake)
+    day.hears("vague command", commands[3], 0.5)
+    day.hears("quiet before the answer", room(0.6, seed=11))
+    day.hears("answer to our question", commands[4], 0.5)
+    day.hears("talk in the evening", talk, 1.0)
+    day.then(typed)
+    day.hears("talk at night", talk, 1.0)
+    return day
+
+
+_TAKES = ("04", "06", "08", "12", "14")
+_FORBIDDEN = (
+    *("talk in the morning", "talk after it", "talk beside a warm session"),
+    *("talk while muted", "wake word while muted", "command while muted", "quiet after it"),
+    *("the other half", "talk while muted again", "quiet after that"),
+    *("talk in the evening", "talk at night"),
+)
+# What a turn may have heard: between the beginning of the one and the end of the other.
+_MEANT = (
+    ("wake word of nothing", "wake word of nothing"),
+    ("wake word", "command"),
+    ("wake word before it was muted", "half a command"),
+    ("wake word of a question", "vague command"),
+    ("quiet before the answer", "answer to our question"),
+)
+
+
+def _conversation(speech: Path) -> bytes:
+    return read_wav(speech / "conversation_with_turn_on_the_office_lights.wav")
+
+
+async def test_a_day(speech: Path, tmp_path: Path) -> None:
+    script = [
+        Turn("audio", cut=True),  # nothing is said after the wake word
+        Turn("audio", office_lights()),
+        Turn("audio", cut=True),  # muted in the middle
+        Turn("audio", _asking()),
+        Turn("audio", office_lights()),
+        Turn("text", [Say("Only what you tell me."), Done(usage=TOKENS)]),
+    ]
+    async with (
+        GeminiSimulator(script) as service,
+        pipeline(_only_gemini(tmp_path, service)) as app,
+    ):
+        day = _day_of(speech, app, service)
+        await app.runner.listen(day)
+        records = [turn.record for turn in app.log.turns]
+        turns = list(service.turns)
+    assert [record.error and record.error.kind for record in records] == [
+        *("no_speech", None, "muted", None, None, None)
+    ]
+    spoken = [turn for turn in turns if turn.kind == "audio"]
+    places = [_place(turn, day.pcm) for turn in spoken]
+    for name in _FORBIDDEN:
+        assert [_shared(place, day.places[name]) for place in places] == [0] * 5, name
+    for place, (first, last) in zip(places, _MEANT, strict=True):
+        begin, end = day.places[first][0], day.places[last][1]
+        if first.startswith("wake word"):
+            mark = begin + (WORD_ENDS_MS - LEAD_MS) * SAMPLES_PER_MS
+            assert begin + WORD_BEGINS_MS * SAMPLES_PER_MS < place.start, "inside the word itself"
+            assert abs(place.start - mark) < 100 * SAMPLES_PER_MS
+        assert begin <= place.start
+        if first != last:  # the hang-over, which may go beyond the recording
+            assert place.end <= end + 500 * SAMPLES_PER_MS
+    # Nothing was said after the false wake: the rule's 5 s from the detection, to the frame.
+    assert places[0].end - places[0].start == (5_000 + LEAD_MS) * SAMPLES_PER_MS
+    for number in (1, 3):
+        at = records[number].timeline
+        length = (at["end_of_turn"] - at["wake"] + LEAD_MS) * SAMPLES_PER_MS
+        assert 0 <= places[number].end - places[number].start - length < FRAME_SAMPLES
+    assert places[2].end <= day.places["half a command"][1]
+    # One for each talk that was cut off, and one that stays warm; the talk beside it opened none.
+    assert [socket.close_code for socket in service.connections] == [1000] * 3
+    assert service.heard_samples == sum(place.end - place.start for place in places)
+    assert service.stray_bytes == 0
+
+
+def test_talk_while_it_thinks_and_speaks(
+    speech: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In real time: the microphone stays open, but what comes in stays here."""
+    surroundings(tmp_path, monkeypatch)
+    wake, talk = speech / "okay_nabu.wav", speech / "negative_reference.wav"
+    command = speech / "turn_on_the_office_lights_06.wav"
+    clip = clip_of(tmp_path / "clip.wav", 0.5, wake, command, 0.5, talk)
+    steps = [Think(0.6), *office_lights()[1:]]
+    with serving(GeminiSimulator([Turn("audio", steps)]), monkeypatch) as service:
+        assert main(["hear", str(clip.path), "--json"]) == 0
+        [turn] = service.turns
+        assert service.heard_samples == len(turn.pcm) // 2
+    told = one_value(capsys.readouterr().out)
+    heard = assert_bit_for_bit(turn, told, clip.pcm, clip.places[2])
+    assert told["timeline"]["answer_done"] * 16 > clip.places[4][0] + 16_000, "it talked on"
+    assert heard.end <= clip.places[4][0] + 300 * SAMPLES_PER_MS  # within the hang-over
+
+
+async def test_a_score_that_rises_for_nothing(
+    speech: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs a connect: one in 30 s, closed after 10 s, and not a sample."""
+    clock, service = LeapingClock(), GeminiSimulator()
+    monkeypatch.setattr("assistant.app.SystemClock", lambda: clock)
+    rise = clip_of(tmp_path / "rise.wav", _conversation(speech)[23 * 32_000 : 27 * 32_000])
+    async with service, pipeline(_only_gemini(tmp_path, service)) as app:
+
+        async def rises() -> None:
+            await app.runner.listen(WavSource(rise.path, realtime=False))
+
+        await rises()
+        await service.until(lambda: service.open_sockets == 1)
+        clock.leap(9.0)
+        await rises()  # the open one is still there, and waits on
+        assert (service.total_sockets, service.open_sockets) == (1, 1)
+        clock.leap(10.5)
+        await service.until(lambda: service.open_sockets == 0)
+        await rises()
+        assert "gemini-live connect" not in {task.get_name() for task in asyncio.all_tasks()}
+        assert service.total_sockets == 1
+        clock.leap(12.0)
+        await rises()
+        await service.until(lambda: service.open_sockets == 1)
+        assert app.log.count == 0
+    assert service.total_sockets == 2
+    assert (service.heard_samples, service.stray_bytes, service.once_requests) == (0, 0, [])
+
+
+@pytest.fixture
+def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Gemini is set up in all but the consent, and at the end nobody has even connected to it."""
+    surroundings(tmp_path, monkeypatch)
+    monkeypatch.setenv("HEARTH_PRIVACY__ACCEPT_CLOUD", "false")
+    monkeypatch.setenv("GEMINI_API_KEY", "a-key-that-would-do")
+    with socket.create_server(("127.0.0.1", 0)) as google:
+        monkeypatch.setenv(
+            "HEARTH_GEMINI__BASE_URL", f"https://127.0.0.1:{google.getsockname()[1]}"
+        )
+        yield monkeypatch
+        google.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            google.accept()
+
+
+@pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize("command", ["hear", "ask"])
+def test_without_consent_not_a_byte(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clip = make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
+    given = [str(clip), "--fast"] if command == "hear" else ["turn off the dining room light"]
+    assert main([command, *given, "--json"]) == 0
+    captured = capsys.readouterr()
+    told = one_value(captured.out)
+    assert told["brain"] == "offline"
+    assert [call["status"] for call in told["tool_calls"]] == ["done"]
+    assert captured.err.count(f"hearth: {NO_CONSENT}\n") == 1
+
+
+def test_without_consent_a_process_that_stays_says_so_once(
+    untouched: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clip = make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
+    twice = clip_of(tmp_path / "twice.wav", clip, 4.0, clip, 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for name, value in {
+        "AUDIO__INPUT": f"file:{twice.path}",
+        "AUDIO__OUTPUT": "null",
+        "HTTP__PORT": str(port),
+    }.items():
+        untouched.setenv(f"HEARTH_{name}", value)
+    assert main(["run"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count(f"hearth: {NO_CONSENT}\n") == 1
+    assert captured.out.count("my privacy settings do not accept the cloud") == 1
+    assert captured.out.count("dining room") == 2  # both turns were served
+
+
+def _only_gemini(folder: Path, service: GeminiSimulator) -> Settings:
+    return gemini_settings(service, folder, brain={"order": ["gemini-live"]})
+
+
+def _place(turn: HeardTurn, day: bytes) -> Heard:
+    """Where in the day the service's sound lies; it lies in one place only."""
+    places = find(turn.pcm, day)
+    assert len(places) == 1, f"turn {turn.index} is no part of the day, or not one part only"
+    return Heard(places[0], places[0] + len(turn.pcm) // 2)
+
+
+def _shared(place: Heard, other: tuple[int, int]) -> int:
+    """Samples that lie in both."""
+    return max(0, min(place.end, other[1]) - max(place.start, other[0]))
