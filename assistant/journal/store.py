@@ -1,5 +1,6 @@
 """Everything that must survive the process: turns, tool calls, timers, announcements."""
 
+import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
@@ -84,11 +85,11 @@ class Store:
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
         """What the turns begun since then cost, in USD, but for the turns of these ids."""
-        marks = ", ".join("?" * len(besides))
         rows = await self._rows(
+            # One text for any number of ids: the connection keeps each statement that it saw.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
-            f"WHERE started_at >= ? AND turn_id NOT IN ({marks})",
-            (instant(since), *besides),
+            "WHERE started_at >= ? AND turn_id NOT IN (SELECT value FROM json_each(?))",
+            (instant(since), json.dumps(list(besides))),
         )
         return float(rows[0]["spent"])
 

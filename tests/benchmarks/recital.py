@@ -1,0 +1,119 @@
+"""A brain that only recites, and a runner around it that may listen to real sound beside."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from assistant.brains.protocol import BrainEvent, TurnRequest
+from assistant.clock import SystemClock
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.ear import Ear
+from assistant.turn.events import CloseTurn
+from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.runner import Runner
+from audio.endpoint import Endpointer
+from audio.frames import SAMPLE_RATE
+from audio.player import Player
+from audio.tts import Voice
+from audio.vad.silero import SileroDetector
+from audio.wake import make_wake_engine
+from audio.wav import WavSource, write_wav
+
+Recite = Callable[[], AsyncGenerator[BrainEvent]]
+_ROOM_S = 60  # of quiet noise, listened to again and again
+_ROOM_LEVEL = 30.0  # int16 RMS
+
+
+class Reciter:
+    """A brain that recites to whoever types; a spoken sentence it listens to for ever."""
+
+    name = "reciter"
+
+    def __init__(self, recite: Recite) -> None:
+        self._recite = recite
+
+    def anticipate(self) -> None: ...
+
+    def begin(self, request: TurnRequest) -> "_Recital":
+        return _Recital(self._recite if request.source == "text" else _listen)
+
+
+class _Recital:
+    """One turn of it."""
+
+    def __init__(self, recite: Recite) -> None:
+        self._recite = recite
+
+    def events(self) -> AsyncGenerator[BrainEvent]:
+        return self._recite()
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        raise AssertionError("nothing was called")
+
+
+async def _listen() -> AsyncGenerator[BrainEvent]:
+    await asyncio.Event().wait()
+    yield  # type: ignore[misc]  # never: it makes this a generator
+
+
+class _NoTools:
+    async def call(
+        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+    ) -> ToolOutcome:
+        raise AssertionError("nothing is called")
+
+    def leave(self, turn_id: str) -> None: ...
+
+
+@asynccontextmanager
+async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterator[Runner]:
+    """A runner that speaks with `voice`; its ear is real."""
+    detector = SileroDetector()
+    engine = make_wake_engine("micro", ["okay_nabu"])
+    ear = Ear(engine, detector, Endpointer(chunk_samples=detector.chunk_samples))
+    mouth = Mouth(lambda language: voice, player)
+    numbers = itertools.count(1)
+
+    async def forget(turn: LiveTurn, closing: CloseTurn) -> None: ...
+
+    try:
+        async with Runner(
+            Performers(Reciter(recite), _NoTools(), mouth),
+            ear,
+            Catalogue(),
+            SystemClock(),
+            lambda: f"turn-{next(numbers)}",
+            forget,
+        ) as runner:
+            yield runner
+    finally:
+        mouth.close()
+        ear.close()
+
+
+@asynccontextmanager
+async def listening(runner: Runner, folder: Path) -> AsyncIterator[None]:
+    """The microphone hears a quiet room meanwhile, in real time."""
+    samples = np.random.default_rng(1).normal(0, _ROOM_LEVEL, _ROOM_S * SAMPLE_RATE)
+    room = folder / "room.wav"
+    write_wav(room, samples.astype(np.int16).tobytes(), SAMPLE_RATE)
+
+    async def hear() -> None:
+        while True:
+            await runner.listen(WavSource(room, realtime=True))
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(hear())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

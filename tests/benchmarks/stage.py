@@ -1,0 +1,63 @@
+"""A whole Hearth with the simulated Gemini, and the moments of its turns in real time."""
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from assistant.app import App
+from assistant.turn.timeline import Moment, Timeline
+from audio.player import Player
+from tests.benchmarks.service import Address
+from tests.pipeline.rig import offline_settings, pipeline
+from tests.simulators.script import Call
+
+OFFICE_LIGHTS = ("light.office", "light.desk_lamp")
+LIGHTS_ON = Call("intent__HassTurnOn", {"area": "office", "domain": ["light"]})
+
+
+@asynccontextmanager
+async def hearth(
+    folder: Path, address: Address, player: Player, **voice: Any
+) -> AsyncIterator[App]:
+    """Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that section."""
+    settings = offline_settings(
+        folder,
+        brain={"order": ["gemini-live"]},
+        privacy={"accept_cloud": True},
+        gemini={
+            "api_key": address.key,
+            "base_url": address.url,
+            "ca_file": address.ca_file,
+        },
+        voice={"engine": "espeak", **voice},
+        limits={"daily_cost_usd": 1_000.0},  # what the simulated service counts is not billed
+    )
+    async with pipeline(settings, player) as app:
+        yield app
+
+
+def darken(app: App) -> None:
+    """Put the office lights out, so that turning them on has something to do."""
+    assert app.bridge.demo is not None
+    for light in OFFICE_LIGHTS:
+        app.bridge.demo.house.write(light, "off")
+
+
+@contextmanager
+def stamps() -> Iterator[dict[Moment, float]]:
+    """The moments of a turn as they are marked, in seconds of the monotonic clock.
+
+    "end_of_turn" is when the machine has decided it. Clear the mapping before each turn.
+    """
+    moments: dict[Moment, float] = {}
+    mark = Timeline.mark
+
+    def noting(self: Timeline, moment: Moment, at_ms: float | None = None) -> None:
+        moments.setdefault(moment, time.monotonic())
+        mark(self, moment, at_ms)
+
+    with patch.object(Timeline, "mark", noting):
+        yield moments
