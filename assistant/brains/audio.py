@@ -15,8 +15,10 @@ class TurnAudio:
     All methods belong to the event loop's thread.
     """
 
-    def __init__(self, detection: int = 0) -> None:
+    def __init__(self, detection: int = 0, *, released: bool = True) -> None:
+        """`released`: it may be streamed at once; else only from `release` on."""
         self.detection = detection  # samples from the start of this buffer to the wake detection
+        self._released = released
         self._pcm = bytearray()
         self._finished = False
         self._abandoned = False
@@ -30,9 +32,18 @@ class TurnAudio:
             self._pcm += pcm[: max(0, self._limit - len(self._pcm))]
             self._tell()
 
+    def release(self) -> None:
+        """The person speaks: what was kept so far is the beginning of a sentence.
+
+        Until then nothing is streamed: after a false wake the room is nobody's business.
+        """
+        self._released = True
+        self._tell()
+
     def finish(self) -> None:
         """The person has ended; nothing more will come. Ignored after `abandon`."""
         self._finished = not self._abandoned
+        self._released |= self._finished
         self._tell()
 
     def abandon(self) -> None:
@@ -64,7 +75,11 @@ class TurnAudio:
         reader, position = object(), 0
         try:
             while True:
-                if not self._abandoned and (piece := bytes(self._pcm[position:])):
+                if (
+                    self._released
+                    and not self._abandoned
+                    and (piece := bytes(self._pcm[position:]))
+                ):
                     position += len(piece)
                     self._taken[reader] = position
                     self._tell()
@@ -85,7 +100,11 @@ class TurnAudio:
         For a source that can wait. A reader that has not begun, or has ended, holds up nobody; nor
         does any once the turn's sound is complete or given up.
         """
-        while not self._over and any(at < len(self._pcm) for at in self._taken.values()):
+        while (
+            self._released
+            and not self._over
+            and any(at < len(self._pcm) for at in self._taken.values())
+        ):
             await self._changed.wait()
 
     @property

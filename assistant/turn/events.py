@@ -186,6 +186,13 @@ class WatchSpeech:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseSound:
+    """The person has begun to speak: the turn's sound may leave the box."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class StopWatching:
     """Nobody is expected to speak to us without the wake word."""
 
@@ -258,6 +265,7 @@ Effect = (
     OpenTurn
     | Anticipate
     | WatchSpeech
+    | ReleaseSound
     | StopWatching
     | ForgetSound
     | EndListening

@@ -53,7 +53,10 @@ class Hearing:
         ring = self._ear.ring
         mark = max(round(opening.mark_ms * SAMPLES_PER_MS), ring.start)
         at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
-        audio = TurnAudio(detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark))
+        audio = TurnAudio(
+            detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark),
+            released=opening.source == "follow_up",  # which speech has opened
+        )
         audio.append(ring.since(mark))
         return audio
 

@@ -26,6 +26,7 @@ from assistant.turn.events import (
     PlaybackEnded,
     PlaybackStarted,
     PlaySound,
+    ReleaseSound,
     SayLine,
     SayText,
     SourceBack,
@@ -90,7 +91,7 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
 def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
     match machine.state:
         case State.WAKING:
-            return replace(machine, state=State.LISTENING), []
+            return replace(machine, state=State.LISTENING), [ReleaseSound(machine.turn)]
         case State.FOLLOW_UP:
             turn = machine.turn + 1
             opened = replace(

@@ -25,6 +25,7 @@ from assistant.turn.events import (
     Muted,
     OpenTurn,
     PlaySound,
+    ReleaseSound,
     SayLine,
     SayText,
     SourceBack,
@@ -249,6 +250,8 @@ class Runner:
                 self._performers.brain.anticipate()
             case WatchSpeech(from_ms, after_ms):
                 self._hearing.watch(from_ms, after_ms)
+            case ReleaseSound() if self._turn is not None and self._turn.audio is not None:
+                self._turn.audio.release()
             case StopWatching():
                 self._hearing.unwatch()
             case ForgetSound():

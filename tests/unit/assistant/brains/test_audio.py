@@ -21,6 +21,19 @@ async def test_a_reader_gets_all_in_order_whenever_it_begins() -> None:
     assert await audio.complete() == b"aabb"
 
 
+async def test_nothing_is_given_before_somebody_speaks() -> None:
+    audio = TurnAudio(released=False)
+    audio.append(b"aa")
+    reading = asyncio.create_task(_read(audio))
+    await _settle()
+    audio.append(b"bb")
+    await _soon(audio.taken())  # a reader that is given nothing holds up nobody
+    assert not reading.done()
+    audio.release()
+    audio.finish()
+    assert await reading == b"aabb"
+
+
 async def test_nothing_is_kept_after_the_end() -> None:
     audio = TurnAudio()
     audio.finish()

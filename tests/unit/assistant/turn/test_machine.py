@@ -17,6 +17,7 @@ from assistant.turn.events import (
     PlaybackEnded,
     PlaybackStarted,
     PlaySound,
+    ReleaseSound,
     SayLine,
     SayText,
     SourceBack,
@@ -78,7 +79,7 @@ ROWS: list[Row] = [
     ("no wake sound in the first 400 ms", WAKING, Tick(1_399), State.WAKING, []),
     ("wake sound after 400 ms of silence", WAKING, Tick(1_400), State.WAKING, [PlaySound("wake")]),
     ("it plays once", replace(WAKING, sounded=True), Tick(1_500), State.WAKING, []),
-    ("the command begins", WAKING, SpeechStarted(1_300), State.LISTENING, []),
+    ("the command begins", WAKING, SpeechStarted(1_300), State.LISTENING, [ReleaseSound(1)]),
     (
         "five seconds are waited for it",
         replace(WAKING, sounded=True),
