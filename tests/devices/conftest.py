@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from audio.frames import SAMPLE_RATE
+from audio.wav import read_wav, write_wav
 from tests.devices.pulse import MARK
 
 
@@ -21,4 +23,15 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("clip") / "sentence.wav"
     sentence = "turn on the light in the dining room"
     subprocess.run(["flite", "-voice", "slt", "-t", sentence, "-o", str(path)], check=True)
+    return path
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Path:
+    """Wake word and command in one breath, made by flite."""
+    path = tmp_path / "command.wav"
+    words = "okay naboo, turn off the dining room light"
+    subprocess.run(["flite", "-voice", "rms", "-t", words, "-o", str(path)], check=True)
+    silence = bytes(SAMPLE_RATE)  # half a second
+    write_wav(path, silence + read_wav(path) + silence, SAMPLE_RATE)
     return path

@@ -116,6 +116,7 @@ class Recorder:
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
         self._started = time.monotonic()
+        self._read = 0  # samples
 
     @property
     def now(self) -> float:
@@ -124,7 +125,13 @@ class Recorder:
 
     async def read(self, seconds: float) -> bytes:
         """The next piece of that length: mono int16 at RATE."""
-        return await self._stream.readexactly(int(seconds * RATE) * 2)
+        samples = int(seconds * RATE)
+        self._read += samples
+        return await self._stream.readexactly(samples * 2)
+
+    async def until(self, moment: float) -> bytes:
+        """All that was not read yet, up to so many seconds since the beginning."""
+        return await self.read(max(0.0, moment - self._read / RATE))
 
 
 @asynccontextmanager

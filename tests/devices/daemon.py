@@ -1,0 +1,76 @@
+"""`hearth run` as a process of its own, and what it says."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def settings(folder: Path, **more: str) -> dict[str, str]:
+    """The surroundings of a daemon in the embedded house; `more` is SECTION__KEY="value"."""
+    given = {
+        "ASSISTANT__DATA": str(folder / "data"),
+        "HOME_ASSISTANT__URL": "demo",
+        "BRAIN__ORDER": '["offline"]',
+        "VOICE__ENGINE": "espeak",
+        "HTTP__PORT": str(free_port()),
+        **more,
+    }
+    return {**os.environ, **{f"HEARTH_{name}": value for name, value in given.items()}}
+
+
+class Daemon:
+    """The process while it runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.out, self.err = process.stdout, process.stderr
+
+    async def says(self, words: str) -> str:
+        """The next line on stdout with these words in it."""
+        return await _line_with(self.out, words)
+
+    async def shows(self, words: str) -> str:
+        """The next such line on stderr."""
+        return await _line_with(self.err, words)
+
+
+@asynccontextmanager
+async def daemon(surroundings: dict[str, str]) -> AsyncIterator[Daemon]:
+    """Run it until it listens; in the end it is told to stop, and must do so well."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "assistant", "run"),
+        env=surroundings,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        running = Daemon(process)
+        await running.shows("listening for okay_nabu")
+        yield running
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        async with asyncio.timeout(10):
+            code = await process.wait()
+    assert code == 0
+
+
+async def _line_with(stream: asyncio.StreamReader, words: str) -> str:
+    seen = []
+    async with asyncio.timeout(30):
+        while line := (await stream.readline()).decode():
+            seen.append(line)
+            if words in line:
+                return line
+    raise AssertionError(f"it ended without {words!r}: {seen}")
