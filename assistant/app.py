@@ -4,17 +4,14 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from assistant.clock import Clock, SystemClock
+from assistant.bridge import Bridge, open_bridge
+from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.journal.records import new_id
-from assistant.journal.store import Store
 from assistant.minds import open_minds
-from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
-from assistant.tools.toolbox import Toolbox
 from assistant.turn.ear import Ear
 from assistant.turn.language import Languages
 from assistant.turn.live import Performers
@@ -28,28 +25,8 @@ from audio.errors import AudioError
 from audio.player import NullPlayer, Player
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
-from integrations.home_assistant.client import HomeAssistant
-from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import ServerSpec, home_assistant_server
-
-if TYPE_CHECKING:
-    from integrations.demo_home.server import DemoHome
 
 _log = logging.getLogger(__name__)
-DEMO = "demo"  # as home_assistant.url
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """The house and its tools, without anybody who listens or speaks."""
-
-    store: Store
-    home: HomeAssistant
-    hub: McpHub
-    tools: Toolbox
-    works: Works
-    catalogue: Catalogue
-    demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +56,9 @@ async def open_app(
         minds = await stack.enter_async_context(
             open_minds(settings, bridge, clock, resident=resident)
         )
+        works = await stack.enter_async_context(
+            Works(settings, bridge.tools, bridge.catalogue, clock)
+        )
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
         if hears:
@@ -88,7 +68,7 @@ async def open_app(
             stack.callback(ear.close)
         log = TurnLog(bridge.store)
         runner = Runner(
-            Performers(minds.ladder, bridge.works.runner_of_calls(resident=resident), mouth),
+            Performers(minds.ladder, works.runner_of_calls(resident=resident), mouth),
             ear,
             bridge.catalogue,
             clock,
@@ -98,57 +78,9 @@ async def open_app(
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles={word.model: word.profile for word in settings.wake.words if word.profile},
         )
-        bridge.works.serve(minds, runner, log)
+        works.serve(minds, runner, log)
         await stack.enter_async_context(runner)
         yield App(settings, bridge, runner, log, minds.notices)
-
-
-@asynccontextmanager
-async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]:
-    """The house, its tool servers and the store. Raises ConfigError and StoreError."""
-    async with AsyncExitStack() as stack:
-        demo = None
-        url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
-        if url == DEMO:
-            # Imported late: mcp's server part takes as long as all the rest of a short command.
-            from integrations.demo_home.server import DemoHome
-
-            demo = await stack.enter_async_context(DemoHome())
-            url, token = demo.url, demo.token
-        store = await stack.enter_async_context(Store(settings.database, clock))
-        tls = (settings.home_assistant.verify_tls, settings.home_assistant.ca_file)
-        home = await stack.enter_async_context(HomeAssistant(url, token, *tls))
-        servers = [
-            home_assistant_server(url, token, verify_tls=tls[0], ca_file=tls[1]),
-            *_other_servers(settings),
-        ]
-        hub = await stack.enter_async_context(McpHub(servers))
-        catalogue = Catalogue()
-        area = settings.assistant.area
-        tools = Toolbox(hub, home, store, catalogue, clock, area=area)
-        works = await stack.enter_async_context(Works(settings, tools, catalogue, clock))
-        yield Bridge(store, home, hub, tools, works, catalogue, demo)
-
-
-def _other_servers(settings: Settings) -> list[ServerSpec]:
-    """The tool servers of the configuration, beside Home Assistant's own."""
-    return [
-        ServerSpec(
-            name=server.name,
-            transport=server.transport,
-            url=server.url,
-            headers={key: value.get_secret_value() for key, value in server.headers.items()},
-            command=server.command,
-            args=server.args,
-            env={key: value.get_secret_value() for key, value in server.env.items()},
-            cwd=server.cwd or None,
-            timeout_s=server.timeout_s,
-            trust=server.trust,
-            allow=server.allow,
-            deny=server.deny,
-        )
-        for server in settings.mcp.servers
-    ]
 
 
 def _languages(settings: Settings) -> Languages:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from assistant.brains.absent import AbsentBrain
 from assistant.brains.briefing import Briefer
@@ -19,6 +19,7 @@ from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.protocol import Brain, FaultKind
 from assistant.brains.recognizer import make_recognizer
 from assistant.brains.rungs import CLOUD
+from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -31,9 +32,6 @@ from integrations.gemini.live import LiveClient
 from integrations.gemini.models import ModelRow, model_row
 from integrations.gemini.once import OnceClient
 from integrations.owner import OwnedTasks
-
-if TYPE_CHECKING:
-    from assistant.app import Bridge
 
 _log = logging.getLogger(__name__)
 NO_CONSENT = (
@@ -55,7 +53,7 @@ class Minds:
 
 @asynccontextmanager
 async def open_minds(
-    settings: Settings, bridge: "Bridge", clock: Clock, *, resident: bool
+    settings: Settings, bridge: Bridge, clock: Clock, *, resident: bool
 ) -> AsyncIterator[Minds]:
     """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
 
@@ -113,7 +111,7 @@ class _Maker:
     def __init__(
         self,
         settings: Settings,
-        bridge: "Bridge",
+        bridge: Bridge,
         clock: Clock,
         briefer: Briefer,
         stack: AsyncExitStack,

@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assistant.app import Bridge, open_bridge
 from assistant.brains.briefing import Briefer
+from assistant.bridge import Bridge, open_bridge
 from assistant.cli.command import Command, Failed
 from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.tools.menu import MenuEntry
+from assistant.works import Works
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for the house; a turn waits far less, here somebody wants to see everything
@@ -46,7 +47,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if profile and profile not in settings.profiles:
         raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
     clock = SystemClock()
-    async with open_bridge(settings, clock) as bridge:
+    async with (
+        open_bridge(settings, clock) as bridge,
+        Works(settings, bridge.tools, bridge.catalogue, clock),  # for the tools that it offers
+    ):
         if profile is not None:
             told = await _instruction(bridge, settings, clock, profile)
             print(json.dumps(told, ensure_ascii=False) if arguments.json else told)
