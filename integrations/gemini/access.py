@@ -4,6 +4,7 @@ What google-genai would take from its own environment variables (another key, Ve
 API version) is given here, so that only Hearth's settings count.
 """
 
+import asyncio
 import logging
 import warnings
 from dataclasses import dataclass, field
@@ -83,6 +84,28 @@ async def close_client(client: "Client") -> None:
     """Close what the client keeps open for plain requests."""
     await client.aio.aclose()
     client.close()
+
+
+class LazyClient:
+    """google-genai's client, made in a thread when first asked for: the import takes long."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._client: Client | None = None
+        self._making = asyncio.Lock()
+
+    async def get(self) -> "Client":
+        """The one client. Raises as `make_client`, and tries again the next time."""
+        async with self._making:
+            if self._client is None:
+                self._client = await asyncio.to_thread(make_client, self._access)
+            return self._client
+
+    async def close(self) -> None:
+        """Close what was opened, if anything was."""
+        client, self._client = self._client, None
+        if client is not None:
+            await close_client(client)
 
 
 def _usable_key(given: str) -> str:

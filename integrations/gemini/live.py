@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from integrations.errors import IntegrationError, Refused, Unavailable
-from integrations.gemini.access import Access, close_client, make_client
+from integrations.gemini.access import Access, LazyClient
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import Closed, LiveEvent
 from integrations.gemini.faults import fault_of
@@ -22,7 +22,7 @@ from integrations.gemini.setup import AUDIO_MIME, LiveSetup, live_config, tools_
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from google.genai import Client, types
+    from google.genai import types
     from google.genai.live import AsyncSession
 
 log = logging.getLogger(__name__)
@@ -189,8 +189,7 @@ class LiveClient:
         self._tasks = OwnedTasks()
         # Of connections that are not over, and their sessions from the moment that they are open.
         self._owners: dict[asyncio.Task[None], LiveSession | None] = {}
-        self._client: Client | None = None
-        self._making = asyncio.Lock()
+        self._sdk = LazyClient(access)
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -211,12 +210,11 @@ class LiveClient:
                 await asyncio.wait(self._owners, timeout=CLOSE_S)
             await self._tasks.__aexit__(kind, error, traceback)
         finally:
-            if self._client is not None:
-                await close_client(self._client)
+            await self._sdk.close()
 
     async def warm(self) -> None:
         """Import and prepare what the first connect needs (about a second). Raises as connect."""
-        await self._sdk()
+        await self._sdk.get()
 
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
@@ -252,7 +250,7 @@ class LiveClient:
         session: LiveSession | None = None
         reason: IntegrationError | None = None  # None: we closed it
         try:
-            client = await self._sdk()
+            client = await self._sdk.get()
             live = client.aio.live.connect(model=setup.row.name, config=live_config(setup))
             async with live as wire:
                 if wire.setup_complete is None:
@@ -282,13 +280,6 @@ class LiveClient:
         assert owner is not None
         session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)
         return session
-
-    async def _sdk(self) -> "Client":
-        """The client, made at first use in a thread: the import takes long."""
-        async with self._making:
-            if self._client is None:
-                self._client = await asyncio.to_thread(make_client, self._access)
-            return self._client
 
     def _fault(self, error: BaseException, setup: LiveSetup) -> IntegrationError:
         """Why no session opened."""

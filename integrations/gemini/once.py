@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from integrations.errors import Blocked, IntegrationError
-from integrations.gemini.access import Access, close_client, make_client
+from integrations.gemini.access import Access, LazyClient
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed
 from integrations.gemini.faults import fault_of
@@ -75,8 +75,7 @@ class OnceClient:
         """`patience_s`: real seconds for the first piece of an answer, and between two pieces."""
         self.access = access
         self._patience_s = patience_s
-        self._client: Client | None = None
-        self._making = asyncio.Lock()
+        self._sdk = LazyClient(access)
 
     async def __aenter__(self) -> Self:
         """Nothing is opened before the first request."""
@@ -89,9 +88,7 @@ class OnceClient:
         trace: TracebackType | None,
     ) -> None:
         """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await close_client(client)
+        await self._sdk.close()
 
     def converse(self, setup: OnceSetup) -> "OnceConversation":
         """A new conversation. Does no I/O."""
@@ -99,11 +96,7 @@ class OnceClient:
 
     async def sdk(self) -> "Client":
         """The client of google-genai, made at the first call. Raises IntegrationError."""
-        async with self._making:
-            if self._client is None:
-                # Importing the SDK takes more than half a second.
-                self._client = await asyncio.to_thread(make_client, self.access)
-            return self._client
+        return await self._sdk.get()
 
 
 class OnceConversation:

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.app import open_app
 from integrations.errors import Misconfigured
-from integrations.gemini import live, once
+from integrations.gemini import access
 from integrations.gemini.access import Access
 from tests.pipeline.rig import offline_settings
 
@@ -35,8 +35,7 @@ async def test_gemini_is_prepared_only_in_a_process_that_stays(
     resident: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     makers = Makers()
-    for module in (live, once):
-        monkeypatch.setattr(module, "make_client", makers.make)
+    monkeypatch.setattr(access, "make_client", makers.make)
     settings = offline_settings(
         tmp_path,
         brain={"order": ["gemini-live", "gemini-once", "offline"]},
