@@ -36,6 +36,8 @@ class Entity:
     device_class: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     exposed: bool = True  # may the assistant see it
+    device_id: str | None = None
+    features: int = 0  # `supported_features`, a bit field of its domain
 
     @property
     def domain(self) -> str:
@@ -55,6 +57,9 @@ class House:
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
+    # What a script or automation touches, as far as Home Assistant tells (`search/related`);
+    # without a row here, or with an empty one, nobody knows.
+    touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def exposed(self) -> list[Entity]:
         """The entities that the assistant may see."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.tools.outcome import Tier
+from assistant.tools.outcome import Image, Tier
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
@@ -27,6 +27,7 @@ class BuiltInResult:
     data: str = ""  # what was asked for, where a sentence does not hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
+    image: Image | None = None  # a picture, for a brain that takes images
 
 
 Run = Callable[[Mapping[str, Any], BuiltInRequest], Awaitable[BuiltInResult]]
@@ -41,6 +42,7 @@ class BuiltIn:
     schema: Mapping[str, Any]  # JSON Schema of the arguments
     tier: Tier
     run: Run  # gets arguments that fit the schema; raises IntegrationError where it cannot
+    replaces: frozenset[str] = frozenset()  # further tools of the home, by suffix, that it hides
 
 
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
