@@ -56,9 +56,7 @@ async def open_app(
         minds = await stack.enter_async_context(
             open_minds(settings, bridge, clock, resident=resident)
         )
-        works = await stack.enter_async_context(
-            Works(settings, bridge.tools, bridge.catalogue, clock)
-        )
+        works = await stack.enter_async_context(Works(settings, bridge, clock))
         mouth = _mouth(settings, player)
         stack.callback(mouth.close)
         if hears:

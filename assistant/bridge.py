@@ -10,6 +10,7 @@ from assistant.config.schema import Settings
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.toolbox import Toolbox
+from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
@@ -29,6 +30,7 @@ class Bridge:
     hub: McpHub
     tools: Toolbox
     catalogue: Catalogue
+    cameras: Cameras
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
 
@@ -55,7 +57,7 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         catalogue = Catalogue()
         area = settings.assistant.area
         tools = Toolbox(hub, home, store, catalogue, clock, area=area)
-        yield Bridge(store, home, hub, tools, catalogue, demo)
+        yield Bridge(store, home, hub, tools, catalogue, Cameras(url, token, *tls), demo)
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:

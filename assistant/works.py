@@ -7,6 +7,7 @@ from typing import Self
 
 from assistant.brains.gemini_once import ThinkResult
 from assistant.brains.protocol import BrainFault, Spent
+from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.jobs.keeper import Jobs
@@ -15,13 +16,14 @@ from assistant.jobs.tell import Teller
 from assistant.jobs.thinker import Guidance, RunCall
 from assistant.journal.records import TurnRecord
 from assistant.minds import Minds, may_use_cloud
-from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.camera import Looking
 from assistant.tools.builtin.long_work import LongWork
 from assistant.tools.builtin.think import Thinking
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.builtin.weather import Weather
 from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
 from integrations.gemini.declarations import Declaration
+from integrations.gemini.once import Picture
 
 _THINKING = "medium"  # of a hard question, where neither settings nor profile say more
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
@@ -30,9 +32,8 @@ _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
 class Works:
     """Made with the tools, so that the menu is whole; `serve` then says who thinks and speaks."""
 
-    def __init__(
-        self, settings: Settings, tools: Toolbox, catalogue: Catalogue, clock: Clock
-    ) -> None:
+    def __init__(self, settings: Settings, bridge: Bridge, clock: Clock) -> None:
+        tools, catalogue = bridge.tools, bridge.catalogue
         self._tools = tools
         self._catalogue = catalogue
         self._clock = clock
@@ -44,9 +45,13 @@ class Works:
         teller = Teller(catalogue, self if thinks else None, self._spent)
         self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
         tools.offer(*LongWork(self.jobs, catalogue).tools())
+        home = bridge.home
+        tools.offer(Weather(home, lambda: home.house, catalogue, clock).tool())
         if thinks:
             thinking = Thinking(self, tools, self.jobs, self._guide, self._spent, catalogue)
-            tools.offer(thinking.tool())
+            snap = bridge.cameras.snapshot
+            looking = Looking(self, snap, lambda: home.house, self._guide, self._spent, catalogue)
+            tools.offer(thinking.tool(), looking.tool())
 
     async def __aenter__(self) -> Self:
         await self.jobs.__aenter__()
@@ -79,6 +84,7 @@ class Works:
         rounds: int,
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
     ) -> ThinkResult:
         """Hand a question to `gemini.once_model`, unless the day's money is spent."""
         if self._minds is None or self._minds.thinker is None:
@@ -93,6 +99,7 @@ class Works:
             rounds=rounds,
             thinking=thinking,
             spend=spend,
+            picture=picture,
         )
 
     def _announce(self, text: str, language: str) -> None:

@@ -35,7 +35,14 @@ from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed
 from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow, cost_usd
-from integrations.gemini.once import OnceCalls, OnceEnd, OnceEvent, OnceSetup, OnceText
+from integrations.gemini.once import (
+    OnceCalls,
+    OnceEnd,
+    OnceEvent,
+    OnceSetup,
+    OnceText,
+    Picture,
+)
 
 _NATURAL = (None, "STOP")  # finishReason of an answer that is whole
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
@@ -50,6 +57,10 @@ class Conversation(Protocol):
 
     def read(self, text: str) -> None:
         """Add a text of the person."""
+        ...
+
+    def see(self, picture: Picture, text: str) -> None:
+        """Add a picture, and what the person wants to know of it."""
         ...
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
@@ -107,16 +118,20 @@ class GeminiOnceBrain:
         rounds: int,
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
     ) -> ThinkResult:
         """Work on a question outside of any turn, for as many requests as `rounds`.
 
         `call` runs one tool; calls that come together run side by side. `thinking`: a level such
-        as "high"; `spend` is told of the cost of each request. Never raises for what the
-        service does; what `call` raises comes in a group.
+        as "high"; `spend` is told of the cost of each request; `picture`: what the question is
+        about. Never raises for what the service does; what `call` raises comes in a group.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
-        conversation.read(question)
+        if picture is None:
+            conversation.read(question)
+        else:
+            conversation.see(picture, question)
         dialogue = Dialogue(conversation, self._row, rounds)
         text, fault = "", None
 

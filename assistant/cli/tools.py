@@ -49,7 +49,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     clock = SystemClock()
     async with (
         open_bridge(settings, clock) as bridge,
-        Works(settings, bridge.tools, bridge.catalogue, clock),  # for the tools that it offers
+        Works(settings, bridge, clock),  # for the tools that it offers
     ):
         if profile is not None:
             told = await _instruction(bridge, settings, clock, profile)

@@ -8,6 +8,7 @@ from assistant.brains.protocol import BrainFault, Spent
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from integrations.gemini.declarations import Declaration
+from integrations.gemini.once import Picture
 
 RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
 # Told of each further piece of what a work costs; the work by its id (see `BuiltInRequest.id`).
@@ -41,8 +42,10 @@ class Thinker(Protocol):
         rounds: int,
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
     ) -> Thought:
         """Answer the question in at most so many rounds; `spend` is told of each as it is paid.
+        `picture`: what the question is about.
 
         Never raises for what the service does; what `call` raises may come in a group.
         """

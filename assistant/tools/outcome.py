@@ -1,6 +1,6 @@
 """What became of one tool call: the entry that the brain, the journal and `--json` all see."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -44,14 +44,6 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """A picture that belongs to a result."""
-
-    data: bytes = field(repr=False)
-    mime_type: str  # "image/jpeg"
-
-
-@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """One call from the request to what was seen."""
 
@@ -69,4 +61,3 @@ class ToolOutcome:
     retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
     running: bool = False  # it goes on in the background: this is not its end
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
-    image: Image | None = None  # for a brain that takes images; never kept in the journal

@@ -9,7 +9,7 @@ import logging
 import wave
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -32,6 +32,14 @@ PATIENCE_S = 10.0  # for the first piece of an answer, and between two pieces
 _DECLINED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "ESCALATION"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What the model is shown."""
+
+    data: bytes = field(repr=False)
+    mime_type: str  # "image/jpeg", "image/png", "image/webp", "image/heic" or "image/heif"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,11 @@ class OnceConversation:
     def read(self, text: str) -> None:
         """The person has written this."""
         self._add_user({"text": text})
+
+    def see(self, picture: Picture, text: str) -> None:
+        """The person shows this and has written `text` about it."""
+        blob: types.BlobDict = {"data": picture.data, "mime_type": picture.mime_type}
+        self._add_user({"inline_data": blob}, {"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
         """What became of the calls: all of the last OnceCalls, in one go."""

@@ -22,6 +22,7 @@ _GENERATION = (
     *("temperature", "topP", "topK", "maxOutputTokens", "seed", "candidateCount"),
     *("stopSequences", "thinkingConfig"),
 )
+_PICTURES = ("image/jpeg", "image/png", "image/webp", "image/heic", "image/heif")
 _KINDS = ("text", "inlineData", "functionCall", "functionResponse")
 
 
@@ -91,7 +92,18 @@ def _check_content(content: Any, where: str, place: int) -> None:
         if sum(kind in inside for kind in _KINDS) != 1:
             raise Refusal(f"{at}.data: required oneof field 'data' must have one initialized field")
         if "inlineData" in inside:
-            _sound(inside["inlineData"], f"{at}.inline_data")
+            _check_blob(inside["inlineData"], f"{at}.inline_data")
+
+
+def _check_blob(blob: Any, where: str) -> None:
+    """A recording or a picture; the kinds are those of "Image understanding" (Gemini API)."""
+    kind = blob.get("mimeType") if isinstance(blob, dict) else None
+    if kind not in _PICTURES:
+        _sound(blob, where)
+        return
+    fields = known_fields(blob, ("data", "mimeType"), where)
+    if not decoded(fields.get("data"), f"{where}.data"):
+        raise Refusal("Unable to process input image. Please retry or report.")
 
 
 def _sound(blob: Any, where: str) -> bytes:
@@ -113,7 +125,7 @@ def _sound(blob: Any, where: str) -> bytes:
 def _newest_sound(contents: list[Json]) -> bytes:
     for content in reversed(contents):
         for part in content["parts"]:
-            if "inlineData" in part:
+            if part.get("inlineData", {}).get("mimeType") == "audio/wav":
                 return _sound(part["inlineData"], "inline_data")
     return b""
 

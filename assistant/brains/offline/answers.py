@@ -3,7 +3,7 @@
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.parse import Command
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.home_assistant.house import House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
@@ -37,6 +37,8 @@ def answer_outcome(
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
+    if outcome.tier is Tier.READ and outcome.sentence:
+        return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         return _done(command, outcome, what, say, language)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.brains.offline.parse import Command
+from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.menu import Menu
 from integrations.home_assistant.house import Entity, House
 
@@ -27,8 +28,9 @@ class Call:
 
 _INTEGERS = ("brightness", "position", "percentage", "volume_level", "temperature", "volume_step")
 _CLIMATE = "HassClimateSetTemperature"
-# Home Assistant names its tools after the intents; these two sentences lead to another's tool.
+# Home Assistant names its tools after the intents; these sentences lead to another tool.
 _SAME_TOOL = {
+    "HassGetWeather": WEATHER_FORECAST,
     "HassShoppingListAddItem": "HassListAddItem",
     "HassShoppingListCompleteItem": "HassListCompleteItem",
 }
@@ -58,7 +60,9 @@ def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
     if entry is None:
         return Problem("offline.no_tool", {})
     wanted = _target(command, house) | _values(command)
-    if command.intent in _SAME_TOOL:
+    if command.intent == "HassGetWeather":
+        wanted = {"when": TODAY} | wanted
+    elif command.intent in _SAME_TOOL:
         name = _shopping_list(house)
         if name is None:
             return Problem("offline.no_list", {})

@@ -93,6 +93,33 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "requires_context": {"domain": "vacuum"},
             },
         ],
+        "HassGetWeather": [
+            {
+                "sentences": [
+                    "<what_is> [the] weather [like] today",
+                    "<what_is> today's weather [forecast]",
+                    "(will it|is it going to) rain today",
+                ],
+                "slots": {"when": "today"},
+            },
+            {
+                "sentences": [
+                    "<what_is> [the] weather [like] tomorrow",
+                    "what will [the] weather be [like] tomorrow",
+                    "<what_is> tomorrow's weather [forecast]",
+                    "(will it|is it going to) rain tomorrow",
+                ],
+                "slots": {"when": "tomorrow"},
+            },
+            {
+                "sentences": [
+                    "<what_is> [the] weather [like] (this week|[in|over] the next [few] days)",
+                    "what will [the] weather be [like] (this week|[in|over] the next [few] days)",
+                    "<what_is> [the] weather forecast [for (this|the) week]",
+                ],
+                "slots": {"when": "week"},
+            },
+        ],
         "HassGetState": [
             {
                 "sentences": ["<what_is> [<the>] {name}"],
@@ -107,6 +134,27 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "sentences": [
                     "<establece_sube_baja> [el|la] {area} a {temperature}(([ ]°)|( grados))",
                 ]
+            },
+        ],
+        "HassGetWeather": [
+            {
+                "sentences": ["(va a llover|lloverá) hoy"],
+                "slots": {"when": "today"},
+            },
+            {
+                "sentences": [
+                    "qué tiempo (hará|va a hacer) mañana",
+                    "cómo (estará|va a estar) el tiempo mañana",
+                    "(va a llover|lloverá) mañana",
+                ],
+                "slots": {"when": "tomorrow"},
+            },
+            {
+                "sentences": [
+                    "qué tiempo (hará|va a hacer) (esta semana|[en] los próximos días)",
+                    "cuál es la previsión del tiempo [(de|para) (esta|la) semana]",
+                ],
+                "slots": {"when": "week"},
             },
         ],
         "HassGetState": [

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.tools.outcome import Image, Tier
+from assistant.tools.outcome import Tier
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
@@ -27,7 +27,6 @@ class BuiltInResult:
     data: str = ""  # what was asked for, where a sentence does not hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
-    image: Image | None = None  # a picture, for a brain that takes images
 
 
 Run = Callable[[Mapping[str, Any], BuiltInRequest], Awaitable[BuiltInResult]]
@@ -43,6 +42,7 @@ class BuiltIn:
     tier: Tier
     run: Run  # gets arguments that fit the schema; raises IntegrationError where it cannot
     replaces: frozenset[str] = frozenset()  # further tools of the home, by suffix, that it hides
+    needed: Callable[[], bool] = lambda: True  # whether this house has anything to use it on
 
 
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}

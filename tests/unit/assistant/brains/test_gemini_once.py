@@ -38,7 +38,14 @@ from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed
 from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import Prices, model_row
-from integrations.gemini.once import OnceCalls, OnceEnd, OnceEvent, OnceSetup, OnceText
+from integrations.gemini.once import (
+    OnceCalls,
+    OnceEnd,
+    OnceEvent,
+    OnceSetup,
+    OnceText,
+    Picture,
+)
 from tests.unit.assistant.brains.scripted import House, outcome_of, play
 
 ROW = replace(
@@ -58,7 +65,7 @@ class Conversation:
 
     def __init__(self, setup: OnceSetup, rounds: list[Round]) -> None:
         self.setup = setup
-        self.told: list[str | bytes | list[FunctionAnswer]] = []
+        self.told: list[str | bytes | tuple[Picture, str] | list[FunctionAnswer]] = []
         self.may_call: list[bool] = []
         self.open = 0
         self._rounds = rounds
@@ -68,6 +75,9 @@ class Conversation:
 
     def read(self, text: str) -> None:
         self.told.append(text)
+
+    def see(self, picture: Picture, text: str) -> None:
+        self.told.append((picture, text))
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
         self.told.append(list(answers))
@@ -335,7 +345,11 @@ async def test_a_closed_turn_closes_its_request(service: Play) -> None:
 
 
 async def think(
-    service: Service, house: House, rounds: int = 15, bill: list[Spent] | None = None
+    service: Service,
+    house: House,
+    rounds: int = 15,
+    bill: list[Spent] | None = None,
+    picture: Picture | None = None,
 ) -> ThinkResult:
     async def spend(spent: Spent) -> None:
         if bill is not None:
@@ -350,7 +364,15 @@ async def think(
         rounds=rounds,
         thinking="high",
         spend=spend,
+        picture=picture,
     )
+
+
+async def test_a_question_about_a_picture_goes_with_it(service: Play, house: House) -> None:
+    shown = Picture(b"jpeg", "image/jpeg")
+    made = service([OnceText("A dog."), STOP])
+    assert (await think(made, house, picture=shown)).text == "A dog."
+    assert made.talk.told == [(shown, "why?")]
 
 
 async def test_a_question_is_worked_on_with_tools(service: Play, house: House) -> None:

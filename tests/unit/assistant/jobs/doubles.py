@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from assistant.brains.protocol import BrainFault, Spent, Usage
 from assistant.jobs.thinker import RunCall
 from integrations.gemini.declarations import Declaration
+from integrations.gemini.once import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ class Thinker:
         rounds: int,
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
     ) -> Thought:
+        assert picture is None
         names = tuple(one.name for one in declarations)
         self.asked.append(Asked(question, instruction, names, call, rounds, thinking))
         self._answers.append(asyncio.get_running_loop().create_future())

@@ -9,7 +9,11 @@ import pytest
 from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.protocol import BrainFault, TurnRequest
-from assistant.tools.outcome import Decision, Observed, Status
+from assistant.clock import VirtualClock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.weather import Weather
+from assistant.tools.menu import Menu, build_menu
+from assistant.tools.outcome import Decision, Observed, Status, Tier
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
@@ -36,6 +40,13 @@ class BrokenRecognizer(FreeRecognizer):
 
     def transcribe(self, pcm: bytes) -> str:
         raise InputUnusable("The model folder is empty.")
+
+
+class NoForecasts:
+    """A home that is not asked: the tool is only offered here."""
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        raise AssertionError(kind)
 
 
 @pytest.fixture
@@ -183,3 +194,29 @@ async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> No
     turn = brain(BrokenRecognizer()).begin(TurnRequest("t", "en", "voice", None, audio))
     events = [event async for event in turn.events()]
     assert events == [BrainFault("broken", "The model folder is empty.", retryable=False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "when"),
+    [
+        ("what is the weather tomorrow", "en", "tomorrow"),
+        ("lloverá mañana", "es", "tomorrow"),
+        ("what's the weather like", "en", "today"),
+    ],
+)
+async def test_the_weather_is_asked_of_its_own_tool_and_its_sentence_said(
+    text: str, language: str, when: str
+) -> None:
+    house = corpus_house()
+    clock = VirtualClock()
+    tool = Weather(NoForecasts(), lambda: house, Catalogue(), clock).tool()
+
+    async def menu() -> Menu:
+        return build_menu((), {}, (tool,))
+
+    brain = OfflineBrain(lambda: house, menu, FreeRecognizer(), Catalogue(), clock)
+    turn = await run(brain, typed(text, language), tier=Tier.READ, sentence="It will be sunny.")
+    assert [(call.name, call.arguments) for call in turn.calls] == [
+        ("weather_forecast", {"when": when})
+    ]
+    assert turn.answer == "It will be sunny."

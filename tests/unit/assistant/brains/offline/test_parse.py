@@ -77,6 +77,25 @@ def test_spanish(text: str, commands: list[str]) -> None:
     assert understood(text, "es") == commands
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "when"),
+    [
+        ("what's the weather like", "en", None),
+        ("what is the weather today", "en", "today"),
+        ("is it going to rain tomorrow", "en", "tomorrow"),
+        ("what will the weather be like tomorrow", "en", "tomorrow"),
+        ("what is the weather forecast for the week", "en", "week"),
+        ("qué tiempo hace hoy", "es", None),
+        ("lloverá mañana", "es", "tomorrow"),
+        ("qué tiempo hará esta semana", "es", "week"),
+    ],
+)
+def test_questions_about_the_weather(text: str, language: str, when: str | None) -> None:
+    command = PARSER.parse(text, language)
+    assert command is not None
+    assert (command.intent, command.slots.get("when")) == ("HassGetWeather", when)
+
+
 @pytest.mark.parametrize("language", ["es-MX", "en-GB"])
 def test_a_region_uses_its_language(language: str) -> None:
     assert understood("qué hora es" if language == "es-MX" else "what time is it", language)

@@ -1,0 +1,189 @@
+"""`weather_forecast`: today, tomorrow or the week, from the home's own weather entity."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.outcome import Tier
+from assistant.tools.resolve import is_called
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.weather import Commands, Forecast, forecasts
+
+WEATHER_FORECAST = "weather_forecast"
+TODAY, TOMORROW, WEEK = "today", "tomorrow", "week"
+DAYS = 7  # of a week
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What is expected of one day."""
+
+    day: date
+    condition: str | None  # Home Assistant's word
+    high: float | None  # in the entity's unit
+    low: float | None
+    rain_percent: float | None  # the highest of the day
+
+
+class Weather:
+    """Answers from the home's weather entity; the picture says how it is now."""
+
+    def __init__(
+        self, home: Commands, house: Callable[[], House], catalogue: Catalogue, clock: Clock
+    ) -> None:
+        """`house`: the newest picture."""
+        self._home = home
+        self._house = house
+        self._catalogue = catalogue
+        self._clock = clock
+
+    def tool(self) -> BuiltIn:
+        """The tool for the menu."""
+        return BuiltIn(
+            name=WEATHER_FORECAST,
+            description="The weather at home: how it is now, and what is expected today, tomorrow "
+            "or in the next days.",
+            schema={
+                "type": "object",
+                "properties": {
+                    "when": {"type": "string", "enum": [TODAY, TOMORROW, WEEK]},
+                    "name": {
+                        "type": "string",
+                        "description": "Only where the home has several: the weather entity.",
+                    },
+                },
+                "required": ["when"],
+            },
+            tier=Tier.READ,
+            run=self._run,
+            needed=lambda: bool(weather_entities(self._house())),
+        )
+
+    async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        entities = weather_entities(self._house())
+        name = arguments.get("name")
+        chosen = [one for one in entities if not name or is_called(one, str(name))]
+        if not chosen:
+            known = tuple(entity.name for entity in entities)
+            return self._failed("weather.no_entity", request.language, known)
+        weather = chosen[0]
+        today = self._clock.now().date()
+        days = by_day(await forecasts(self._home, weather), self._clock)
+        wanted = _wanted(str(arguments["when"]), today)
+        told = [day for day in days if day.day in wanted]
+        now = weather if arguments["when"] == TODAY else None
+        if not told and (now is None or now.state in ("unavailable", "unknown")):
+            return self._failed("weather.nothing", request.language)
+        sentences = [self._now(now, request.language)] if now is not None else []
+        sentences += [self._day(day, today, weather, request.language) for day in told]
+        return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
+
+    def _now(self, weather: Entity, language: str) -> str:
+        """How it is at this moment; "" where the entity does not say."""
+        degrees = weather.attributes.get("temperature")
+        condition = self._condition(weather.state, language)
+        if not isinstance(degrees, int | float) or not condition:
+            return ""
+        return self._catalogue.say(
+            "weather.now", language, condition=condition, degrees=f"{degrees:.0f}"
+        )
+
+    def _day(self, day: Day, today: date, weather: Entity, language: str) -> str:
+        """One sentence such as "Tomorrow: sunny, from 12 to 21 degrees"."""
+        say = self._catalogue.say
+        what = [self._condition(day.condition, language)]
+        if day.high is not None and day.low is not None:
+            what.append(
+                say("weather.range", language, low=f"{day.low:.0f}", high=f"{day.high:.0f}")
+            )
+        elif day.high is not None:
+            what.append(say("weather.high", language, high=f"{day.high:.0f}"))
+        if day.rain_percent:
+            what.append(say("weather.rain", language, percent=f"{day.rain_percent:.0f}"))
+        return say(
+            "weather.day",
+            language,
+            day=self._day_name(day.day, today, language),
+            what=", ".join(filter(None, what)),
+        )
+
+    def _day_name(self, day: date, today: date, language: str) -> str:
+        if day == today:
+            return self._catalogue.say("weather.today", language)
+        if day == today + timedelta(days=1):
+            return self._catalogue.say("weather.tomorrow", language)
+        name = self._catalogue.say(f"offline.weekday_{day.isoweekday()}", language)
+        return name[:1].upper() + name[1:]
+
+    def _condition(self, condition: str | None, language: str) -> str:
+        """In the person's language; a word that Home Assistant does not have is left out."""
+        try:
+            return self._catalogue.say(f"weather.is_{condition}", language)
+        except KeyError:
+            return ""
+
+    def _failed(self, key: str, language: str, options: tuple[str, ...] = ()) -> BuiltInResult:
+        sentence = self._catalogue.say(key, language)
+        return BuiltInResult(sentence, failed=True, valid_options=options)
+
+
+def weather_entities(house: House) -> list[Entity]:
+    """The weather entities that the assistant may see; those that can foretell come first."""
+    found = [entity for entity in house.exposed() if entity.domain == "weather"]
+    return sorted(found, key=lambda entity: not entity.attributes.get("supported_features"))
+
+
+def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
+    """Days in the order of their dates, from rows of days, half days or hours.
+
+    A day's own row gives its low as `low`; from hours the low is the lowest of them. The condition
+    of a day made of several rows is that of the warmest.
+    """
+    zone = clock.now().tzinfo
+    days: dict[date, list[Forecast]] = {}
+    for row in rows:
+        days.setdefault(row.when.astimezone(zone).date(), []).append(row)
+    return [_day_of(day, days[day]) for day in sorted(days)]
+
+
+def _day_of(day: date, rows: Sequence[Forecast]) -> Day:
+    highs = [row.high for row in rows if row.high is not None]
+    lows = [row.low for row in rows if row.low is not None] or (highs if len(rows) > 1 else [])
+    rains = [row.rain_percent for row in rows if row.rain_percent is not None]
+    warmest = max(rows, key=lambda row: row.high if row.high is not None else float("-inf"))
+    return Day(
+        day,
+        warmest.condition,
+        max(highs, default=None),
+        min(lows, default=None),
+        max(rains, default=None),
+    )
+
+
+def _wanted(when: str, today: date) -> set[date]:
+    if when == TODAY:
+        return {today}
+    if when == TOMORROW:
+        return {today + timedelta(days=1)}
+    return {today + timedelta(days=ahead) for ahead in range(DAYS)}
+
+
+def _data(weather: Entity, days: Sequence[Day]) -> str:
+    unit = weather.attributes.get("temperature_unit")
+    rows = [
+        {
+            "date": day.day.isoformat(),
+            "condition": day.condition,
+            "high": day.high,
+            "low": day.low,
+            "rain_percent": day.rain_percent,
+        }
+        for day in days
+    ]
+    told = {"weather": weather.name, "now": weather.state, "unit": unit, "days": rows}
+    return json.dumps(told, ensure_ascii=False)

@@ -1,0 +1,80 @@
+"""Pictures of the home's cameras, from a server on loopback."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from aiohttp import web
+
+from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.home_assistant import camera
+from integrations.home_assistant.camera import Cameras
+
+TOKEN = "the-token"
+Answer = Callable[[], web.Response]
+Serve = Callable[[Answer], Awaitable[str]]
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    runners: list[web.AppRunner] = []
+
+    async def start(answer: Answer) -> str:
+        async def handle(request: web.Request) -> web.Response:
+            assert request.path == "/api/camera_proxy/camera.door"
+            assert request.headers["Authorization"] == f"Bearer {TOKEN}"
+            return answer()
+
+        app = web.Application()
+        app.router.add_get("/{path:.*}", handle)
+        runners.append(web.AppRunner(app))
+        await runners[-1].setup()
+        site = web.TCPSite(runners[-1], "127.0.0.1", 0)
+        await site.start()
+        host, port = runners[-1].addresses[0][:2]
+        return f"http://{host}:{port}/"
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+async def test_the_picture_and_its_kind(serve: Serve) -> None:
+    url = await serve(lambda: web.Response(body=b"jpeg", content_type="image/jpeg"))
+    shot = await Cameras(url, TOKEN).snapshot("camera.door")
+    assert (shot.data, shot.mime_type) == (b"jpeg", "image/jpeg")
+    assert "jpeg'" not in repr(shot).replace("image/jpeg'", "")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (401, "text/plain", SignInAgain),
+        (404, "text/plain", Refused),
+        (500, "image/jpeg", Refused),
+        (200, "text/html", Refused),
+    ],
+)
+async def test_what_is_no_picture(
+    serve: Serve, status: int, kind: str, error: type[IntegrationError]
+) -> None:
+    url = await serve(lambda: web.Response(status=status, body=b"x", content_type=kind))
+    with pytest.raises(error):
+        await Cameras(url, TOKEN).snapshot("camera.door")
+
+
+async def test_a_picture_that_is_too_large(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(camera, "MAX_BYTES", 1000)
+    url = await serve(lambda: web.Response(body=b"x" * 1001, content_type="image/png"))
+    with pytest.raises(Refused, match="larger than"):
+        await Cameras(url, TOKEN).snapshot("camera.door")
+
+
+async def test_nobody_there() -> None:
+    with pytest.raises(Unavailable):
+        await Cameras("http://127.0.0.1:9", TOKEN).snapshot("camera.door")
+
+
+async def test_a_token_that_cannot_be_sent_is_not_shown() -> None:
+    with pytest.raises(Misconfigured) as caught:
+        await Cameras("http://127.0.0.1:9", "tökén").snapshot("camera.door")
+    assert "tök" not in str(caught.value)
