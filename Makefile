@@ -26,7 +26,7 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry .
-	@shellcheck .ci/run deploy/development/*.sh
+	@shellcheck .ci/run deploy/development/*.sh tests/home_assistant/real/debian.sh tests/home_assistant/real/house
 
 bench: setup ## measures, and prints what was measured on what
 	@$(BIN)/python -m tests.benchmarks
@@ -35,10 +35,8 @@ test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
 	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
 
-test-home-assistant: setup ## tests with the Home Assistant at HA_URL, whose token is HA_TOKEN
-	@test -n "$$HA_URL" -a -n "$$HA_TOKEN" || { \
-		echo "Set HA_URL (http://homeassistant.local:8123) and HA_TOKEN (a long-lived access token from your profile page), then run this again." >&2; exit 2; }
-	@$(PYTEST) -m home_assistant
+test-home-assistant: setup ## tests with a Home Assistant of their own (LONG=1: three of them), or with the one at HA_URL
+	@$(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant
 
 clean: ## removes the environment and what the tools left behind
 	rm -rf $(VENV) out build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

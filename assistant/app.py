@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from assistant.announcements import Announcements
 from assistant.bridge import Bridge, open_bridge
-from assistant.clock import SystemClock
+from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
+from assistant.house_device import DeviceKeeper
 from assistant.journal.records import new_id
 from assistant.minds import open_minds
 from assistant.speech.identify import identify
@@ -78,7 +80,34 @@ async def open_app(
         )
         works.serve(minds, runner, log)
         await stack.enter_async_context(runner)
+        if resident and bridge.demo is None:
+            await _be_a_device(stack, settings, bridge, runner, mouth, clock)
         yield App(settings, bridge, runner, log, minds.notices)
+
+
+async def _be_a_device(
+    stack: AsyncExitStack,
+    settings: Settings,
+    bridge: Bridge,
+    runner: Runner,
+    mouth: Mouth,
+    clock: Clock,
+) -> None:
+    """Home Assistant has Hearth among its devices, and what it sends there is spoken."""
+    codes = tuple(settings.assistant.languages)
+    announcements = await stack.enter_async_context(
+        Announcements(bridge.store, runner, mouth.sound, codes[0])
+    )
+    keeper = DeviceKeeper(
+        bridge.device,
+        settings,
+        bridge.home,
+        announcements,
+        bridge.catalogue,
+        clock,
+        lambda text: identify(text, codes),
+    )
+    await stack.enter_async_context(keeper)
 
 
 def _languages(settings: Settings) -> Languages:

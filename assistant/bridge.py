@@ -1,24 +1,45 @@
 """The house as a process of Hearth has it: connected, with its tools and the store."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.find_devices import find_devices
+from assistant.tools.builtin.live_context import live_context
+from assistant.tools.policy import Rulings
 from assistant.tools.toolbox import Toolbox
+from integrations.errors import IntegrationError
 from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.context import read_context
+from integrations.home_assistant.conversation import Conversation
+from integrations.home_assistant.diagnose import diagnose
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import ServerSpec, home_assistant_server
+from integrations.mcp.servers import (
+    HOME_ASSISTANT,
+    HomeAside,
+    ServerSpec,
+    home_assistant_server,
+)
+from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
     from integrations.demo_home.server import DemoHome
 
 DEMO = "demo"  # as home_assistant.url
+LEARN_S = 300.0  # between two looks at what the assistant may see, where no turn looks
+_LEARN_WITHIN_S = 2.0  # of the first look
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +49,8 @@ class Bridge:
     store: Store
     home: HomeAssistant
     hub: McpHub
+    device: HouseDevice  # what Hearth is to Home Assistant
+    conversation: Conversation  # the home's own engine
     tools: Toolbox
     catalogue: Catalogue
     cameras: Cameras
@@ -53,11 +76,37 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             home_assistant_server(url, token, verify_tls=tls[0], ca_file=tls[1]),
             *_other_servers(settings),
         ]
-        hub = await stack.enter_async_context(McpHub(servers))
+        device = HouseDevice(settings, clock)
+        aside = HomeAside(device.meta, partial(diagnose, url, token, *tls))
+        hub = await stack.enter_async_context(McpHub(servers, home=aside))
         catalogue = Catalogue()
         area = settings.assistant.area
-        tools = Toolbox(hub, home, store, catalogue, clock, area=area)
-        yield Bridge(store, home, hub, tools, catalogue, Cameras(url, token, *tls), demo)
+        engine = Conversation(home, lambda: device.device_id or None)
+        rulings = Rulings(settings.policy.costly, settings.policy.secure)
+        tools = Toolbox(
+            hub, home, store, catalogue, clock, area=area, engine=engine, rulings=rulings
+        )
+        tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
+        cameras = Cameras(url, token, *tls)
+        tasks = await stack.enter_async_context(OwnedTasks())
+        learning = tasks.start(_learn(hub, home), "what is exposed")
+        await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
+        tasks.start(_keep_learning(hub, home), "what is exposed, again")
+        yield Bridge(store, home, hub, device, engine, tools, catalogue, cameras, demo)
+
+
+async def _learn(hub: McpHub, home: HomeAssistant) -> None:
+    """Let the picture know what the home's own server shows: registries do not tell all of it."""
+    try:
+        home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
+    except IntegrationError as error:
+        _log.info("It is not known which things the assistant may see: %s", error)
+
+
+async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
+    while True:
+        await asyncio.sleep(LEARN_S)
+        await _learn(hub, home)
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +14,15 @@ from assistant.brains.budget import Budget
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini_live import GeminiLiveBrain
 from assistant.brains.gemini_once import GeminiOnceBrain
+from assistant.brains.home_assistant.brain import HomeAssistantBrain
+from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.ear import Ear
 from assistant.brains.ladder import Ladder
 from assistant.brains.offline.brain import OfflineBrain
+from assistant.brains.offline.listen import Listener
+from assistant.brains.prefer_local import PreferLocalBrain
 from assistant.brains.protocol import Brain, FaultKind
 from assistant.brains.recognizer import make_recognizer
-from assistant.brains.rungs import CLOUD
 from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.errors import ConfigError
@@ -68,6 +72,7 @@ async def open_minds(
                 lambda: bridge.home.house,
                 settings,
                 clock,
+                learn=bridge.home.learn_exposure,
             )
         )
         maker = _Maker(settings, bridge, clock, briefer, stack)
@@ -86,15 +91,13 @@ async def open_minds(
             for warm in maker.warm:
                 tasks.start(_prepare(warm), "gemini warm")
         budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
-        codes = tuple(settings.assistant.languages)
-        languages = Languages(codes)
         ladder = Ladder(
             brains,
             bridge.tools,
             budget,
             bridge.catalogue,
             clock,
-            lambda text, code: languages.configured(code) or identify(text, codes),
+            language_of(settings.assistant.languages),
         )
         yield Minds(ladder, briefer, budget, maker.thinker, notices)
 
@@ -125,14 +128,14 @@ class _Maker:
         self.notices: list[str] = []
         self.absent: set[str] = set()
         self.warm: list[Callable[[], Awaitable[object]]] = []  # what makes first turns quick
+        self._own_brain: OfflineBrain | None = None  # made once: two rungs listen by it
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
         """The brain of that name, or None where there is none. It ends with the stack."""
         if name == "offline":
             return await self._offline()
-        if name not in CLOUD:
-            self.notices.append(f"not in this version yet, so skipped: {name}")
-            return None
+        if name == "home-assistant":
+            return await self._home_assistant()
         if not self._settings.privacy.accept_cloud:
             return self._without(name, "no_consent", NO_CONSENT, speaks=absent_speaks)
         if not may_use_cloud(self._settings):
@@ -140,7 +143,8 @@ class _Maker:
         gemini = self._settings.gemini
         key = gemini.api_key.get_secret_value()
         access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
-        return await (self._live(access) if name == "gemini-live" else self._once(access))
+        brain = await (self._live(access) if name == "gemini-live" else self._once(access))
+        return await self._prefer_local(brain)
 
     def _without(self, name: str, kind: FaultKind, notice: str, *, speaks: bool) -> Brain | None:
         self.notices.append(notice)
@@ -180,13 +184,62 @@ class _Maker:
             )
         return row
 
-    async def _offline(self) -> Brain:
+    async def _prefer_local(self, brain: Brain) -> Brain:
+        """The model's brain with the home's sentences in front of it, where they are wanted."""
+        mode = self._settings.brain.prefer_local
+        if mode == "never" or not await self._engine_there("brain.prefer_local"):
+            return brain
+        bridge = self._bridge
+        return await self._stack.enter_async_context(
+            PreferLocalBrain(
+                brain,
+                self._dry_run(),
+                bridge.tools.allows,
+                mode,
+                bridge.catalogue,
+                self._clock,
+                language_of(self._settings.assistant.languages),
+            )
+        )
+
+    async def _home_assistant(self) -> Brain | None:
+        if not await self._engine_there("the brain home-assistant"):
+            return None
+        settings, bridge = self._settings, self._bridge
+        languages = settings.assistant.languages
+        ear = Ear(bridge.home, self._listener, languages, lambda: bridge.device.device_id or None)
+        last = settings.brain.order[-1] == "home-assistant"
+        return HomeAssistantBrain(ear, self._dry_run(), bridge.catalogue, last=last)
+
+    async def _engine_there(self, what: str) -> bool:
+        """Whether sentences can be tried at the home. One that is away may come back."""
+        if await self._bridge.conversation.offered() is not False:
+            return True
+        house, mend = "Home Assistant", ": add `conversation:` to its configuration.yaml"
+        if self._bridge.demo is not None:
+            house, mend = "simulated house", ""
+        self.notices.append(
+            f"this {house} has no conversation engine that tells what a sentence would do, "
+            f"so {what} is left out{mend}"
+        )
+        return False
+
+    def _dry_run(self) -> DryRun:
+        wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
+        return DryRun(self._bridge.conversation, self._settings.assistant.languages, wake)
+
+    async def _listener(self) -> Listener:
+        return (await self._offline()).listener
+
+    async def _offline(self) -> OfflineBrain:
+        if self._own_brain is not None:
+            return self._own_brain
         settings, bridge = self._settings, self._bridge
         # Models load here: not on the loop, which may be serving the embedded house.
         recognizer = await asyncio.to_thread(
             make_recognizer, settings.offline.recognizer, settings.assistant.languages
         )
-        brain = OfflineBrain(
+        self._own_brain = OfflineBrain(
             lambda: bridge.home.house,
             bridge.tools.menu,
             recognizer,
@@ -195,8 +248,14 @@ class _Maker:
             settings.assistant.area,
             settings.assistant.languages,
         )
-        self._stack.callback(brain.close)
-        return brain
+        self._stack.callback(self._own_brain.close)
+        return self._own_brain
+
+
+def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]:
+    """Which configured language a text is in that its brain gives a code, or none."""
+    languages = Languages(tuple(codes))
+    return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 
 
 async def _prepare(warm: Callable[[], Awaitable[object]]) -> None:

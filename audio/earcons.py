@@ -24,6 +24,8 @@ _EARCONS = {
     "error": _Earcon(((329.6, 140.0), (220.0, 220.0))),  # E4, A3: falling and low
     # D4: one low tone, softer than the others, since most likely nobody asked for anything.
     "unmeant": _Earcon(((293.7, 130.0),), peak_dbfs=-18.0),
+    # A5, E5, twice: a bell across the room, "the time is up"
+    "timer": _Earcon(((880.0, 180.0), (659.3, 240.0)) * 2, peak_dbfs=-9.0),
 }
 
 
@@ -31,7 +33,7 @@ _EARCONS = {
 def earcon(name: str) -> tuple[bytes, int]:
     """Mono int16 PCM and its rate in Hz. Raises InputUnusable.
 
-    Names: "wake", "error", "unmeant" (what we heard was not said to us).
+    Names: "wake", "error", "unmeant" (what we heard was not said to us), "timer".
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")

@@ -26,8 +26,11 @@ _TELLING: tuple[FaultKind, ...] = (
     "timeout",
     "empty",
     "broken",
+    "not_understood",
 )
-_ONE_SENTENCE: frozenset[FaultKind] = frozenset({"blocked", "house_away"})  # the next one may work
+_ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next one may work
+    {"blocked", "house_away", "not_understood"}
+)
 # Told also where another of Gemini's brains answers: what a person can mend, or may wonder about.
 _INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
 _LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})

@@ -20,7 +20,7 @@ from assistant.journal.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 
-COMMANDS = ("run", "demo", "setup", "hear", "ask", "say", "tools", "trace", "devices")
+COMMANDS = ("run", "demo", "setup", "hear", "ask", "say", "tools", "trace", "doctor", "devices")
 
 FAILED, UNUSABLE = 1, 2
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)

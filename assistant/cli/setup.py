@@ -1,4 +1,4 @@
-"""`hearth setup`: writes the configuration with you."""
+"""`hearth setup`: writes the configuration with you, and makes the box a device of the house."""
 
 import argparse
 import asyncio
@@ -11,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from assistant.cli.command import Command, Failed
-from assistant.config.load import find_file
+from assistant.cli.setup_device import AskAdmin, become_device, forget_device
+from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
 from integrations.errors import IntegrationError
@@ -48,9 +49,23 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--non-interactive", action="store_true", help="ask nothing, take the rest as given"
     )
     parser.add_argument("--force", action="store_true", help="write over a configuration")
+    parser.add_argument(
+        "--admin-token-file",
+        type=Path,
+        metavar="FILE",
+        help="an administrator's token, used once and not kept: to set the device's area, or with "
+        "--forget to remove it",
+    )
+    parser.add_argument(
+        "--forget", action="store_true", help="end the registration as a device of Home Assistant"
+    )
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.forget:
+        settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
+        await forget_device(settings, _admin(arguments), Console(stderr=True))
+        return 0
     target = arguments.config or find_file(None, os.environ) or candidate_files()[0]
     if target.exists() and not arguments.force:
         raise Failed(
@@ -68,7 +83,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise Failed(f"Nothing was written: {error}") from error
     console.print(f"[green]Home Assistant {instance.version}[/] answers ({instance.name}).")
     await asyncio.to_thread(_write, target, url, token, area)
-    console.print(f"Written: {target}\nNext: [bold]hearth tools[/], then [bold]hearth run[/]")
+    console.print(f"Written: {target}")
+    settings = await asyncio.to_thread(load_settings, target, os.environ)
+    await become_device(settings, _admin(arguments), console)
+    console.print("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")
     return 0
 
 
@@ -84,10 +102,7 @@ def _ask(arguments: argparse.Namespace, question: str, default: str) -> str:
 def _token(arguments: argparse.Namespace) -> str:
     """The access token: from the file, or typed without echo."""
     if arguments.token_file:
-        try:
-            return str(arguments.token_file.read_text(encoding="utf-8")).strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failed(f"{arguments.token_file} cannot be read: {error}", 2) from error
+        return _token_in(arguments.token_file)
     if arguments.non_interactive or not sys.stdin.isatty():
         raise Failed("The access token is missing; give it with --token-file FILE", 2)
     print(
@@ -95,6 +110,31 @@ def _token(arguments: argparse.Namespace) -> str:
         file=sys.stderr,
     )
     return getpass.getpass("Access token (not shown): ").strip()
+
+
+def _admin(arguments: argparse.Namespace) -> AskAdmin:
+    """How an administrator's token is come by, for this once: the file, the terminal, or not."""
+
+    def ask(what_for: str) -> str:
+        if arguments.admin_token_file:
+            return _token_in(arguments.admin_token_file)
+        if arguments.non_interactive or not sys.stdin.isatty():
+            return ""
+        print(
+            f"To {what_for}, give an administrator's access token. It is used once and not kept; "
+            "press Enter to go on without.",
+            file=sys.stderr,
+        )
+        return getpass.getpass("Administrator's token (not shown): ").strip()
+
+    return ask
+
+
+def _token_in(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failed(f"{file} cannot be read: {error}", 2) from error
 
 
 def _write(target: Path, url: str, token: str, area: str) -> None:

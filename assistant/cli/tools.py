@@ -3,13 +3,15 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from assistant.brains.briefing import Briefer
 from assistant.bridge import Bridge, open_bridge
@@ -21,6 +23,8 @@ from assistant.works import Works
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for the house; a turn waits far less, here somebody wants to see everything
+_NAME = 40  # characters of a name; most are shorter, and they often differ at the end
+_LINE = 100  # characters of what a tool does; wider terminals leave the rest empty
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,25 +98,38 @@ def _plain(entry: MenuEntry) -> dict[str, Any]:
         "rule": entry.rule,
         "approved": entry.approved,
         "hidden": entry.hidden,
-        "losses": list(entry.declaration.losses),
+        "losses": [
+            *([f"not offered: {entry.why_hidden}"] if entry.hidden else []),
+            *entry.declaration.losses,
+        ],
     }
 
 
-def _print_menu(servers: Iterable[ServerState], entries: Iterable[MenuEntry]) -> None:
-    console = Console()
+def _print_menu(servers: Iterable[ServerState], entries: Sequence[MenuEntry]) -> None:
+    """One line a tool, so that 50 of them can be read in a terminal of 80 columns."""
+    console = Console(highlight=False)
     for server in servers:
         mark = "[green]ok[/]" if server.ok else f"[red]not usable[/] {escape(server.reason)}"
         console.print(f"{escape(server.name)}: {mark}")
-    table = Table("tool", "tier", "rule", "what it does")
+    table = Table("tool", "tier", "rule", "what it does", box=None, padding=(0, 2, 0, 0))
+    table.columns[0].max_width = _NAME
+    for column in table.columns[:3]:
+        column.no_wrap = True  # so it is the description that is cut
     for entry in entries:
-        about = escape(entry.declaration.description.partition("\n")[0][:80])
-        if entry.hidden:
-            about = f"[dim]hidden: Hearth does this itself. {about}[/]"
-        table.add_row(escape(entry.declaration.name), entry.tier, entry.rule, about)
+        about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
+        cells = (entry.declaration.name, entry.tier, entry.rule, about[:_LINE])
+        style = "dim" if entry.hidden else ""
+        table.add_row(*(Text(one, no_wrap=True, overflow="ellipsis") for one in cells), style=style)
     console.print(table)
+    for why, count in Counter(entry.why_hidden for entry in entries if entry.hidden).items():
+        console.print(Text(f"{count} not offered to the model: {why}."))
     losses = [entry for entry in entries if entry.declaration.losses]
     if losses:
-        console.print(f"{len(losses)} tools lost a detail on the way to the model; see --json.")
+        some = ", ".join(entry.declaration.name for entry in losses[:3])
+        named = some if len(losses) <= 3 else f"{some} and more"
+        console.print(
+            Text(f"{len(losses)} lost a detail on the way to the model ({named}); --json.")
+        )
 
 
 def _calls(given: str) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Runs one call that was allowed, once, and looks what happened."""
 
 from dataclasses import replace
+from typing import Any
 
 from assistant.tools.answer import MAX_DATA, Answer, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
@@ -11,10 +12,13 @@ from assistant.tools.nearest import nearest_in_house
 from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.policy import Verdict
 from assistant.tools.sentences import Sentences
+from assistant.tools.spread import spread
 from assistant.tools.verify import Finding, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import CallLost, McpResult
+
+BROADCAST = "HassBroadcast"  # says yes also where no speaker took it
 
 
 class Executor:
@@ -38,8 +42,14 @@ class Executor:
         if entry.built_in is not None:
             return await self._run_own(entry.built_in, outcome, sentences, request)
         before = self._home.house
+        suffix = entry.suffix if entry.of_home else ""
+        parts = spread(suffix, outcome.arguments)
+        results: list[McpResult] = []
         try:
-            result = await self._hub.call(entry.server, entry.tool.name, outcome.arguments)
+            for part in parts:
+                results.append(await self._hub.call(entry.server, entry.tool.name, part))
+                if results[-1].is_error:
+                    break
         except (TimeoutError, CallLost) as error:
             timeout = isinstance(error, TimeoutError)
             status = Status.TIMEOUT if timeout else Status.UNKNOWN
@@ -47,8 +57,12 @@ class Executor:
             finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
             return replace(outcome, status=status, sentence=sentence, observed=finding.observed)
         except IntegrationError as error:
+            if results:
+                return _in_part(outcome, sentences, parts, len(results))
             return _not_reached(outcome, sentences, error)
-        return await self._after(entry, verdict, outcome, sentences, before, result)
+        if results[-1].is_error and len(results) > 1:
+            return _in_part(outcome, sentences, parts, len(results) - 1)
+        return await self._after(entry, verdict, outcome, sentences, before, results[-1])
 
     async def _run_own(
         self,
@@ -94,6 +108,9 @@ class Executor:
         if verdict.tier is Tier.READ:
             sentence = sentences.say("tools.answered")
             return replace(outcome, status=Status.DONE, sentence=sentence, data=answer.text)
+        if entry.of_home and entry.suffix == BROADCAST and not answer.succeeded:
+            sentence = sentences.say("tools.unheard")
+            return replace(outcome, status=Status.NOT_OBSERVED, sentence=sentence, data=answer.text)
         reached = answer.succeeded or verdict.entities
         finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
         status = self._status(entry, answer, finding)
@@ -115,7 +132,11 @@ class Executor:
         before: House,
     ) -> Finding:
         suffix = entry.suffix if entry.of_home else ""
-        return await verify(suffix, verdict.arguments, entity_ids, before, self._home, wait_s)
+        if suffix not in INTENTS and all(name.startswith("script.") for name in entity_ids):
+            suffix = "HassTurnOn"  # the tool is the script, and calling it starts it
+        return await verify(
+            suffix, verdict.arguments, entity_ids, before, self._home, wait_s, verdict.effects
+        )
 
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
         """Seen as asked, or not; what no state can tell is believed while the picture is live."""
@@ -128,6 +149,15 @@ class Executor:
         if finding.as_asked is None and moves and not self._home.connected:
             return Status.NOT_OBSERVED
         return Status.DONE
+
+
+def _in_part(
+    outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
+) -> ToolOutcome:
+    """The outcome of a list of which only the first things were taken."""
+    items = [str(part["item"]) for part in parts]
+    told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
+    return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
 
 
 def _not_reached(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assistant.tools.intents import Action
-from assistant.tools.resolve import members, with_members
+from assistant.tools.resolve import consequences, members
 from integrations.home_assistant.house import Entity, House
 
 HEATING_LIMIT_C = 25.0
@@ -13,28 +13,33 @@ OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
 _OPENER_WORDS = ("garage", "gate", "door", "garaje", "puerta", "portón", "cancela", "verja")
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
+# Their effect is unknown unless the house tells what they touch.
 _UNKNOWN_EFFECT = {
     "script": "script",
     "button": "button",
     "input_button": "button",
     "automation": "automation",
+    "scene": "scene",
 }
 # Domains that a switching call may reach without more than comfort at stake, or that ignore it.
 _HARMLESS = frozenset(
     {
         *("air_quality", "assist_satellite", "binary_sensor", "calendar", "camera", "climate"),
         *("conversation", "counter", "cover", "date", "datetime", "device_tracker", "event", "fan"),
-        *("geo_location", "group", "humidifier", "image", "input_boolean", "input_datetime"),
-        *("input_number", "input_select", "input_text", "lawn_mower", "light", "media_player"),
-        *("notify", "number", "person", "remote", "schedule", "select", "sensor", "stt", "sun"),
-        *("switch", "text", "time", "timer", "todo", "tts", "update", "vacuum", "wake_word"),
-        *("water_heater", "weather", "zone"),
+        *("geo_location", "group", "humidifier", "image", "image_processing", "input_boolean"),
+        *("input_datetime", "input_number", "input_select", "input_text", "lawn_mower", "light"),
+        *("media_player", "notify", "number", "person", "remote", "schedule", "select", "sensor"),
+        *("stt", "sun", "switch", "text", "time", "timer", "todo", "tts", "update", "vacuum"),
+        *("wake_word", "water_heater", "weather", "zone"),
     }
 )
 
 
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
-    """Why this may not simply happen: unlock, open, disarm, siren, or an unknown effect."""
+    """Why this may not simply happen: unlock, open, disarm, siren, or an unknown effect.
+
+    What a group, scene or script reaches is not looked at here (`resolve.consequences` lists it).
+    """
     domain = entity.domain
     if domain == "lock":
         return "unlock" if action in (Action.OFF, Action.TOGGLE) else None
@@ -44,11 +49,22 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
         return "disarm" if action in (Action.OFF, Action.TOGGLE) else None
     if domain == "siren":
         return "siren" if action in _OPENING else None
-    if domain == "scene":
-        return _scene(entity, house)
     if domain in _UNKNOWN_EFFECT:
-        return _UNKNOWN_EFFECT[domain]
+        return None if members(entity.entity_id, house) else _UNKNOWN_EFFECT[domain]
     return None if domain in _HARMLESS else "unknown_thing"
+
+
+def is_safe_to_guess(entity_id: str, house: House) -> bool:
+    """Nothing gated is in it, however it is switched: a name may be mended towards it."""
+    return all(
+        gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
+        for name, _ in consequences([entity_id], Action.TOGGLE, house)
+    )
+
+
+def entity_or_guess(entity_id: str, house: House) -> Entity:
+    """The entity, or for an id that the house lacks (it may come back) one of that id."""
+    return house.entities.get(entity_id) or Entity(entity_id, entity_id, "unknown")
 
 
 def is_harmless(domain: str) -> bool:
@@ -91,15 +107,3 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
     if not isinstance(wanted, int | float):
         return True
     return wanted > (now if isinstance(now, int | float) else 0)
-
-
-def _scene(entity: Entity, house: House) -> str | None:
-    """A scene does not tell what it sets; free only where all it holds is harmless either way."""
-    held = [house.entities.get(entity_id) for entity_id in with_members(members(entity), house)]
-    harmless = all(
-        member is not None
-        and member.domain != "scene"
-        and gate(member, Action.TOGGLE, {}, house) is None
-        for member in held
-    )
-    return None if held and harmless else "scene"

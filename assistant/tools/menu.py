@@ -1,15 +1,17 @@
 """The tools that a brain may ask for, under the names that the model sees."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, Action, suffix
 from assistant.tools.outcome import Tier
+from assistant.tools.ranking import left_out
 from integrations.gemini.declarations import Declaration, convert
+from integrations.gemini.names import legal_name
 from integrations.mcp.servers import McpTool, ServerSpec
-
-MAX_TOOLS = 512  # declarations that the Gemini API takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,14 @@ class MenuEntry:
     rule: str  # what gave that tier
     of_home: bool = True  # its server is the home's own, whose tools are known by name
     rated: bool = False  # named in the server's `allow`
-    hidden: bool = False  # not offered: a built-in does it
+    why_hidden: str = ""  # a phrase for people; empty: it is offered
     approved: bool = True
     built_in: BuiltIn | None = None  # Hearth runs it itself
+
+    @property
+    def hidden(self) -> bool:
+        """Not offered to the model."""
+        return bool(self.why_hidden)
 
     @property
     def suffix(self) -> str:
@@ -63,33 +70,86 @@ def build_menu(
     servers: Mapping[str, ServerSpec],
     built_in: Sequence[BuiltIn] = (),
 ) -> Menu:
-    """Declare every tool under a unique legal name; hide what doubles a built-in (by suffix).
+    """Declare every tool under a unique legal name; hide what doubles a built-in, and the least
+    useful where they are too many (`ranking`).
 
     The built-ins come first, under their own names.
     """
     entries = [_own(tool) for tool in built_in]
-    by_name = {entry.declaration.name: entry for entry in entries}
-    own_names = frozenset(by_name)
-    shown = len(entries)
+    taken = {entry.declaration.name for entry in entries}
+    done_here = {name: tool.name for tool in built_in for name in (*tool.replaces, tool.name)}
     for tool in tools:
         spec = servers[tool.server]
-        name = _unique(tool, spec, by_name)
-        doubled = spec.home_assistant and suffix(tool.name) in own_names
+        name = _unique(tool, spec, taken)
+        taken.add(name)
         tier, rule = _first_tier(tool, spec)
-        entry = MenuEntry(
-            server=tool.server,
-            tool=tool,
-            declaration=convert(name, tool.description, tool.input_schema),
-            tier=tier,
-            rule=rule,
-            of_home=spec.home_assistant,
-            rated=tool.name in spec.allow,
-            hidden=doubled or shown >= MAX_TOOLS,
+        doubled = done_here.get(suffix(tool.name)) if spec.home_assistant else None
+        entries.append(
+            MenuEntry(
+                server=tool.server,
+                tool=tool,
+                declaration=convert(name, tool.description or tool.title, tool.input_schema),
+                tier=tier,
+                rule=rule,
+                of_home=spec.home_assistant,
+                rated=tool.name in spec.allow,
+                why_hidden=f"Hearth does this itself ({doubled})" if doubled else "",
+            )
         )
-        shown += not entry.hidden
-        entries.append(entry)
-        by_name[entry.declaration.name] = entry
-    return Menu(tuple(entries), by_name)
+    place = {name: number for number, name in enumerate(servers)}
+    ranked = sorted(entries, key=lambda entry: _usefulness(entry, servers, place))
+    reasons = left_out([entry.declaration for entry in ranked if not entry.hidden])
+    whole = [
+        replace(entry, why_hidden=reasons.get(entry.declaration.name, entry.why_hidden))
+        for entry in entries
+    ]
+    return Menu(tuple(whole), {entry.declaration.name: entry for entry in whole})
+
+
+class MenuKeeper:
+    """Makes a menu where anything about the tools has changed, else gives the last one again."""
+
+    def __init__(self) -> None:
+        self._menu = Menu()
+        self._made_of: tuple[object, ...] = ()
+
+    def menu(
+        self,
+        tools: Sequence[McpTool],
+        servers: Mapping[str, ServerSpec],
+        built_in: Sequence[BuiltIn] = (),
+    ) -> Menu:
+        """As `build_menu`; the very same object while all three are as they were."""
+        made_of = (_digest(tools), dict(servers), tuple(built_in))
+        if made_of != self._made_of or not made_of[0]:
+            self._menu = build_menu(tools, servers, built_in)
+            self._made_of = made_of
+        return self._menu
+
+
+def _digest(tools: Sequence[McpTool]) -> str:
+    """The same for equal lists of tools; "" for one that cannot be written (nested too deeply)."""
+    try:
+        names = [one.name for one in fields(McpTool)]
+        plain = [[getattr(tool, name) for name in names] for tool in tools]
+        text = json.dumps(plain, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _usefulness(
+    entry: MenuEntry, servers: Mapping[str, ServerSpec], place: Mapping[str, int]
+) -> tuple[int, ...]:
+    """What sorts before is kept before: Hearth's own tools, those of the home and then its scripts,
+    trusted servers and then others as the configuration lists them; of each server what its owner
+    rated, then what only reads, then the rest as the server lists it."""
+    if entry.built_in is not None:
+        return (0,)
+    if entry.of_home:
+        return (1, is_script(entry.tool.name))
+    trusted = servers[entry.server].trust == "trusted"
+    return (2 if trusted else 3, place[entry.server], not entry.rated, not entry.reads_only)
 
 
 def _own(tool: BuiltIn) -> MenuEntry:
@@ -107,14 +167,14 @@ def _own(tool: BuiltIn) -> MenuEntry:
     )
 
 
-def _unique(tool: McpTool, spec: ServerSpec, taken: Mapping[str, MenuEntry]) -> str:
+def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
     """The tool's own name, with the server's in front where the name is another's.
 
     Those of Home Assistant's tools are its alone, also while it is away and offers none.
     """
     names = [tool.name, f"{tool.server}__{tool.name}"]
     for name in names if spec.home_assistant or suffix(tool.name) not in INTENTS else names[1:]:
-        legal = convert(name, "", {}).name
+        legal = legal_name(name)
         if legal not in taken:
             return legal
     number = 2

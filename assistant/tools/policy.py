@@ -1,31 +1,54 @@
 """Whether a call may run, judged by what it would touch and which way.
 
 Pure: values in, verdict out. What unlocks, opens, disarms, sounds a siren or has an unknown effect
-is denied; the rest is allowed.
+is denied unless its tier is let through; the rest is allowed.
 """
 
-import re
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assistant.tools.gates import gate, is_costly, is_harmless
-from assistant.tools.intents import INTENTS, Action, Intent, suffix
+from assistant.tools.call import SentenceMatch
+from assistant.tools.gates import entity_or_guess, gate, is_costly, is_harmless
+from assistant.tools.heard import place
+from assistant.tools.intents import INTENTS, LATER, Action, Intent, suffix
+from assistant.tools.mend import Change, Mended, mend
 from assistant.tools.menu import MenuEntry, is_script
 from assistant.tools.outcome import Decision, Tier
-from assistant.tools.resolve import find_area, is_wildcard, listed, resolve, with_members
-from integrations.home_assistant.house import Area, Floor, House
-
-ALL_WORDS = frozenset(
-    {
-        *("all", "every", "everything", "everywhere", "whole", "entire", "house"),
-        *("todo", "toda", "todos", "todas", "casa", "entera", "entero"),
-    }
+from assistant.tools.resolve import (
+    Miss,
+    Reach,
+    consequences,
+    domain_of,
+    find_area,
+    find_areas,
+    find_floors,
+    is_wildcard,
+    listed,
+    reach,
 )
+from integrations.home_assistant.house import House
+
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
-SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
+SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "later"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What the settings say of a tier: "allow" lets it run, everything else does not."""
+
+    costly: str = "confirm"  # `policy.costly`
+    secure: str = "confirm"  # `policy.secure`
+
+    def allows(self, tier: Tier) -> bool:
+        """Whether a call of this tier may run where something in it is gated."""
+        if tier is Tier.SECURE:
+            return self.secure == "allow"
+        return tier is Tier.COSTLY and self.costly == "allow"
+
+
+STRICT = Rulings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +58,14 @@ class Verdict:
     decision: Decision
     tier: Tier
     rule: str
-    arguments: Mapping[str, Any]  # as to be sent, possibly narrowed
+    arguments: Mapping[str, Any]  # as to be sent, possibly mended and narrowed
     entities: tuple[str, ...] = ()  # what the call itself would touch
     effects: tuple[str, ...] = ()  # what follows from that: members of groups and scenes
     narrowed: bool = False
     key: str = ""  # of the sentence in the catalogue; empty where allowed
     values: Mapping[str, str] = field(default_factory=dict)  # its fields
+    mended: tuple[Change, ...] = ()  # arguments that were not as the house has them
+    options: tuple[str, ...] = ()  # what may have been meant, where that is not known
 
 
 def judge(
@@ -51,6 +76,7 @@ def judge(
     area: str,
     *,
     live: bool = True,
+    rulings: Rulings = STRICT,
 ) -> Verdict:
     """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
 
@@ -64,15 +90,63 @@ def judge(
     if entry.rated:
         return Verdict(Decision.ALLOWED, Tier.COMFORT, "allow", arguments)
     script = _script_behind(entry, house)
-    if script:
-        names = {"names": entry.tool.title or entry.tool.name}
-        return _denied(Tier.COSTLY, "script", arguments, names, script)
+    if script is not None:
+        return _judge_script(entry, script, arguments, house, live, rulings)
     intent = INTENTS.get(entry.suffix) if entry.of_home else None
     if intent is None:
-        return _denied(Tier.COSTLY, "unknown_tool", arguments, {"names": entry.tool.name})
+        return _ruled(Tier.COSTLY, "unknown_tool", arguments, {"names": entry.tool.name}, rulings)
     if not intent.by_target:
-        return Verdict(Decision.ALLOWED, Tier.COMFORT, "note", arguments)
-    return _judge_targets(entry, intent, arguments, house, heard, area, live)
+        return _without_target(intent, arguments, rulings)
+    case = _Case(intent, house, heard, area, live, rulings)
+    return _judge_targets(case, arguments)
+
+
+def judge_sentence(
+    match: SentenceMatch,
+    house: House,
+    heard: str | None,
+    area: str,
+    *,
+    live: bool = True,
+    rulings: Rulings = STRICT,
+) -> Verdict:
+    """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
+
+    `arguments` of the verdict are the sentence's slots and `narrowed` is always False: the words
+    cannot be changed, so that one which names no room runs only where all of it is in this room,
+    or all was said. What Home Assistant told of its targets is judged besides what we resolve.
+    """
+    slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
+    intent = INTENTS.get(match.intent)
+    if match.source == "trigger" or intent is None:
+        return _ruled(Tier.COSTLY, "sentence", slots, {"names": match.text}, rulings)
+    if not intent.by_target:
+        return _without_target(intent, slots, rulings)
+    seen = reach(intent, slots, house)
+    own = find_area(house, area) if area else None
+    near = reach(intent, slots, house, own.area_id) if own is not None else seen
+    # The dry run tells all that is in the room, also where the intent is for players alone.
+    told = tuple(
+        name
+        for name in match.targets
+        if intent.domains is None or domain_of(name) in intent.domains
+    )
+    touched = told or seen.touched or near.touched
+    judged = tuple(dict.fromkeys((*touched, *seen.touched, *seen.candidates)))
+    boundless = _is_boundless(slots) and intent.action is not Action.NOTE
+    if boundless and (len(judged) > 1 or not live):
+        here = own is not None and all(
+            (one := house.entities.get(name)) is not None and one.area_id == own.area_id
+            for name in judged
+        )
+        said = place(house, heard if heard is not None else match.text, "")
+        if said is None and not (here and live):
+            return _denied(Tier.COMFORT, "which_room", slots, {}, touched)
+    unseen = not judged or not (live or _is_named(slots))
+    if unseen and _could_open(intent, slots):
+        return _denied(Tier.COMFORT, "unseen", slots, {"names": _told(slots)})
+    case = _Case(intent, house if live else _without_positions(house), heard, area, live, rulings)
+    return _rate(case, slots, touched, judged)
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
@@ -80,45 +154,122 @@ def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     intent = INTENTS.get(suffix(name))
     if intent is None or not intent.by_target or intent.action is Action.NOTE:
         return False
-    return _is_boundless(_selector(suffix(name), arguments))
+    return _is_boundless(_choosing(intent, arguments))
 
 
-def _judge_targets(
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """All that a call is judged by, beside its arguments."""
+
+    intent: Intent
+    house: House
+    heard: str | None
+    area: str
+    live: bool
+    rulings: Rulings
+
+
+def _without_target(intent: Intent, arguments: Mapping[str, Any], rulings: Rulings) -> Verdict:
+    """A timer, a list, a question. A timer that ends in a sentence could say anything."""
+    if arguments.get(LATER):
+        return _ruled(Tier.SECURE, "later", arguments, {"names": str(arguments[LATER])}, rulings)
+    if intent.action is Action.READ:
+        return Verdict(Decision.ALLOWED, Tier.READ, "read", arguments)
+    return Verdict(Decision.ALLOWED, Tier.COMFORT, "note", arguments)
+
+
+def _judge_script(
     entry: MenuEntry,
-    intent: Intent,
+    script: str,
     arguments: Mapping[str, Any],
     house: House,
-    heard: str | None,
-    area: str,
     live: bool,
+    rulings: Rulings,
 ) -> Verdict:
+    """A script is judged by what it touches, and by what its fields name, either way."""
+    if not live or script not in house.entities:
+        # What it touches may have changed since; an `intent_script` never tells.
+        names = {"names": entry.tool.title or entry.tool.name}
+        touched = (script,) if script else ()
+        return _ruled(Tier.COSTLY, "script", arguments, names, rulings, touched)
+    case = _Case(INTENTS["HassToggle"], house, None, "", live, rulings)
+    return _rate(case, arguments, (script,), (script, *_named_in(arguments, house)))
+
+
+def _named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
+    """The things that a script's fields name, by id, area or floor: it may act on them."""
+    found: list[str] = []
+    level = list(arguments.values())
+    while level:
+        value = level.pop()
+        if isinstance(value, Mapping):
+            level.extend(value.values())
+        elif isinstance(value, list | tuple):
+            level.extend(value)
+        elif isinstance(value, str) and value in house.entities:
+            found.append(value)
+        elif isinstance(value, str):
+            areas = {one.area_id for one in find_areas(house, value)}
+            floors = {one.floor_id for one in find_floors(house, value)}
+            areas |= {one.area_id for one in house.areas.values() if one.floor_id in floors}
+            found += [name for name, one in house.entities.items() if one.area_id in areas]
+    return list(dict.fromkeys(found))
+
+
+def _judge_targets(case: _Case, arguments: Mapping[str, Any]) -> Verdict:
     """A call that selects things of the house."""
-    selector = _selector(entry.suffix, arguments)
-    touched = resolve(intent, selector, house)
-    narrowed = False
+    intent, house, live = case.intent, case.house, case.live
+    own = find_area(house, case.area) if case.area else None
+    mended = Mended(arguments)
+    if live:
+        mended = mend(intent, arguments, house, own.area_id if own is not None else None)
+    arguments = mended.arguments
+    selector = _choosing(intent, arguments)
     boundless = _is_boundless(selector) and intent.action is not Action.NOTE
     if boundless and intent.domains is None and not _has_kind(selector):
         return _denied(Tier.COMFORT, "which_thing", arguments, {})
-    if boundless and intent.states:
-        touched = [name for name in touched if house.entities[name].state in intent.states]
-    if boundless and (len(touched) > 1 or not live):
-        place = _place(house, heard, area)
-        if place is None:
-            rule = "which_room" if heard is not None else "not_heard"
-            return _denied(Tier.COMFORT, rule, arguments, {}, touched)
-        if place:
-            arguments = {**arguments, **place}
-            touched = resolve(intent, arguments, house)
+    seen = reach(intent, arguments, house)
+    narrowed = False
+    if boundless and (len(seen.touched) + len(seen.candidates) > 1 or not live):
+        where = place(house, case.heard, case.area)
+        if where is None:
+            rule = "which_room" if case.heard is not None else "not_heard"
+            return _denied(Tier.COMFORT, rule, arguments, {}, seen.touched)
+        if where:
+            arguments = {**arguments, **where}
+            seen = reach(intent, arguments, house)
             narrowed = True
-            if not touched and live:
-                where = next(iter(place.values()))
-                return _denied(Tier.COMFORT, "none_here", arguments, {"names": where})
-    unseen = not touched or not (live or _is_named(selector))
+            if not (seen.touched or seen.candidates) and live:
+                names = {"names": next(iter(where.values()))}
+                return _denied(Tier.COMFORT, "none_here", arguments, names)
+    judged = (*seen.touched, *seen.candidates)
+    unseen = not judged or not (live or _is_named(selector))
     if unseen and _could_open(intent, selector):
-        return _denied(Tier.COMFORT, "unseen", arguments, {"names": _told(selector)})
+        names = {"names": _told(selector)}
+        verdict = _denied(Tier.COMFORT, "unseen", arguments, names)
+        return replace(verdict, options=mended.options, mended=mended.changes)
     if not live:  # nobody knows how far a cover is open now
-        house = _without_positions(house)
-    return _rate(intent, arguments, house, touched, narrowed)
+        case = replace(case, house=_without_positions(house))
+    verdict = _rate(case, arguments, seen.touched, judged)
+    if verdict.decision is Decision.ALLOWED and live and seen.reason is Miss.SEVERAL:
+        verdict = _which_one(verdict, intent, selector, seen, house)
+    return replace(verdict, narrowed=narrowed, mended=mended.changes)
+
+
+def _which_one(
+    verdict: Verdict, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
+) -> Verdict:
+    """Several things are meant where one is wanted: Home Assistant would refuse, so we ask."""
+    places = [
+        area.name
+        for name in seen.candidates
+        if (area := house.areas.get(house.entities[name].area_id or ""))
+    ]
+    clear = intent.places and len(set(places)) == len(seen.candidates)
+    options = tuple(places) if clear else seen.candidates
+    values = {"names": _told(selector), "options": ", ".join(options)}
+    rule = "which_one" if _is_named(selector) else "which_thing"
+    return replace(_denied(verdict.tier, rule, verdict.arguments, values), options=options)
 
 
 def _without_positions(house: House) -> House:
@@ -136,33 +287,53 @@ def _could_open(intent: Intent, selector: Mapping[str, Any]) -> bool:
 
 
 def _rate(
-    intent: Intent, arguments: Mapping[str, Any], house: House, touched: list[str], narrowed: bool
+    case: _Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
 ) -> Verdict:
-    """The verdict by the most serious thing that is touched."""
-    effects = with_members(touched, house)
+    """The verdict by the most serious thing in `judged`; `touched` of it is told as such."""
+    house, action = case.house, case.intent.action
+    switched = consequences(judged, action, house)
     gated: dict[str, list[str]] = {}
     costly = False
-    for entity_id in effects:
-        entity = house.entities.get(entity_id)
-        if entity is None:
-            continue
-        rule = gate(entity, intent.action, arguments, house)
-        if rule is not None:
-            gated.setdefault(rule, []).append(entity_id)
-        costly = costly or is_costly(entity, intent.action, arguments)
-    if gated:
-        rule = next((rule for rule in gated if rule in SECURE_RULES), next(iter(gated)))
-        names = {"names": _names(house, gated[rule])}
-        tier = Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY
-        mixed = len(touched) > 1 and sum(map(len, gated.values())) < len(effects)
-        key = "policy.mixed" if mixed else f"policy.{rule}"
-        return _denied(tier, rule, arguments, names, touched, effects, key, narrowed)
-    tier = Tier.COSTLY if costly else Tier.COMFORT
-    rule = "runs-on" if costly else "comfort"
-    effects = [entity_id for entity_id in effects if entity_id not in touched]
-    return Verdict(
-        Decision.ALLOWED, tier, rule, arguments, tuple(touched), tuple(effects), narrowed
-    )
+    for entity_id, way in switched:
+        entity = entity_or_guess(entity_id, house)
+        rule = gate(entity, way, arguments, house)
+        if rule is not None and entity_id not in gated.setdefault(rule, []):
+            gated[rule].append(entity_id)
+        costly = costly or is_costly(entity, way, arguments)
+    effects = [name for name, _ in consequences(touched, action, house) if name not in touched]
+    shown = (tuple(touched), tuple(dict.fromkeys(effects)))
+    if not gated:
+        tier, rule = (Tier.COSTLY, "runs-on") if costly else (Tier.COMFORT, "comfort")
+        return Verdict(Decision.ALLOWED, tier, rule, arguments, *shown)
+    rule = next((rule for rule in gated if rule in SECURE_RULES), next(iter(gated)))
+    refused = [name for name in gated if not case.rulings.allows(_tier(name))]
+    if not refused:
+        return Verdict(Decision.ALLOWED, _tier(rule), rule, arguments, *shown)
+    told = rule if rule in refused else refused[0]
+    count = len({name for name, _ in switched})
+    mixed = len(judged) > 1 and len({name for names in gated.values() for name in names}) < count
+    key = "policy.mixed" if mixed else f"policy.{told}"
+    names = {"names": ", ".join(entity_or_guess(name, house).name for name in gated[told])}
+    verdict = _denied(_tier(rule), told, arguments, names, *shown)
+    return replace(verdict, key=key)
+
+
+def _tier(rule: str) -> Tier:
+    return Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY
+
+
+def _ruled(
+    tier: Tier,
+    rule: str,
+    arguments: Mapping[str, Any],
+    values: Mapping[str, str],
+    rulings: Rulings,
+    touched: Iterable[str] = (),
+) -> Verdict:
+    """Of a gated tier: as the settings rule."""
+    if rulings.allows(tier):
+        return Verdict(Decision.ALLOWED, tier, rule, arguments, tuple(touched))
+    return _denied(tier, rule, arguments, values, touched)
 
 
 def _denied(
@@ -172,35 +343,36 @@ def _denied(
     values: Mapping[str, str],
     touched: Iterable[str] = (),
     effects: Iterable[str] = (),
-    key: str = "",
-    narrowed: bool = False,
 ) -> Verdict:
-    entities = tuple(touched)
     return Verdict(
         Decision.DENIED,
         tier,
         rule,
         arguments,
-        entities,
-        tuple(entity_id for entity_id in effects if entity_id not in entities),
-        narrowed,
-        key or f"policy.{rule}",
-        values,
+        tuple(touched),
+        tuple(effects),
+        key=f"policy.{rule}",
+        values=values,
     )
 
 
-def _script_behind(entry: MenuEntry, house: House) -> list[str]:
-    """The script that this tool is; up to 2026.7 it bears the script's bare name."""
+def _script_behind(entry: MenuEntry, house: House) -> str | None:
+    """Id of the script that this tool is; "" where it has none, None where it is no script.
+
+    Up to Home Assistant 2026.7 the tool bears the script's bare name.
+    """
     name = f"script.{entry.suffix}"
+    if entry.tool.name.startswith("intent_script__"):
+        return ""
     bare = entry.of_home and entry.suffix == entry.tool.name and name in house.entities
-    return [name] if is_script(entry.tool.name) or bare else []
+    return name if is_script(entry.tool.name) or bare else None
 
 
-def _selector(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments that choose things; a room to be cleaned is the work, not the choice."""
-    if tool == "HassVacuumCleanArea":
-        return {key: value for key, value in arguments.items() if key != "area"}
-    return arguments
+    if intent.places:
+        return arguments
+    return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
 
 
 def _is_boundless(arguments: Mapping[str, Any]) -> bool:
@@ -222,42 +394,3 @@ def _told(arguments: Mapping[str, Any]) -> str:
     return str(
         next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
     )
-
-
-def _place(house: House, heard: str | None, area: str) -> dict[str, str] | None:
-    """What to add to a boundless call: a place, nothing (all was said), or None (ask)."""
-    words = _words(heard or "")
-    if ALL_WORDS & set(words):
-        return {}
-    places = _places_in(house, words)
-    if len(places) > 1:
-        return {}
-    if places:
-        kind, place = places[0]
-        return {kind: place.name}
-    own = find_area(house, area) if area and heard is not None else None
-    return {"area": own.name} if own is not None else None
-
-
-def _places_in(house: House, words: list[str]) -> list[tuple[str, Area | Floor]]:
-    """Rooms and floors that are named in the text."""
-    text = f" {' '.join(words)} "
-    places: list[tuple[str, Area | Floor]] = [
-        *(("area", area) for area in house.areas.values()),
-        *(("floor", floor) for floor in house.floors.values()),
-    ]
-    return [
-        (kind, place)
-        for kind, place in places
-        if any(f" {' '.join(_words(name))} " in text for name in (place.name, *place.aliases))
-    ]
-
-
-def _words(text: str) -> list[str]:
-    """Lower-case words without accents."""
-    plain = unicodedata.normalize("NFD", text.casefold())
-    return re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c)))
-
-
-def _names(house: House, entity_ids: Iterable[str]) -> str:
-    return ", ".join(house.entities[entity_id].name for entity_id in entity_ids)

@@ -38,21 +38,45 @@ class Sentences:
         if status is Status.FAILED:
             return self.say("tools.failed", reason=", ".join(answer.failed))
         if status is Status.NOT_OBSERVED:
-            late = [one for one in observed if one.entity_id in finding.missing] or list(observed)
-            if not late or finding.as_asked is None:
-                return self.say("tools.not_seen")
-            return self.say("tools.not_observed", what=self._states(late, house))
+            return self._not_observed(finding, house)
         if not observed:
             return self.say("tools.done")
         return self.say("tools.done_what", what=self._states(observed, house))
+
+    def _not_observed(self, finding: Finding, house: House) -> str:
+        """What does not show what was asked, and what does."""
+        late = [one for one in finding.observed if one.entity_id in finding.missing]
+        if not late or finding.as_asked is None:
+            return self.say("tools.not_seen")
+        done = [one for one in finding.observed if one.entity_id not in finding.missing]
+        if any(one.entity_id not in finding.plain for one in late):
+            told = self.say("tools.not_observed", what=self._reports(late, house))
+        else:
+            told = self.say("tools.only_switches", names=_names(late, house))
+        if not done:
+            return told
+        return self.say("tools.but", done=self._states(done, house), told=told)
+
+    def _reports(self, late: Sequence[Observed], house: House) -> str:
+        """ "Front Door still reports unlocked", or how many things do not follow."""
+        if len(late) > MAX_NAMED:
+            return self.say("tools.many_late", count=len(late))
+        return "; ".join(
+            self.say(
+                "tools.still_reports" if one.after == one.before else "tools.reports",
+                name=_name(one, house),
+                state=self.state(one.after),
+            )
+            for one in late
+        )
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
         """ "Kitchen Light: on 30 %; Lamp: off", or how many things changed."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=len(observed))
-        return "; ".join(f"{_name(one, house)}: {self._state(one.after)}" for one in observed)
+        return "; ".join(f"{_name(one, house)}: {self.state(one.after)}" for one in observed)
 
-    def _state(self, state: str | None) -> str:
+    def state(self, state: str | None) -> str:
         """A state in the turn's language, where the catalogue has the word."""
         word, _, detail = (state or "unknown").partition(" ")
         try:
@@ -60,6 +84,10 @@ class Sentences:
         except KeyError:  # an entity's own word, such as a sensor's value
             word = word.replace("_", " ")
         return f"{word} {detail}".strip()
+
+
+def _names(observed: Sequence[Observed], house: House) -> str:
+    return ", ".join(_name(one, house) for one in observed[:MAX_NAMED])
 
 
 def _name(observed: Observed, house: House) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -12,16 +12,18 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.arguments import fit
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
-from assistant.tools.call import ToolCall
+from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.execute import Executor
 from assistant.tools.hub import Hub
 from assistant.tools.ledger import Entry, Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.policy import Verdict, judge
+from assistant.tools.policy import STRICT, Rulings, Verdict, judge, judge_sentence
+from assistant.tools.saying import NAME, Engine, Saying
 from assistant.tools.sentences import Sentences
 from assistant.tools.verify import WAIT_S, LivePicture
+from integrations.mcp.servers import HOME_ASSISTANT
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +53,18 @@ class _Request:
     began_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where one call goes: a tool of a server, one of Hearth's own, or the home's engine."""
+
+    server: str
+    name: str  # as the server names it
+    tier: Tier  # by itself, before anything is known of what it touches
+
+
+_SPOKEN = _Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
+
+
 class Toolbox:
     """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice.
 
@@ -67,15 +81,20 @@ class Toolbox:
         *,
         area: str = "",
         wait_s: float = WAIT_S,
+        engine: Engine | None = None,
+        rulings: Rulings = STRICT,
     ) -> None:
-        """`area`: the room that this box stands in; `wait_s`: how long a change is waited for."""
+        """`area`: the room that this box stands in; `wait_s`: how long a change is waited for;
+        `engine`: what sentences are said to; `rulings`: those of the settings."""
         self._hub = hub
         self._home = home
         self._journal = journal
         self._catalogue = catalogue
         self._clock = clock
         self._area = area
+        self._rulings = rulings
         self._executor = Executor(hub, home, wait_s)
+        self._saying = Saying(engine, home, wait_s) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._ledger = Ledger()
@@ -144,12 +163,32 @@ class Toolbox:
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         return entry, self._judge(entry, fitted.arguments, heard)
 
+    def allows(self, match: SentenceMatch, heard: str | None) -> bool:
+        """Whether this sentence may be said to the home's engine; nothing is run."""
+        return self._judge_sentence(match, heard).decision is Decision.ALLOWED
+
+    def _judge_sentence(self, match: SentenceMatch, heard: str | None) -> Verdict:
+        home = self._home
+        return judge_sentence(
+            match, home.house, heard, self._area, live=home.connected, rulings=self._rulings
+        )
+
     def _judge(self, entry: MenuEntry, arguments: Mapping[str, Any], heard: str | None) -> Verdict:
         home = self._home
-        return judge(entry, arguments, home.house, heard, self._area, live=home.connected)
+        return judge(
+            entry,
+            arguments,
+            home.house,
+            heard,
+            self._area,
+            live=home.connected,
+            rulings=self._rulings,
+        )
 
     async def _run(self, request: _Request) -> ToolOutcome:
         call, sentences = request.call, request.sentences
+        if call.sentence is not None:
+            return await self._say(request, call.sentence)
         # Listed anew for a name that is not there: the house may have been away the last time.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
@@ -162,28 +201,63 @@ class Toolbox:
             unsaid = [option for option in fitted.options if option not in fitted.problem]
             sentence = sentences.with_options("tools.bad_argument", unsaid, problem=fitted.problem)
             refused = self._not_run(
-                request, entry, fitted.arguments, sentence, retryable=True, options=fitted.options
+                request,
+                _way(entry),
+                fitted.arguments,
+                sentence,
+                retryable=True,
+                options=fitted.options,
             )
             return await refused
         verdict = self._judge(entry, fitted.arguments, request.heard)
         if verdict.decision is not Decision.ALLOWED:
-            near = ()
-            if verdict.rule == "unseen":
-                near = nearest_in_house(verdict.arguments, self._home.house)
-            sentence = sentences.with_options(verdict.key, near, **verdict.values)
+            meant = verdict.options
+            if verdict.rule == "unseen" and not meant:
+                meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
+            sentence = sentences.say(verdict.key, **verdict.values)
+            unsaid = [option for option in meant if option not in sentence]
+            sentence = sentences.with_options(verdict.key, unsaid, **verdict.values)
             arguments = dict(verdict.arguments)
-            return await self._not_run(request, entry, arguments, sentence, verdict, options=near)
-        return await self._execute(request, entry, verdict)
+            return await self._not_run(
+                request, _way(entry), arguments, sentence, verdict, options=meant
+            )
 
-    async def _execute(self, request: _Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
-        """Send it once and look what happened."""
+        def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+            return self._executor.run(entry, verdict, outcome, sentences, _for_built_in(request))
+
+        return await self._execute(request, _way(entry), verdict, run)
+
+    async def _say(self, request: _Request, match: SentenceMatch) -> ToolOutcome:
+        """A sentence for the home's own engine, judged by what it would touch."""
+        verdict = self._judge_sentence(match, request.heard)
+        saying = self._saying
+        arguments = {"text": match.text, "language": match.language, "intent": match.intent}
+        verdict = replace(verdict, arguments=arguments)
+        if verdict.decision is not Decision.ALLOWED or saying is None:
+            key = verdict.key or "tools.unreachable"
+            sentence = request.sentences.say(key, **verdict.values)
+            return await self._not_run(request, _SPOKEN, arguments, sentence, verdict)
+
+        def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+            return saying.run(match, verdict, outcome, request.sentences)
+
+        return await self._execute(request, _SPOKEN, verdict, run)
+
+    async def _execute(
+        self,
+        request: _Request,
+        way: _Way,
+        verdict: Verdict,
+        run: Callable[[ToolOutcome], Awaitable[ToolOutcome]],
+    ) -> ToolOutcome:
+        """Send it once and look what happened; `run` fills in what is known before."""
         if request.entry.withdrawn:
             sentence = request.sentences.say("tools.withdrawn")
-            return await self._not_run(request, entry, dict(verdict.arguments), sentence)
+            return await self._not_run(request, way, dict(verdict.arguments), sentence)
         outcome = ToolOutcome(
             id=request.call.id,
-            server=entry.server,
-            name=entry.tool.name,
+            server=way.server,
+            name=way.name,
             arguments=dict(verdict.arguments),
             decision=verdict.decision,
             tier=verdict.tier,
@@ -197,9 +271,7 @@ class Toolbox:
             if verdict.tier is not Tier.READ:
                 record = _record(request, outcome, self._clock)
                 await self._keep(self._journal.start_call(record))
-            outcome = await self._executor.run(
-                entry, verdict, outcome, request.sentences, _for_built_in(request)
-            )
+            outcome = await run(outcome)
         finally:
             # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
             outcome = replace(outcome, ms=self._elapsed_ms(request))
@@ -222,7 +294,7 @@ class Toolbox:
     async def _not_run(
         self,
         request: _Request,
-        entry: MenuEntry | None,
+        way: _Way | None,
         arguments: dict[str, Any],
         sentence: str,
         verdict: Verdict | None = None,
@@ -233,11 +305,11 @@ class Toolbox:
         """The outcome of a call that is refused, kept in the journal like any other."""
         outcome = ToolOutcome(
             id=request.call.id,
-            server=entry.server if entry else "",
-            name=entry.tool.name if entry else request.call.name,
+            server=way.server if way else "",
+            name=way.name if way else request.call.name,
             arguments=arguments,
-            decision=Decision.DENIED if verdict or entry is None else Decision.ALLOWED,
-            tier=verdict.tier if verdict else entry.tier if entry else Tier.READ,
+            decision=Decision.DENIED if verdict or way is None else Decision.ALLOWED,
+            tier=verdict.tier if verdict else way.tier if way else Tier.READ,
             status=Status.NOT_RUN,
             observed=(),
             ms=self._elapsed_ms(request),
@@ -265,6 +337,10 @@ class Toolbox:
 
     def _elapsed_ms(self, request: _Request) -> float:
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
+
+
+def _way(entry: MenuEntry) -> _Way:
+    return _Way(entry.server, entry.tool.name, entry.tier)
 
 
 def _for_built_in(request: _Request) -> BuiltInRequest:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from assistant.tools.intents import INTENTS, Action
 from assistant.tools.outcome import Observed
+from assistant.tools.spread import LISTING, spread
 from assistant.tools.states import brightness_percent, short_state
 from integrations.home_assistant.house import Entity, House
 
@@ -33,7 +34,13 @@ _OFF: Mapping[str, frozenset[str]] = {
     "media_player": frozenset({"off", "standby"}),
 }
 _HEATING = frozenset({"climate", "water_heater", "humidifier"})  # on is any state but off
-_PLAIN = frozenset({"light", "switch", "fan", "input_boolean", "remote", "siren", "group"})
+_PRESSED = frozenset({"button", "input_button", "scene"})  # their state is when that was last
+_PLAIN = frozenset(
+    {
+        *("automation", "fan", "group", "input_boolean", "light", "remote", "script", "siren"),
+        "switch",
+    }
+)
 
 
 class LivePicture(Protocol):
@@ -63,6 +70,7 @@ class Finding:
     observed: tuple[Observed, ...]
     as_asked: bool | None  # None: nobody can tell (not checkable, or the picture is not live)
     missing: tuple[str, ...] = ()  # ids that do not show what was asked
+    plain: tuple[str, ...] = ()  # of those, lamps that can be neither dimmed nor coloured
 
 
 async def verify(
@@ -72,8 +80,13 @@ async def verify(
     before: House,
     picture: LivePicture,
     wait_s: float = WAIT_S,
+    effects: Collection[str] = (),
 ) -> Finding:
-    """Wait until all of `entity_ids` show what was asked, at most `wait_s`; say what is seen."""
+    """Wait until all of `entity_ids` show what was asked, at most `wait_s`; say what is seen.
+
+    `effects`: what may follow from that (members of a group, what a script touches); of these only
+    what has changed is told.
+    """
     checks = {
         entity_id: check
         for entity_id in entity_ids
@@ -81,11 +94,12 @@ async def verify(
         and (check := expected(suffix, arguments, before.entities[entity_id])) is not None
     }
     watched = list(checks or entity_ids)
-    awaited = {
-        name: check
-        for name, check in checks.items()
-        if not (suffix == "HassLightSet" and _only_switches(before.entities[name]))
-    }
+    plain = frozenset(
+        name
+        for name in checks
+        if suffix == "HassLightSet" and _only_switches(before.entities[name])
+    )
+    awaited = {name: check for name, check in checks.items() if name not in plain}
 
     def shown(house: House) -> bool:
         return not _missing(awaited, house)
@@ -98,11 +112,20 @@ async def verify(
     elif watched:
         await picture.wait_for(watched, changed, min(wait_s, GLANCE_S))
     house = picture.house
-    observed = tuple(_observed(name, before, house) for name in watched if name in before.entities)
+    followed = [
+        name
+        for name in effects
+        if name not in watched and house.entities.get(name) != before.entities.get(name)
+    ]
+    observed = tuple(
+        _observed(name, before, house) for name in (*watched, *followed) if name in before.entities
+    )
     if not checks or not picture.connected:
         return Finding(observed, None)
     missing = _missing(checks, house)
-    return Finding(observed, not missing, tuple(missing))
+    return Finding(
+        observed, not missing, tuple(missing), tuple(name for name in missing if name in plain)
+    )
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
@@ -137,8 +160,13 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
         return lambda now: (
             now.state not in ("unavailable", "unknown") and (now.state != "off") is on
         )
+    if domain == "script" and on:
+        triggered = before.attributes.get("last_triggered")
+        return lambda now: now.attributes.get("last_triggered") != triggered
     if domain in _PLAIN:
         return lambda now: now.state == ("on" if on else "off")
+    if domain in _PRESSED:
+        return lambda now: now.state not in (before.state, "unavailable")
     return None
 
 
@@ -156,6 +184,8 @@ def _opened_further(before: Entity) -> Check:
 
 
 def _set(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
+    if before.domain == "todo":
+        return _listed(suffix, arguments, before)
     if suffix == "HassLightSet":
         return _light(arguments)
     if suffix == "HassClimateSetTemperature":
@@ -235,6 +265,21 @@ def _volume(step: Any, before: Entity) -> Check | None:
         return (level > was or level >= 1.0) if up else (level < was or level <= 0.0)
 
     return moved
+
+
+def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
+    """A list's state is how many things on it are still to be done."""
+    if suffix not in LISTING or not before.state.isdecimal():
+        return None
+    step = len(spread(suffix, arguments)) * (1 if suffix == "HassListAddItem" else -1)
+    wanted = int(before.state) + step
+
+    def counts(now: Entity) -> bool:
+        if not now.state.isdecimal():
+            return False
+        return int(now.state) >= wanted if step > 0 else int(now.state) <= wanted
+
+    return counts
 
 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:

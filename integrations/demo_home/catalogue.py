@@ -239,6 +239,15 @@ _OFFICE = (
 )
 
 _HALL = (
+    Thing(
+        "camera.front_door",
+        "Doorbell camera",
+        "idle",
+        {"supported_features": 0},
+        "hall",
+        ("cámara de la puerta",),
+        area_on_device=True,
+    ),
     Thing("light.hall", "Hall light", "off", _light("onoff"), "hall", ("luz de la entrada",)),
     Thing(
         "lock.front_door",
@@ -266,6 +275,18 @@ _GARAGE = (
 )
 
 _NOWHERE = (
+    Thing(
+        "weather.home",
+        "Forecast",
+        "rainy",
+        {
+            "temperature": 12.5,
+            "temperature_unit": "°C",
+            "humidity": 81,
+            "precipitation_unit": "mm",
+            "supported_features": 1 | 2,  # daily, hourly
+        },
+    ),
     Thing("sensor.outside_temperature", "Outside temperature", "8.5", _sensor("temperature", "°C")),
     Thing(
         "todo.shopping_list",
@@ -276,7 +297,19 @@ _NOWHERE = (
     ),
     Thing("script.movie_night", "Movie night", "off", {"mode": "single", "current": 0}),
     Thing("script.welcome_home", "Welcome home", "off", {"mode": "single", "current": 0}),
-    Thing("scene.good_night", "Good night", "unknown", {}),
+    Thing(
+        "scene.good_night",
+        "Good night",
+        "unknown",
+        {
+            "entity_id": [
+                "light.kitchen",
+                "light.living_room",
+                "light.dining_room",
+                "cover.living_room_blinds",
+            ]
+        },
+    ),
 )
 
 THINGS = _KITCHEN + _LIVING_ROOM + _DINING_ROOM + _BEDROOM + _OFFICE + _HALL + _GARAGE + _NOWHERE

@@ -6,13 +6,20 @@ from typing import Any
 
 from integrations.demo_home.house import DemoHouse, Snapshot, Thing
 from integrations.demo_home.intents import Place
-from integrations.demo_home.matching import find_areas, same_name
+from integrations.demo_home.matching import MatchError, Reason, Target, match
 
 OVERVIEW = "An overview of the areas and the devices in this smart home:"
 
 # The attributes that are shown, where an entity has them.
 _SHOWN = {
-    *("temperature", "current_temperature", "humidity", "unit_of_measurement", "device_class"),
+    *(
+        "temperature",
+        "current_temperature",
+        "temperature_unit",
+        "humidity",
+        "unit_of_measurement",
+        "device_class",
+    ),
     *("current_position", "percentage", "volume_level", "media_title", "brightness"),
 }
 
@@ -32,7 +39,7 @@ def prompt(house: DemoHouse, place: Place) -> str:
         "",
         f"Static Context: {OVERVIEW}",
     ]
-    for thing in _by_name(house.exposed()):
+    for thing in _by_name(shown(house)):
         lines += _headline(house, thing)
     lines += [
         "",
@@ -46,29 +53,45 @@ def prompt(house: DemoHouse, place: Place) -> str:
         area = house.areas[place.area_id]
         floor = f" (floor {house.floors[area.floor_id].name})" if area.floor_id else ""
         lines += [
-            f"You are in area {area.name}{floor} and all generic commands should target this area."
+            f"You are in area {area.name}{floor} and all generic commands like"
+            " 'turn on the lights' should target this area."
         ]
-    lines += ["This device is not able to start timers."]
+    if place.device_id is None:
+        lines += ["This device is not able to start timers."]
     return "\n".join(lines)
+
+
+def shown(house: DemoHouse) -> list[Thing]:
+    """The exposed entities, without scripts, which have tools of their own."""
+    return [thing for thing in house.exposed() if thing.domain != "script"]
 
 
 def live_context(
     house: DemoHouse, name: str | None, domains: tuple[str, ...], area: str | None
 ) -> dict[str, Any]:
     """The answer of the live context tool: `result`, or `error` if nothing is meant."""
-    areas = {found.area_id for found in find_areas(house, area)} if area is not None else set()
-    if area is not None and not areas:
-        return {"error": f"Area '{area}' does not exist"}
-    things = [
-        thing
-        for thing in house.exposed()
-        if (name is None or any(same_name(name, n) for n in (thing.name, *thing.aliases)))
-        and (not domains or thing.domain in domains)
-        and (area is None or thing.area_id in areas)
-    ]
-    if not things:
-        return {"error": "No exposed entities matched the filter"}
-    return {"result": snapshot(house, things)}
+    if not (name or domains or area):
+        return {"result": snapshot(house, shown(house))}
+    target = Target(name=name or None, area=area or None, domains=domains, duplicates=True)
+    try:
+        found = match(house, target, [house.get(thing.entity_id) for thing in shown(house)])
+    except MatchError as error:
+        return {"error": _unfound(error.reason, target)}
+    return {"result": snapshot(house, [house.things[state.entity_id] for state in found.states])}
+
+
+def _unfound(reason: Reason, target: Target) -> str:
+    match reason:
+        case Reason.INVALID_AREA:
+            return f"Area '{target.area}' does not exist"
+        case Reason.NAME:
+            return f"No exposed entities matched name '{target.name}'"
+        case Reason.AREA:
+            return f"No exposed entities found in area '{target.area}'"
+        case Reason.DOMAIN:
+            return f"No exposed entities found in domain(s): {', '.join(target.domains)}"
+        case _:
+            return "No entities matched the provided filter"
 
 
 def snapshot(house: DemoHouse, things: Iterable[Thing]) -> str:
@@ -91,12 +114,12 @@ def _by_name(things: Iterable[Thing]) -> list[Thing]:
 
 def _headline(house: DemoHouse, thing: Thing) -> list[str]:
     lines = [
-        f"- names: {_scalar(', '.join((thing.name, *thing.aliases)))}",
+        f"- names: {_scalar(', '.join(thing.names))}",
         f"  domain: {thing.domain}",
     ]
     area = house.area_of(thing.entity_id)
     if area is not None:
-        lines.append(f"  areas: {_scalar(', '.join((area.name, *area.aliases)))}")
+        lines.append(f"  areas: {_scalar(', '.join((area.name, *sorted(area.aliases))))}")
     return lines
 
 

@@ -8,7 +8,7 @@ def describe(house: DemoHouse) -> str:
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
-        if snapshot.entity_id.startswith(("script.", "scene.")):
+        if snapshot.entity_id.startswith(("script.", "scene.", "camera.")):
             continue
         area = house.area_of(snapshot.entity_id)
         rows[area.name if area else "Elsewhere"].append(

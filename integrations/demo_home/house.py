@@ -2,39 +2,18 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
+from integrations.demo_home.clock import Clock, Spawn
+from integrations.demo_home.phones import Phones
+from integrations.demo_home.timers import Timers
 from integrations.home_assistant.house import Area, Floor
 
 UNAVAILABLE = "unavailable"
-
-
-class Clock(Protocol):
-    """The time as the house needs it."""
-
-    def now(self) -> datetime:
-        """The wall clock, with a time zone."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
-        ...
-
-
-class SystemClock:
-    """The machine's own time."""
-
-    def now(self) -> datetime:
-        """The wall clock in the machine's zone."""
-        return datetime.now().astimezone()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
-        await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +28,8 @@ class Thing:
     aliases: tuple[str, ...] = ()
     exposed: bool = True
     area_on_device: bool = False  # the device carries the area, the entity has none of its own
+    own_name: bool = True  # its name counts beside the aliases; people can take that away
+    device: str | None = None  # id of the device it belongs to, if that is not its own
 
     @property
     def domain(self) -> str:
@@ -56,8 +37,15 @@ class Thing:
         return self.entity_id.partition(".")[0]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called: its name, if that counts, and every alias."""
+        return (self.name, *self.aliases) if self.own_name else self.aliases
+
+    @property
     def device_id(self) -> str | None:
         """The id of its device; what is configured in software has none."""
+        if self.device is not None:
+            return self.device
         if self.domain in ("script", "scene", "todo"):
             return None
         return uuid.uuid5(uuid.NAMESPACE_DNS, self.entity_id).hex
@@ -79,8 +67,23 @@ class Snapshot:
 class Change:
     """One entity went from one state to another."""
 
-    old: Snapshot
-    new: Snapshot
+    old: Snapshot | None  # None: it is new
+    new: Snapshot | None  # None: it is gone
+
+    @property
+    def entity_id(self) -> str:
+        """Whose state it is."""
+        known = self.new or self.old
+        assert known is not None
+        return known.entity_id
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something else that happened: a registry changed, a device told something."""
+
+    kind: str  # "area_registry_updated"
+    data: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -91,9 +94,14 @@ class TodoItem:
     done: bool = False
     uid: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def row(self) -> dict[str, str]:
+        """The item as Home Assistant tells it."""
+        status = "completed" if self.done else "needs_action"
+        return {"summary": self.summary, "uid": self.uid, "status": status}
+
 
 Listener = Callable[[Change], None]
-Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+EventListener = Callable[[Event], None]
 
 
 class DemoHouse:
@@ -121,12 +129,16 @@ class DemoHouse:
             thing.entity_id: [] for thing in things if thing.domain == "todo"
         }
         self.remembered: dict[str, dict[str, Any]] = {}  # what a light returns to
+        self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
+        self.phones = Phones(clock, spawn)
+        self.timers = Timers(clock, spawn, self.phones.tell)
         self.failing: set[str] = set()  # entities whose next action fails
         self.jammed: set[str] = set()  # locks that never arrive
         self._spawn = spawn
         self._settle_s = settle_s
         self._states = {thing.entity_id: self._first(thing) for thing in things}
         self._listeners: list[Listener] = []
+        self._event_listeners: list[EventListener] = []
         self._travelling: dict[str, asyncio.Task[None]] = {}
 
     def _first(self, thing: Thing) -> Snapshot:
@@ -145,18 +157,59 @@ class DemoHouse:
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
-        """The entities that an assistant may see."""
+        """The entities that an assistant may see, whoever asks."""
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
         """The area of the entity or of its device."""
-        area_id = self.things[entity_id].area_id
+        thing = self.things[entity_id]
+        phone = self.phones.by_device(thing.device)
+        area_id = phone.area_id if phone is not None else thing.area_id
         return self.areas[area_id] if area_id is not None else None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each change; the returned function ends that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
+
+    def listen_events(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` after each other event; the returned function ends that."""
+        self._event_listeners.append(listener)
+        return lambda: self._event_listeners.remove(listener)
+
+    def fire(self, kind: str, **data: Any) -> None:
+        """Tell that something happened."""
+        for listener in tuple(self._event_listeners):
+            listener(Event(kind, data))
+
+    def add(self, thing: Thing) -> None:
+        """A new entity, or one in place of another of its id."""
+        old = self._states.get(thing.entity_id)
+        self.things[thing.entity_id] = thing
+        self._states[thing.entity_id] = self._first(thing)
+        self._tell(Change(old, self._states[thing.entity_id]))
+        self.changed_entry(thing.entity_id, "update" if old else "create")
+
+    def remove(self, entity_id: str) -> None:
+        """Take an entity away. An unknown id is a KeyError."""
+        del self.things[entity_id]
+        self._tell(Change(self._states.pop(entity_id), None))
+        self.changed_entry(entity_id, "remove")
+
+    def alter(self, entity_id: str, **changes: Any) -> None:
+        """Change what the registries say of an entity: fields of `Thing`."""
+        thing = replace(self.things[entity_id], **changes)
+        self.things[entity_id] = thing
+        self.write(entity_id, friendly_name=thing.name)
+        self.changed_entry(entity_id, "update")
+
+    def changed_entry(self, entity_id: str, action: str) -> None:
+        """Tell that the registry's entry is another one now."""
+        self.fire("entity_registry_updated", action=action, entity_id=entity_id)
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self._listeners):
+            listener(change)
 
     def write(self, entity_id: str, state: str | None = None, **attributes: Any) -> None:
         """Set the state and some attributes; tell the listeners if anything is different."""
@@ -171,8 +224,7 @@ class DemoHouse:
             entity_id, new_state, MappingProxyType(new_attributes), changed, now, _new_context()
         )
         self._states[entity_id] = new
-        for listener in tuple(self._listeners):
-            listener(Change(old, new))
+        self._tell(Change(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
         """Go to `to` through `via`, which lasts `settle_s`. A new journey ends the one before."""
@@ -193,7 +245,9 @@ class DemoHouse:
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """End every journey, at shutdown."""
+        """End every journey and timer, at shutdown."""
+        self.timers.stop()
+        self.phones.stop()
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 

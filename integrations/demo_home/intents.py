@@ -6,7 +6,7 @@ from typing import Any
 
 from integrations.demo_home import services
 from integrations.demo_home.house import DemoHouse, Snapshot, TodoItem
-from integrations.demo_home.matching import Match, MatchError, Target, domain_of, match, same_name
+from integrations.demo_home.matching import Match, Target, domain_of, match, same_name
 
 Values = Mapping[str, Any]
 
@@ -21,6 +21,10 @@ class Place:
 
     area_id: str | None = None
     floor_id: str | None = None
+    device_id: str | None = None  # only of a device that takes timers
+
+
+NOWHERE = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +151,10 @@ def change_volume(house: DemoHouse, values: Values, place: Place) -> dict[str, A
     return done([], [])
 
 
-def nothing(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
-    """Success with nothing done: a broadcast that nobody hears, timers that are not there."""
+def broadcast(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    """Success with nothing done: the house has no satellite, so nobody hears it."""
+    if "message" not in values:
+        raise IntentError("Error handling HassBroadcast")
     return done([], [])
 
 
@@ -168,40 +174,41 @@ def add_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
     todo = _todo_list(house, values["name"])
     item = values["item"].strip()
     house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
-    return _todo_done(house, todo)
+    return _todo_done(house, todo, values["name"])
 
 
 def complete_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
     """Tick an item off."""
     todo = _todo_list(house, values["name"])
     _todo_item(house, todo, values["item"]).done = True
-    return _todo_done(house, todo)
+    return _todo_done(house, todo, values["name"])
 
 
 def remove_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
-    """Take an item off the list."""
+    """Take an item off the list, ticked off or not."""
     todo = _todo_list(house, values["name"])
-    house.todo[todo.entity_id].remove(_todo_item(house, todo, values["item"]))
-    return _todo_done(house, todo)
+    item = _todo_item(house, todo, values["item"], ticked_too=True)
+    house.todo[todo.entity_id].remove(item)
+    return _todo_done(house, todo, values["name"])
 
 
 def _todo_list(house: DemoHouse, name: str) -> Snapshot:
-    try:
-        return match(house, Target(name=name, domains=("todo",))).states[0]
-    except MatchError:
-        raise IntentError(f"No to-do list: {name}") from None
+    return match(house, Target(name=name, domains=("todo",))).states[0]
 
 
-def _todo_item(house: DemoHouse, todo: Snapshot, summary: str) -> TodoItem:
+def _todo_item(
+    house: DemoHouse, todo: Snapshot, summary: str, *, ticked_too: bool = False
+) -> TodoItem:
     for item in house.todo[todo.entity_id]:
-        if same_name(item.summary, summary) and not item.done:
+        if same_name(item.summary, summary) and (ticked_too or not item.done):
             return item
     raise IntentError(f"Item '{summary}' not found on list")
 
 
-def _todo_done(house: DemoHouse, todo: Snapshot) -> dict[str, Any]:
+def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
+    """The answer names the list as the caller did."""
     house.count_todo(todo.entity_id)
-    return done([_entity(todo)], [])
+    return done([_named("entity", name, todo.entity_id)], [])
 
 
 def _entity(state: Snapshot) -> dict[str, str]:

@@ -4,7 +4,7 @@ The filters run in Home Assistant's order, because the first one that leaves not
 reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,24 +13,20 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """Why nothing matched, in Home Assistant's words.
-
-    Name, domain, assistant, invalid area and duplicate name were recorded from 2026.11.0; the
-    others follow the same pattern.
-    """
+    """Why nothing matched, in the words of Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
-    AREA = "No entities matched the area"
-    FLOOR = "No entities matched the floor"
+    AREA = "No entities were in the area"
+    FLOOR = "No entities were on the floor"
     DOMAIN = "No entities matched the domain"
     DEVICE_CLASS = "No entities matched the device class"
-    FEATURE = "No entities matched the supported features"
-    STATE = "No entities matched the required states"
+    FEATURE = "No entities supported the required features"
+    STATE = "No entities were in the required state"
     ASSISTANT = "No matching entities are exposed to the assistant"
     INVALID_AREA = "The area does not exist"
     INVALID_FLOOR = "The floor does not exist"
     DUPLICATE_NAME = "Multiple entities share the name"
-    MULTIPLE_TARGETS = "Multiple entities matched but only one is allowed"
+    MULTIPLE_TARGETS = "Multiple entities matched, but a single target is required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +43,7 @@ class Target:
     single: bool = False
     near_area: str | None = None  # area id that settles equal names
     near_floor: str | None = None  # floor id that settles equal names
+    duplicates: bool = False  # are equal names fine
 
     @property
     def empty(self) -> bool:
@@ -69,19 +66,19 @@ class MatchError(Exception):
 
     def __init__(self, reason: Reason, target: Target) -> None:
         self.reason = reason
-        given = [
-            f"{word} '{value}'"
-            for word, value in (
-                ("name", target.name),
-                ("area", target.area),
-                ("floor", target.floor),
+        texts = (("name", target.name), ("area", target.area), ("floor", target.floor))
+        given = [f"{word} {text!r}" for word, text in texts if text]
+        given += [
+            f"{word} {', '.join(sorted(values))}"
+            for word, values in (
+                ("domains", target.domains),
+                ("device classes", target.device_classes),
+                ("states", target.states),
             )
-            if value
+            if values
         ]
-        if target.domains:
-            given.append(f"domains {', '.join(sorted(target.domains))}")
-        if target.device_classes:
-            given.append(f"device classes {', '.join(sorted(target.device_classes))}")
+        if target.features:
+            given.append(f"features {target.features}")
         details = f" (given {', '.join(given)})" if given else ""
         super().__init__(f"{reason.value}{details}")
 
@@ -109,8 +106,8 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
     )
 
 
-def match(house: DemoHouse, target: Target) -> Match:
-    """The exposed entities that `target` means; raises MatchError."""
+def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
+    """The exposed entities that `target` means, of all or of some; raises MatchError."""
 
     def kept(
         states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
@@ -120,7 +117,7 @@ def match(house: DemoHouse, target: Target) -> Match:
             raise MatchError(reason, target)
         return left
 
-    states = house.all()
+    states = house.all() if among is None else among
     if target.domains:
         states = kept(states, lambda s: domain_of(s) in target.domains, Reason.DOMAIN)
     if target.states:
@@ -143,13 +140,10 @@ def match(house: DemoHouse, target: Target) -> Match:
         in_area = {area.area_id for area in areas}
         states = kept(states, lambda s: _area_id(house, s) in in_area, Reason.AREA)
     states = kept(states, lambda s: house.things[s.entity_id].exposed, Reason.ASSISTANT)
-    if name is not None:
-        states = _settle(house, states, target, Reason.DUPLICATE_NAME)
-        if not states:
-            # The preferred place holds none of the equal names: Home Assistant says "name" here.
-            raise MatchError(Reason.NAME, target)
-    if target.single:
-        states = _settle(house, states, target, Reason.MULTIPLE_TARGETS) or states[:1]
+    if name is not None and not target.duplicates:
+        states = _settle(house, states, target)
+    if target.single and len(states) > 1:
+        states = _single(house, states, target)
     return Match(tuple(states), areas, floors)
 
 
@@ -164,18 +158,29 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
     return areas, floors
 
 
-def _settle(
-    house: DemoHouse, states: list[Snapshot], target: Target, reason: Reason
-) -> list[Snapshot]:
-    """Narrow more than one candidate by the preferred floor, then the preferred area."""
+def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
+    """Narrow equal names by the preferred floor, then the preferred area."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
-        if len(states) < 2:
-            return states
-        if wanted:
+        if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]
     if len(states) > 1:
-        raise MatchError(reason, target)
+        raise MatchError(Reason.DUPLICATE_NAME, target)
+    if not states:
+        # The preferred place holds none of the equal names: Home Assistant says "name" here.
+        raise MatchError(Reason.NAME, target)
     return states
+
+
+def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
+    """The one in the preferred area, else the one on the preferred floor."""
+    left = states
+    if target.near_area:
+        left = [state for state in states if _area_id(house, state) == target.near_area]
+    if len(left) > 1 and target.near_floor:
+        left = [state for state in states if _floor_id(house, state) == target.near_floor]
+    if len(left) != 1:
+        raise MatchError(Reason.MULTIPLE_TARGETS, target)
+    return left
 
 
 def domain_of(state: Snapshot) -> str:
@@ -184,8 +189,7 @@ def domain_of(state: Snapshot) -> str:
 
 
 def _has_name(house: DemoHouse, state: Snapshot, name: str) -> bool:
-    thing = house.things[state.entity_id]
-    names: Iterable[str] = (thing.name, *thing.aliases)
+    names = house.things[state.entity_id].names
     return state.entity_id == name or any(same_name(name, known) for known in names)
 
 

@@ -23,9 +23,9 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from integrations.demo_home.context import prompt, snapshot
+from integrations.demo_home.context import prompt, shown, snapshot
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import NOWHERE, Place
 from integrations.demo_home.tool import Tool
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
@@ -131,17 +131,23 @@ class McpEndpoint:
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")
+        if device_id is None:
+            return NOWHERE
+        phone = self._house.phones.by_device(device_id)
+        if phone is not None:
+            found = self._house.areas.get(phone.area_id or "")
+            return Place(phone.area_id, found.floor_id if found else None, phone.id)
         for thing in self._house.things.values():
             area = self._house.area_of(thing.entity_id)
-            if device_id is not None and thing.device_id == device_id and area is not None:
+            if thing.device_id == device_id and area is not None:
                 return Place(area.area_id, area.floor_id)
-        return Place()
+        return NOWHERE
 
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        self._place(ctx)
-        return types.ListToolsResult(tools=[_as_mcp(tool) for tool in menu(self._house)])
+        place = self._place(ctx)
+        return types.ListToolsResult(tools=[_as_mcp(tool) for tool in menu(self._house, place)])
 
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -177,7 +183,11 @@ class McpEndpoint:
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         resource = types.Resource(
-            uri=SNAPSHOT, name="assist_context_snapshot", mime_type="text/plain"
+            uri=SNAPSHOT,
+            name="assist_context_snapshot",
+            title="Assist context snapshot",
+            description="The present states, as the live context tool tells them.",
+            mime_type="text/plain",
         )
         return types.ListResourcesResult(resources=[resource])
 
@@ -186,7 +196,7 @@ class McpEndpoint:
     ) -> types.ReadResourceResult:
         if str(params.uri) != SNAPSHOT:
             raise ValueError(f"Unknown resource: {params.uri}")
-        text = snapshot(self._house, self._house.exposed())
+        text = snapshot(self._house, shown(self._house))
         contents = types.TextResourceContents(uri=SNAPSHOT, mime_type="text/plain", text=text)
         return types.ReadResourceResult(contents=[contents])
 

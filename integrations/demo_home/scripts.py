@@ -1,11 +1,61 @@
 """The scripts and the scene of the house: what they set off, behind the policy's back."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from integrations.demo_home.house import DemoHouse
+from integrations.demo_home.schemas import TEXT, Schema, choice
 
 Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a script: for tools as a JSON Schema, for `get_services` as a selector."""
+
+    description: str
+    schema: Schema
+    selector: Mapping[str, Any]
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is known of a script without running it."""
+
+    description: str
+    touches: tuple[str, ...]  # entity ids
+    fields: Mapping[str, Field] = field(default_factory=dict)
+
+
+SCRIPTS = {
+    "script.movie_night": Script(
+        "Dims the living room for a film.",
+        ("light.living_room",),
+        {
+            "brightness": Field(
+                "How bright, in percent",
+                {"type": "number", "minimum": 0.0, "maximum": 100.0},
+                {"number": {"min": 0.0, "max": 100.0, "step": 1.0, "mode": "slider"}},
+                required=True,
+            ),
+            "mood": Field(
+                "Mood of the film",
+                choice("calm", "action", "horror"),
+                {"select": {"options": ["calm", "action", "horror"], "multiple": False}},
+            ),
+            "rooms": Field(
+                "Rooms to dim",
+                {"type": "array", "items": TEXT},
+                {"area": {"multiple": True}},
+            ),
+        },
+    ),
+    "script.welcome_home": Script(
+        "Lights the hall and unlocks the front door.", ("light.hall", "lock.front_door")
+    ),
+}
 
 # Domain, service and entity of each step of a scene.
 SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -23,13 +73,17 @@ def run_script(
 ) -> Mapping[str, Any] | None:
     """Run one script with its fields and give its answer. A failed step raises through.
 
-    Home Assistant enforces no field, neither required nor range: a wrong one fails inside.
+    It is "on" while it runs. Home Assistant enforces no field, neither required nor range: a wrong
+    one fails inside.
     """
-    house.write(entity_id, last_triggered=house.clock.now().isoformat())
-    if entity_id == "script.movie_night":
-        brightness = fields.get("brightness")
-        call(house, "light", "turn_on", "light.living_room", {"brightness_pct": brightness})
-        return {"value": f"set {brightness}"}
-    call(house, "light", "turn_on", "light.hall", {})
-    call(house, "lock", "unlock", "lock.front_door", {})
-    return None
+    house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
+    try:
+        if entity_id == "script.movie_night":
+            brightness = fields.get("brightness")
+            call(house, "light", "turn_on", "light.living_room", {"brightness_pct": brightness})
+            return {"value": f"set {brightness}"}
+        call(house, "light", "turn_on", "light.hall", {})
+        call(house, "lock", "unlock", "lock.front_door", {})
+        return None
+    finally:
+        house.write(entity_id, "off", current=0)

@@ -1,6 +1,7 @@
 """The simulated house behind one HTTP server on loopback, in Home Assistant 2026.11's place."""
 
 import asyncio
+import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -11,14 +12,16 @@ from typing import Any, Self
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.clock import Clock, SystemClock
 from integrations.demo_home.describe import describe
-from integrations.demo_home.house import UNAVAILABLE, Clock, DemoHouse, Snapshot, SystemClock, Thing
+from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 from integrations.demo_home.mcp_endpoint import McpEndpoint
+from integrations.demo_home.people import Person, whose
 from integrations.demo_home.rest import Rest
 from integrations.demo_home.websocket import Socket
 from integrations.serving import serving
@@ -29,9 +32,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 class DemoHome:
     """A house that runs while its context is open.
 
-    `url` and `token` are what a client needs; `/api/mcp` and `/api/mcp/assist` serve the same
-    tools. `settle_s`: how long locks and covers are on their way. `calls` are the tool calls
-    received, in order. It opens one loopback port and runs in the caller's event loop.
+    `url` and `token` are what a client needs; `token` is an administrator's, `person_token` that of
+    a person who is none. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the same
+    tools. It says that it is simulated: its `location_name` is "Demo home". `settle_s`: how long
+    locks and covers are on their way. `calls` are the tool calls received, in order. It opens one
+    loopback port and runs in the caller's event loop.
     """
 
     def __init__(
@@ -43,6 +48,11 @@ class DemoHome:
         token: str | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(24)
+        self.person_token = secrets.token_urlsafe(24)
+        self._people = (
+            Person("Demo administrator", True, self.token),
+            Person("Demo person", False, self.person_token),
+        )
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.url = ""
         self._stack = AsyncExitStack()
@@ -110,39 +120,60 @@ class DemoHome:
 
         async def one_api(request: Request) -> Response:
             api_id = request.path_params["api_id"]
-            if api_id != "assist":
-                return PlainTextResponse(f"Unknown LLM API '{api_id}'", 404)
-            return await self._mcp.answer(request)
+            if api_id == "assist":
+                return await self._mcp.answer(request)
+            if not request.state.person.is_admin:
+                return PlainTextResponse("403: Forbidden", 403)
+            return PlainTextResponse(f"Unknown LLM API '{api_id}'", 404)
+
+        async def fire(request: Request) -> Response:
+            kind = request.path_params["kind"]
+            body = await request.body()
+            self.house.fire(kind, **(json.loads(body) if body else {}))
+            return JSONResponse({"message": f"Event {kind} fired."})
 
         async def websocket(connection: WebSocket) -> None:
-            await Socket(self.house, connection, self.token).serve()
+            await Socket(self.house, connection, self._people).serve()
 
         return Starlette(
             routes=[
-                self._route("/api/mcp", merged, "POST"),
+                self._route("/api/mcp", merged, "POST", refuse=403),
                 self._route("/api/mcp/{api_id}", one_api, "POST"),
                 self._route("/api/", rest.root, "GET"),
+                self._route("/api/camera_proxy/{entity_id}", rest.camera, "GET"),
                 self._route("/api/config", rest.config, "GET"),
+                self._route(
+                    "/api/config/config_entries/entry/{entry_id}",
+                    rest.forget,
+                    "DELETE",
+                    refuse=401,
+                ),
+                self._route("/api/events/{kind}", fire, "POST", refuse=401),
+                self._route("/api/mobile_app/registrations", rest.register, "POST"),
+                self._route("/api/services", rest.services, "GET"),
+                self._route("/api/services/{domain}/{service}", rest.service, "POST"),
                 self._route("/api/states", rest.states, "GET"),
                 self._route("/api/states/{entity_id}", rest.state, "GET"),
-                self._route("/api/services/{domain}/{service}", rest.service, "POST"),
+                Route("/api/webhook/{webhook_id}", rest.webhook, methods=["POST"]),
                 WebSocketRoute("/api/websocket", websocket),
             ],
             exception_handlers={HTTPException: _status_text},
         )
 
-    def _route(self, path: str, handler: Handler, method: str) -> Route:
-        """A route for one method, behind the token."""
+    def _route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
+        """A route for one method, behind the token; `refuse` answers who is no administrator."""
 
         async def guarded(request: Request) -> Response:
             if request.method != method:
                 allow = {"Allow": f"OPTIONS,{method}"}
                 return PlainTextResponse("405: Method Not Allowed", 405, allow)
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
-            if scheme != "Bearer" or not secrets.compare_digest(
-                token.encode(), self.token.encode()
-            ):
+            person = whose(self._people, token) if scheme == "Bearer" else None
+            if person is None:
                 return _unauthorized(request)
+            if refuse and not person.is_admin:
+                return PlainTextResponse(f"{refuse}: {HTTPStatus(refuse).phrase}", refuse)
+            request.state.person = person
             return await handler(request)
 
         return Route(path, guarded, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from integrations.demo_home import scenes
 from integrations.demo_home.catalogue import COVER_FULL
 from integrations.demo_home.colors import color_rgb
-from integrations.demo_home.house import UNAVAILABLE, DemoHouse
+from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
+from integrations.demo_home.phones import NotConnectedError
 from integrations.demo_home.scripts import SCENES, run_script
+from integrations.demo_home.weather import FEATURES, forecast
 
 Data = Mapping[str, Any]
 Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
@@ -18,6 +21,14 @@ class ServiceError(Exception):
 
 class UnknownServiceError(ServiceError):
     """There is no such action."""
+
+
+class DataError(ServiceError):
+    """The action does not take such data."""
+
+
+class UnfitError(ServiceError):
+    """The data are well formed, but not for this entity, or not without asking for an answer."""
 
 
 def call(
@@ -67,10 +78,12 @@ def _brightness(data: Data) -> int | None:
     if "brightness_pct" not in data:
         return data.get("brightness")
     percent = data["brightness_pct"]
-    if isinstance(percent, bool) or not isinstance(percent, int | float):
-        raise ServiceError("expected float at 'brightness_pct'")
+    try:
+        percent = float(percent)  # also "20", as a script's template gives it
+    except (TypeError, ValueError):
+        raise DataError("expected float at 'brightness_pct'") from None
     if not 0 <= percent <= 100:
-        raise ServiceError("value must be at most 100 at 'brightness_pct'")
+        raise DataError("expected a percentage between 0 and 100 at 'brightness_pct'")
     return round(percent * 255 / 100)
 
 
@@ -92,6 +105,11 @@ def _light_off(house: DemoHouse, entity_id: str, data: Data) -> None:
     if light.state == "on":
         house.remembered[entity_id] = own
     house.write(entity_id, "off", **dict.fromkeys(own))
+
+
+def _toggle(house: DemoHouse, entity_id: str, data: Data) -> None:
+    service = "turn_off" if house.get(entity_id).state == "on" else "turn_on"
+    SERVICES[(entity_id.partition(".")[0], service)](house, entity_id, data)
 
 
 def _on(house: DemoHouse, entity_id: str, data: Data) -> None:
@@ -161,7 +179,7 @@ def _set_temperature(house: DemoHouse, entity_id: str, data: Data) -> None:
     temperature = float(data["temperature"])
     if not thermostat["min_temp"] <= temperature <= thermostat["max_temp"]:
         low, high = thermostat["min_temp"], thermostat["max_temp"]
-        raise ServiceError(
+        raise UnfitError(
             f"Provided temperature {temperature} is not valid. Accepted range is {low} to {high}"
         )
     house.write(entity_id, temperature=temperature)
@@ -237,20 +255,67 @@ def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] |
         return None
 
 
+def _script_off(house: DemoHouse, entity_id: str, data: Data) -> None:
+    """Success: the scripts of this house never last."""
+
+
 def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:
+    if entity_id in house.scenes:
+        scenes.apply(house, entity_id)
+        return
     house.write(entity_id, house.clock.now().isoformat())
     for domain, service, member in SCENES[entity_id]:
         call(house, domain, service, member, {})
 
 
+def _delete_scene(house: DemoHouse, entity_id: str, data: Data) -> None:
+    if entity_id not in house.scenes:
+        raise UnfitError(f"{entity_id} was not made by scene.create")
+    scenes.delete(house, entity_id)
+
+
+def _add_item(house: DemoHouse, entity_id: str, data: Data) -> None:
+    house.todo[entity_id].append(TodoItem(data["item"]))
+    house.count_todo(entity_id)
+
+
+def _get_items(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any]:
+    wanted = data.get("status", "needs_action")
+    rows = [item.row() for item in house.todo[entity_id]]
+    return {entity_id: {"items": [row for row in rows if row["status"] in wanted]}}
+
+
+def _get_forecasts(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any]:
+    kind = data["type"]
+    if kind not in FEATURES:
+        raise DataError("value must be one of ['daily', 'hourly', 'twice_daily'] at 'type'")
+    if not house.get(entity_id).attributes["supported_features"] & FEATURES[kind]:
+        raise UnfitError(f"Weather entity {entity_id} does not support the {kind} forecast type")
+    return {entity_id: {"forecast": forecast(kind, house.clock.now())}}
+
+
+def _send_message(house: DemoHouse, entity_id: str, data: Data) -> None:
+    """Push to the device of a notify entity."""
+    phone = house.phones.by_device(house.things[entity_id].device)
+    if phone is None:
+        return
+    try:
+        house.phones.push(phone, data)
+    except NotConnectedError as error:
+        raise ServiceError(str(error)) from error
+
+
 SERVICES: dict[tuple[str, str], Handler] = {
     ("light", "turn_on"): _light_on,
     ("light", "turn_off"): _light_off,
+    ("light", "toggle"): _toggle,
     ("switch", "turn_on"): _on,
     ("switch", "turn_off"): _off,
+    ("switch", "toggle"): _toggle,
     ("fan", "turn_on"): _fan_on,
     ("fan", "set_percentage"): _fan_on,
     ("fan", "turn_off"): _fan_off,
+    ("fan", "toggle"): _toggle,
     ("cover", "open_cover"): _open,
     ("cover", "close_cover"): _close,
     ("cover", "stop_cover"): _stop_cover,
@@ -274,5 +339,11 @@ SERVICES: dict[tuple[str, str], Handler] = {
     ("vacuum", "start"): _clean,
     ("vacuum", "return_to_base"): _return,
     ("script", "turn_on"): _script,
+    ("script", "turn_off"): _script_off,
     ("scene", "turn_on"): _scene,
+    ("scene", "delete"): _delete_scene,
+    ("todo", "add_item"): _add_item,
+    ("todo", "get_items"): _get_items,
+    ("weather", "get_forecasts"): _get_forecasts,
+    ("notify", "send_message"): _send_message,
 }

@@ -3,10 +3,17 @@
 from datetime import datetime
 from typing import Any
 
-from integrations.demo_home.house import Change, DemoHouse, Snapshot, Thing
+from integrations.demo_home.house import Change, DemoHouse, Event, Snapshot, Thing
+from integrations.demo_home.people import Person
+from integrations.demo_home.phones import Phone
 
 Json = dict[str, Any]
 VERSION = "2026.11.0"
+# What is set up beside the domains of the entities; neither conversation nor assist_pipeline.
+COMPONENTS = {
+    *("api", "config", "demo", "homeassistant", "http", "intent", "llm", "mcp_server"),
+    *("mobile_app", "notify", "search", "webhook", "websocket_api"),
+}
 
 
 def state(snapshot: Snapshot) -> Json:
@@ -22,23 +29,48 @@ def state(snapshot: Snapshot) -> Json:
     }
 
 
-def context(context_id: str) -> Json:
-    """Who caused a state."""
-    return {"id": context_id, "parent_id": None, "user_id": None}
+def context(context_id: str, user_id: str | None = None) -> Json:
+    """Who caused a state or asked for an action."""
+    return {"id": context_id, "parent_id": None, "user_id": user_id}
+
+
+def user(person: Person) -> Json:
+    """`auth/current_user`."""
+    return {
+        "id": person.user_id,
+        "name": person.name,
+        "is_owner": person.is_admin,
+        "is_admin": person.is_admin,
+        "credentials": [],
+        "mfa_modules": [],
+    }
+
+
+def event(fired: Event, now: datetime) -> Json:
+    """Any other event, as `subscribe_events` gives it."""
+    return {
+        "event_type": fired.kind,
+        "data": dict(fired.data),
+        "origin": "LOCAL",
+        "time_fired": now.isoformat(),
+        "context": context(""),
+    }
 
 
 def state_changed(change: Change) -> Json:
     """The event of a change, as `subscribe_events` gives it."""
+    last = change.new or change.old
+    assert last is not None
     return {
         "event_type": "state_changed",
         "data": {
-            "entity_id": change.new.entity_id,
-            "old_state": state(change.old),
-            "new_state": state(change.new),
+            "entity_id": change.entity_id,
+            "old_state": state(change.old) if change.old else None,
+            "new_state": state(change.new) if change.new else None,
         },
         "origin": "LOCAL",
-        "time_fired": change.new.last_updated.isoformat(),
-        "context": context(change.new.context_id),
+        "time_fired": last.last_updated.isoformat(),
+        "context": context(last.context_id),
     }
 
 
@@ -56,8 +88,17 @@ def compressed_state(snapshot: Snapshot) -> Json:
 
 
 def compressed_change(change: Change) -> Json:
-    """What is new ("+") and which attributes are gone ("-")."""
+    """A change as `subscribe_entities` gives it: added "a", removed "r" or changed "c"."""
     old, new = change.old, change.new
+    if new is None:
+        return {"r": [change.entity_id]}
+    if old is None:
+        return {"a": {change.entity_id: compressed_state(new)}}
+    return {"c": {change.entity_id: _difference(old, new)}}
+
+
+def _difference(old: Snapshot, new: Snapshot) -> Json:
+    """What is new ("+") and which attributes are gone ("-")."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state
@@ -140,8 +181,39 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
             **_times(since),
         }
         for thing in house.things.values()
-        if thing.device_id is not None
-    ]
+        if thing.device_id is not None and thing.device is None
+    ] + [_phone(phone, since) for phone in house.phones.all()]
+
+
+def _phone(phone: Phone, since: datetime) -> Json:
+    """A device that registered itself."""
+    return {
+        "area_id": phone.area_id,
+        "config_entries": [phone.entry_id],
+        "configuration_url": None,
+        "connections": [],
+        "disabled_by": None,
+        "entry_type": None,
+        "hw_version": None,
+        "id": phone.id,
+        "identifiers": [["mobile_app", phone.own_id]],
+        "labels": [],
+        "manufacturer": phone.data["manufacturer"],
+        "model": phone.data["model"],
+        "model_id": None,
+        "name": phone.name,
+        "name_by_user": None,
+        "primary_config_entry": phone.entry_id,
+        "serial_number": None,
+        "sw_version": phone.data.get("os_version"),
+        "via_device_id": None,
+        **_times(since),
+    }
+
+
+def entities(house: DemoHouse, since: datetime) -> list[Json]:
+    """`config/entity_registry/list`."""
+    return [entity(thing, since) for thing in house.things.values()]
 
 
 def entity(thing: Thing, since: datetime) -> Json:
@@ -149,7 +221,7 @@ def entity(thing: Thing, since: datetime) -> Json:
     return {
         "area_id": None if thing.area_on_device else thing.area_id,
         "categories": {},
-        "config_entry_id": "demo" if thing.device_id else None,
+        "config_entry_id": _platform(thing) if thing.device_id else None,
         "config_subentry_id": None,
         "device_id": thing.device_id,
         "disabled_by": None,
@@ -163,18 +235,26 @@ def entity(thing: Thing, since: datetime) -> Json:
         "name": None,
         "options": {"conversation": {"should_expose": thing.exposed}},
         "original_name": thing.name,
-        "platform": "demo" if thing.device_id else thing.domain,
+        "platform": _platform(thing),
         "translation_key": None,
         "unique_id": thing.entity_id,
         **_times(since),
     }
 
 
+def _platform(thing: Thing) -> str:
+    """The integration behind an entity."""
+    if thing.device is not None:
+        return "mobile_app"
+    return "demo" if thing.device_id else thing.domain
+
+
 def extended_entity(thing: Thing, since: datetime) -> Json:
     """One entity as `config/entity_registry/get` and `get_entries` give it, with its aliases."""
     return {
         **entity(thing, since),
-        "aliases": list(thing.aliases),
+        # null stands for the name itself.
+        "aliases": [*([None] if thing.own_name else []), *thing.aliases],
         "capabilities": None,
         "device_class": None,
         "original_device_class": thing.attributes.get("device_class"),
@@ -191,12 +271,12 @@ def exposure(house: DemoHouse) -> Json:
     }
 
 
-def config() -> Json:
+def config(house: DemoHouse) -> Json:
     """`/api/config` and `get_config`, as much as a client looks at."""
     return {
         "allowlist_external_dirs": [],
         "allowlist_external_urls": [],
-        "components": sorted(("api", "config", "conversation", "demo", "mcp_server")),
+        "components": sorted(COMPONENTS | {thing.domain for thing in house.things.values()}),
         "config_dir": "/config",
         "config_source": "storage",
         "country": None,

@@ -10,19 +10,19 @@ Check = Callable[[Any], Any]  # gives the converted value, or raises ValueError
 
 
 class SlotError(ValueError):
-    """An argument is missing or wrong. Home Assistant does not say which."""
+    """An argument is missing or wrong. Intents do not say which: the text is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The arguments that a tool knows, each with its check."""
+    """The arguments that an intent knows, each with its check."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments: null and "" dropped, unknown ones ignored. Raises SlotError."""
-        given = {key: value for key, value in arguments.items() if value not in (None, "")}
+        """The checked arguments: null and blank dropped, unknown ones ignored. Raises SlotError."""
+        given = {key: value for key, value in arguments.items() if not _blank(value)}
         if any(name not in given for name in self.required):
             raise SlotError
         try:
@@ -31,6 +31,60 @@ class Slots:
             }
         except (TypeError, ValueError) as error:
             raise SlotError from error
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The arguments of a tool that is no intent: it takes no others, and says what is wrong."""
+
+    checks: Mapping[str, Check]
+    required: tuple[str, ...] = ()
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The checked arguments. Raises SlotError, whose text names the argument."""
+        for name in arguments:
+            if name not in self.checks:
+                raise SlotError(f"not a valid option at '{name}'")
+        for name in self.required:
+            if name not in arguments:
+                raise SlotError(f"required key not provided at '{name}'")
+        values = {}
+        for name, value in arguments.items():
+            try:
+                values[name] = self.checks[name](value)
+            except ValueError as error:
+                raise SlotError(f"{error} at '{name}'") from error
+        return values
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def plain(value: Any) -> str:
+    """A field's text, which may be empty."""
+    if value is None:
+        raise ValueError("string value is None")
+    if isinstance(value, list | dict):
+        raise ValueError("value should be a string")
+    return str(value)
+
+
+def plain_list(value: Any) -> tuple[str, ...]:
+    """A field's text or list of texts, lower case; empty ones are dropped."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(text for item in values if (text := plain(item).strip().lower()))
+
+
+def one_of(choices: Sequence[str]) -> Check:
+    """A field that takes one of these words."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"value must be one of {sorted(choices)}")
+        return str(value)
+
+    return check
 
 
 def text(value: Any) -> str:

@@ -38,7 +38,7 @@ class Tool:
     description: str
     input_schema: Schema
     hints: Hints
-    slots: slots.Slots
+    slots: slots.Slots | slots.Fields
     run: Run
     needs: str | None = None  # offered only while an entity of this domain is exposed
 

@@ -4,24 +4,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import IntentError, Place
+from integrations.demo_home.intents import NOWHERE, IntentError, Place
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
 from integrations.demo_home.slots import SlotError
 from integrations.demo_home.tool import Tool
-from integrations.demo_home.tools_devices import DEVICE_TOOLS, VACUUM_TOOLS
+from integrations.demo_home.tools_devices import (
+    DEVICE_TOOLS,
+    LIGHT_AND_TIME_TOOLS,
+    VACUUM_TOOLS,
+)
 from integrations.demo_home.tools_players import PLAYER_TOOLS
 from integrations.demo_home.tools_software import script_tools, todo_tools
+from integrations.demo_home.tools_timers import timer_tools
 
 
 class ToolError(Exception):
     """The call failed. `str(error)` is the sentence that the caller gets."""
 
 
-def menu(house: DemoHouse) -> list[Tool]:
-    """The tools that the exposed entities call for, in Home Assistant's order."""
+def menu(house: DemoHouse, place: Place = NOWHERE) -> list[Tool]:
+    """The tools that the exposed entities and the caller's device call for, in their order."""
     exposed = {thing.domain for thing in house.exposed()}
-    tools = (*DEVICE_TOOLS, *PLAYER_TOOLS, *script_tools(house), *todo_tools(house), *VACUUM_TOOLS)
+    tools = (
+        *DEVICE_TOOLS,
+        *timer_tools(cancel_all_only=place.device_id is None),
+        *LIGHT_AND_TIME_TOOLS,
+        *PLAYER_TOOLS,
+        *script_tools(house),
+        *todo_tools(house),
+        *VACUUM_TOOLS,
+    )
     return [tool for tool in tools if tool.needs is None or tool.needs in exposed]
 
 
@@ -29,13 +42,13 @@ def call_tool(
     house: DemoHouse, name: str, arguments: Mapping[str, Any], place: Place
 ) -> dict[str, Any]:
     """Run a tool and give its answer, a JSON object. Raises ToolError."""
-    tool = next((tool for tool in menu(house) if tool.name == name), None)
+    tool = next((tool for tool in menu(house, place) if tool.name == name), None)
     if tool is None:
         raise ToolError(f'Tool "{name}" not found')
     try:
         return tool.run(house, tool.slots.read(arguments), place)
     except SlotError as error:
-        raise ToolError(f"Received invalid slot info for {tool.intent}") from error
+        raise ToolError(str(error) or f"Received invalid slot info for {tool.intent}") from error
     except ServiceError as error:
         # An intent hides what went wrong inside, a script does not.
         own = tool.name.startswith("script__")

@@ -40,8 +40,8 @@ DEVICE_TOOLS = (
         "Says a message on every voice satellite of the home",
         schemas.input_schema({"message": TEXT}, ("message",)),
         ADD,
-        slots.Slots({"message": slots.text}, ("message",)),
-        intents.nothing,
+        slots.Slots({"message": slots.text}),
+        intents.broadcast,
     ),
     Tool(
         "climate__HassClimateSetTemperature",
@@ -97,7 +97,7 @@ DEVICE_TOOLS = (
             }
         ),
         READ,
-        slots.Slots({"name": slots.text, "domain": slots.texts(), "area": slots.text}),
+        slots.Fields({"name": slots.plain, "domain": slots.plain_list, "area": slots.plain}),
         _read_live_context,
     ),
     action_tool(
@@ -135,15 +135,9 @@ DEVICE_TOOLS = (
         Action("cover", "stop_cover"),
         device_classes=schemas.MOVING,
     ),
-    Tool(
-        "intent__HassCancelAllTimers",
-        "Cancel all timers",
-        "Ends every timer, or those of one area",
-        schemas.input_schema({"area": TEXT}),
-        AGAIN,
-        slots.Slots({"area": slots.text}),
-        intents.nothing,
-    ),
+)
+
+LIGHT_AND_TIME_TOOLS = (
     action_tool(
         "light__HassLightSet",
         "Set light",

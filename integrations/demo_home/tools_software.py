@@ -6,7 +6,7 @@ from integrations.demo_home import intents, schemas, services, slots
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import Place
 from integrations.demo_home.schemas import TEXT, Schema, described
-from integrations.demo_home.scripts import run_script
+from integrations.demo_home.scripts import SCRIPTS, run_script
 from integrations.demo_home.tool import ADD, ONCE, READ_LIST, Hints, Run, Tool
 
 
@@ -16,10 +16,10 @@ def script_tools(house: DemoHouse) -> list[Tool]:
         Tool(
             f"script__{thing.entity_id.partition('.')[2]}",
             thing.name,
-            f"{_SCRIPT_TEXTS[thing.entity_id]} Aliases: {[thing.name]}",
-            schemas.input_schema(*_SCRIPT_FIELDS.get(thing.entity_id, ({}, ()))),
+            f"{SCRIPTS[thing.entity_id].description} Aliases: {sorted(thing.names)}",
+            schemas.input_schema(*_fields(thing.entity_id)),
             Hints(open_world=True),
-            slots.Slots(dict.fromkeys(("brightness", "mood", "rooms"), slots.anything)),
+            slots.Slots(dict.fromkeys(SCRIPTS[thing.entity_id].fields, slots.anything)),
             _script_runner(thing.entity_id),
             "script",
         )
@@ -28,26 +28,13 @@ def script_tools(house: DemoHouse) -> list[Tool]:
     ]
 
 
-_SCRIPT_TEXTS = {
-    "script.movie_night": "Dims the living room for a film.",
-    "script.welcome_home": "Lights the hall and unlocks the front door.",
-}
-
-_SCRIPT_FIELDS: dict[str, tuple[Schema, tuple[str, ...]]] = {
-    "script.movie_night": (
-        {
-            "brightness": {
-                "type": "number",
-                "minimum": 0.0,
-                "maximum": 100.0,
-                "description": "How bright, in percent",
-            },
-            "mood": described(schemas.choice("calm", "action", "horror"), "Mood of the film"),
-            "rooms": {"type": "array", "items": TEXT, "description": "Rooms to dim"},
-        },
-        ("brightness",),
+def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
+    """The schema of a script's fields, and which of them it says are required."""
+    fields = SCRIPTS[entity_id].fields
+    return (
+        {name: described(field.schema, field.description) for name, field in fields.items()},
+        tuple(name for name, field in fields.items() if field.required),
     )
-}
 
 
 def _script_runner(entity_id: str) -> Run:
@@ -108,8 +95,8 @@ def todo_tools(house: DemoHouse) -> list[Tool]:
         "Tells what is on a to-do list, by default what is still open.",
         schemas.input_schema(properties, ("todo_list",)),
         READ_LIST,
-        slots.Slots(
-            {"todo_list": slots.texts(tuple(lists)), "status": slots.texts(_STATUSES)},
+        slots.Fields(
+            {"todo_list": slots.one_of(tuple(lists)), "status": slots.one_of(_STATUSES)},
             ("todo_list",),
         ),
         _items_reader(lists),
@@ -122,15 +109,8 @@ def _items_reader(lists: dict[str, str]) -> Run:
     """Reads the lists, given as entity ids by name."""
 
     def get_items(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
-        status = values.get("status", ("needs_action",))[0]
-        items = [
-            {
-                "summary": item.summary,
-                "uid": item.uid,
-                "status": "completed" if item.done else "needs_action",
-            }
-            for item in house.todo[lists[values["todo_list"][0]]]
-        ]
+        status = values.get("status", "needs_action")
+        items = [item.row() for item in house.todo[lists[values["todo_list"]]]]
         return {"items": [item for item in items if status in ("all", item["status"])]}
 
     return get_items

@@ -3,23 +3,32 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.registry import (
-    Registries,
-    read_areas,
-    read_device_areas,
-    read_entity,
-    read_exposure,
-    read_floors,
-    with_state,
+from integrations.home_assistant.context import Shown
+from integrations.home_assistant.following import Followed
+from integrations.home_assistant.house import House
+from integrations.home_assistant.loading import (
+    REGISTRY_EVENTS,
+    Stale,
+    read_registries,
+    refreshed,
 )
-from integrations.home_assistant.websocket import Connection, open_connection
+from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.searching import search
+from integrations.home_assistant.websocket import (
+    UNKNOWN_FORM,
+    Connection,
+    EventHandler,
+    Stream,
+    open_connection,
+)
 from integrations.owner import OwnedTasks
 from integrations.tls import tls_context
 
@@ -27,12 +36,9 @@ log = logging.getLogger(__name__)
 
 FIRST_PICTURE_S = 10.0  # how long entering waits for the first picture before going on without
 SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant logs every attempt
-REGISTRY_EVENTS = (
-    "area_registry_updated",
-    "device_registry_updated",
-    "entity_registry_updated",
-    "floor_registry_updated",
-)
+RUNNING = "RUNNING"  # `state` in get_config, once every integration is loaded
+LOOK_AGAIN_S = 1.0  # between two looks whether a Home Assistant that is starting is done
+UNTOLD_S = 300.0  # between two readings of the registries where their events are refused
 
 
 @dataclass(eq=False, slots=True)
@@ -49,7 +55,8 @@ class HomeAssistant:
 
     Entering never fails because Home Assistant is away: `connected` is then False, `problem` says
     why, and the owner task goes on trying with a growing pause. While the connection is down
-    `house` keeps the last picture.
+    `house` keeps the last picture. At each new connection everything is read anew, and once more
+    as soon as a Home Assistant that was still starting is done (its boot loses events).
     """
 
     def __init__(
@@ -60,21 +67,25 @@ class HomeAssistant:
         ca_file: str = "",
         *,
         pause_s: tuple[float, float] = (0.5, 5.0),
+        settle_s: float = 0.3,
     ) -> None:
-        """`url` is the base ("http://host:8123"), `pause_s` the least and longest retry pause."""
+        """`url` is the base ("http://host:8123"), `pause_s` the least and longest retry pause.
+
+        `settle_s`: how long changes of the registries are collected before they are read.
+        """
         self._url = url
         self._token = token
         self._verify_tls = verify_tls
         self._ca_file = ca_file
         self._pause_s = pause_s
-        self._registries = Registries()
-        self._entities: dict[str, Entity] = {}
-        self._house: House | None = House()  # None: build it at the next look
+        self._settle_s = settle_s
+        self._picture = Picture()
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
         self._settled = asyncio.Event()  # the first try is over, well or badly
-        self._registries_stale = asyncio.Event()
-        self._overtaking: list[Mapping[str, Any]] | None = None  # states that came while loading
+        self._stale = Stale()
+        self._to_search = asyncio.Event()
+        self._followed: set[Followed] = set()
         self._waiters: set[_Waiter] = set()
         self._owner = OwnedTasks()
 
@@ -95,15 +106,12 @@ class HomeAssistant:
         traceback: TracebackType | None,
     ) -> None:
         await self._owner.__aexit__(kind, error, traceback)
+        self._connection = None
 
     @property
     def house(self) -> House:
         """The newest picture. A change makes a new House; the one you hold stays as it is."""
-        if self._house is None:
-            self._house = House(
-                self._registries.floors, self._registries.areas, dict(self._entities)
-            )
-        return self._house
+        return self._picture.house
 
     @property
     def connected(self) -> bool:
@@ -117,9 +125,42 @@ class HomeAssistant:
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """One websocket command to Home Assistant. Raises Refused or Unavailable."""
-        if self._connection is None:
-            raise self._problem or Unavailable("Home Assistant is not connected.")
-        return await self._connection.command(kind, **fields)
+        return await self._connected().command(kind, **fields)
+
+    @asynccontextmanager
+    async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
+        """A command that takes bytes and answers with events. Raises Refused or Unavailable."""
+        async with self._connected().stream(kind, **fields) as stream:
+            yield stream
+
+    def follow(self, handler: EventHandler, kind: str, **fields: Any) -> Callable[[], None]:
+        """Subscribe with `kind` now and at every new connection; call what is returned to end it.
+
+        `handler` gets each event in order and must be quick. What it raises is logged and costs
+        that event alone. A refusal is logged and tried again at the next connection.
+        """
+        followed = Followed(handler, kind, fields)
+        self._followed.add(followed)
+        if self._connection is not None:
+            self._owner.start(followed.begin(self._connection), f"follow {kind}")
+
+        def end() -> None:
+            if followed in self._followed:
+                self._followed.discard(followed)
+                followed.over = True
+                if self._connection is not None:
+                    self._owner.start(followed.end(self._connection), f"unfollow {kind}")
+
+        return end
+
+    def learn_exposure(self, shown: Sequence[Shown]) -> None:
+        """What the home server's own text lists as exposed (`read_context`); () for no list.
+
+        Counts for entities of which their registry entry does not say it, until the next list.
+        Cheap where the list is the last one. Without it they all count as seen.
+        """
+        if self._picture.learn(shown):
+            self._wake(None)
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
@@ -142,6 +183,11 @@ class HomeAssistant:
         finally:
             self._waiters.discard(waiter)
         return True
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            raise self._problem or Unavailable("Home Assistant is not connected.")
+        return self._connection
 
     async def _own(self) -> None:
         """Keep a connection for ever; every failure is noted and followed by a pause."""
@@ -171,15 +217,40 @@ class HomeAssistant:
             await connection.subscribe(
                 self._on_state_changed, "subscribe_events", event_type="state_changed"
             )
-            for event in REGISTRY_EVENTS:
-                await self._subscribe_registry(connection, event)
+            untold = [
+                event
+                for event in REGISTRY_EVENTS
+                if not await self._subscribe_registry(connection, event)
+            ]
+            started = await _is_running(connection)
             await self._load(connection)
             self._connection = connection
             self._problem = None
             self._settled.set()
-            while True:
-                await self._registries_stale.wait()
+            for followed in list(self._followed):
+                await followed.begin(connection)
+            group.create_task(self._search(connection), name="home-assistant-search")
+            if not started:
+                group.create_task(self._await_running(connection), name="home-assistant-boot")
+            await self._keep(connection, again_s=UNTOLD_S if untold else None)
+
+    async def _keep(self, connection: Connection, again_s: float | None) -> None:
+        """Read what the registries tell to have changed; after `again_s` all of them."""
+        while True:
+            try:
+                async with asyncio.timeout(again_s):
+                    await self._stale.came.wait()
+            except TimeoutError:
+                self._stale.note_everything()
+            await asyncio.sleep(self._settle_s)
+            stale = self._stale.take()
+            registries = await refreshed(connection, self._picture.registries, stale)
+            if registries is None:
                 await self._load(connection)
+                continue
+            self._picture.refresh(registries, None if stale.places else stale.entity_ids)
+            self._to_search.set()
+            self._wake(None)
 
     def _tls(self) -> ssl.SSLContext | None:
         if not self._url.startswith("https:"):
@@ -188,50 +259,52 @@ class HomeAssistant:
             verify=self._verify_tls, ca_file=self._ca_file, setting="home_assistant.ca_file"
         )
 
-    async def _subscribe_registry(self, connection: Connection, event: str) -> None:
+    async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
+        """False: this user may not."""
         try:
             await connection.subscribe(
-                lambda _: self._registries_stale.set(), "subscribe_events", event_type=event
+                partial(self._stale.note, event), "subscribe_events", event_type=event
             )
         except Refused as error:
-            log.info("Changes of names and rooms are seen at the next connection only: %s", error)
+            log.info("Changes of names and rooms are seen after minutes only: %s", error)
+            return False
+        return True
 
     async def _load(self, connection: Connection) -> None:
         """Read registries and states anew. Raises Refused or Unavailable."""
-        self._registries_stale.clear()
-        self._overtaking = []
+        self._stale.take()
+        self._picture.begin_load()
+        registries = await read_registries(connection)
         try:
-            self._registries = await _registries(connection)
-            states = {state["entity_id"]: state for state in await connection.command("get_states")}
+            self._picture.end_load(registries, await connection.command("get_states"))
         except (AttributeError, KeyError, TypeError) as error:
-            raise Unavailable(
-                f"Home Assistant answered in a form that Hearth does not know: {error!r}."
-            ) from error
-        # The reader may have delivered events between the answer and this line: the newer wins.
-        for state in self._overtaking:
-            known = states.get(state["entity_id"])
-            if known is None or state.get("last_updated", "") >= known.get("last_updated", ""):
-                states[state["entity_id"]] = state
-        self._overtaking = None
-        self._entities = {
-            name: read_entity(state, self._registries) for name, state in states.items()
-        }
-        self._house = None
+            raise Unavailable(UNKNOWN_FORM) from error
+        self._to_search.set()
         self._wake(None)
 
+    async def _await_running(self, connection: Connection) -> None:
+        """Read everything once more when Home Assistant has started.
+
+        Its own event of that is told to admins only, so it is asked for.
+        """
+        running = False
+        while not running:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            running = await _is_running(connection)
+        self._stale.note_everything()
+
+    async def _search(self, connection: Connection) -> None:
+        """Find out what scripts, automations and scenes touch, as often as that may change."""
+        while True:
+            await self._to_search.wait()
+            self._to_search.clear()
+            if not await search(connection, self._picture):
+                return
+
     def _on_state_changed(self, event: Mapping[str, Any]) -> None:
-        data = event.get("data") or {}
-        entity_id, state = str(data.get("entity_id")), data.get("new_state")
-        known = self._entities.get(entity_id)
-        if state is None:
-            self._entities.pop(entity_id, None)
-        else:
-            if self._overtaking is not None:
-                self._overtaking.append(state)
-            self._entities[entity_id] = (
-                with_state(known, state) if known else read_entity(state, self._registries)
-            )
-        self._house = None
+        entity_id = self._picture.change(event)
+        if entity_id in self._picture.unsearched:
+            self._to_search.set()
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
@@ -243,39 +316,10 @@ class HomeAssistant:
                 waiter.met.set()
 
 
-async def _registries(connection: Connection) -> Registries:
-    entries = {
-        row["entity_id"]: row for row in await connection.command("config/entity_registry/list")
-    }
-    entries |= await _extended(connection, list(entries))
-    return Registries(
-        floors=read_floors(await connection.command("config/floor_registry/list")),
-        areas=read_areas(await connection.command("config/area_registry/list")),
-        device_areas=read_device_areas(await connection.command("config/device_registry/list")),
-        entities=entries,
-        exposure=read_exposure(entries, await _exposure(connection)),
-    )
-
-
-async def _extended(connection: Connection, entity_ids: list[str]) -> dict[str, Mapping[str, Any]]:
-    """Registry entries with their aliases, where this user may read them."""
-    try:
-        found = await connection.command(
-            "config/entity_registry/get_entries", entity_ids=entity_ids
-        )
-    except Refused as error:
-        log.info("Aliases are not known: %s", error)
-        return {}
-    return {entity_id: entry for entity_id, entry in found.items() if entry}
-
-
-async def _exposure(connection: Connection) -> Mapping[str, Any] | None:
-    """The list of exposed entities: for admins only, so a refusal is normal."""
-    try:
-        answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
-    except Refused:
-        return None
-    return answer
+async def _is_running(connection: Connection) -> bool:
+    """Whether Home Assistant has started. Raises Refused or Unavailable."""
+    config = await connection.command("get_config")
+    return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING
 
 
 def _first(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:

@@ -38,6 +38,7 @@ class Entity:
     exposed: bool = True  # may the assistant see it
     device_id: str | None = None
     features: int = 0  # `supported_features`, a bit field of its domain
+    precision: int | None = None  # decimals in which a sensor is shown; None: as they come
 
     @property
     def domain(self) -> str:
@@ -57,8 +58,8 @@ class House:
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
-    # What a script or automation touches, as far as Home Assistant tells (`search/related`);
-    # without a row here, or with an empty one, nobody knows.
+    # What a script, automation or scene touches, as far as Home Assistant tells
+    # (`search/related`); without a row here, or with an empty one, nobody knows.
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def exposed(self) -> list[Entity]:

@@ -10,14 +10,24 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Device:
+    """What the picture needs of one device."""
+
+    area_id: str | None  # its own, else that of the device it is a part of
+    labels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Registries:
     """What the registries say; states come and go on top of it."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
-    device_areas: Mapping[str, str] = field(default_factory=dict)  # device id -> area id
+    area_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by area id
+    devices: Mapping[str, Device] = field(default_factory=dict)
     entities: Mapping[str, Json] = field(default_factory=dict)  # entity id -> registry entry
-    exposure: Mapping[str, bool] = field(default_factory=dict)  # entity id -> said explicitly
+    listed: Mapping[str, bool] = field(default_factory=dict)  # exposure by id, told to admins
+    learned: Mapping[str, bool] = field(default_factory=dict)  # the same from the server's prompt
 
 
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
@@ -38,26 +48,34 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
     }
 
 
-def read_device_areas(rows: Iterable[Json]) -> dict[str, str]:
-    """From `config/device_registry/list`: the devices that stand somewhere."""
-    return {row["id"]: row["area_id"] for row in rows if row.get("area_id")}
+def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
+    """From `config/area_registry/list`: the areas that have labels."""
+    return {row["area_id"]: read_labels(row) for row in rows if row.get("labels")}
 
 
-def read_exposure(entries: Mapping[str, Json], listed: Json | None) -> dict[str, bool]:
-    """What was decided by hand for the `conversation` assistant.
+def read_devices(rows: Iterable[Json]) -> dict[str, Device]:
+    """From `config/device_registry/list`. A part without an area stands where its whole does."""
+    places = {row["id"]: row.get("area_id") for row in rows}
+    return {
+        row["id"]: Device(
+            row.get("area_id") or places.get(row.get("parent_device_id")), read_labels(row)
+        )
+        for row in rows
+    }
 
-    `listed` is the answer of `homeassistant/expose_entity/list` (admins only) or None; the registry
-    entry's own options say the same to any user.
-    """
-    said: dict[str, bool] = {}
-    for entity_id, assistants in ((listed or {}).get("exposed_entities") or {}).items():
-        if "conversation" in assistants:
-            said[entity_id] = bool(assistants["conversation"])
-    for entity_id, entry in entries.items():
-        options = (entry.get("options") or {}).get("conversation") or {}
-        if "should_expose" in options:
-            said[entity_id] = bool(options["should_expose"])
-    return said
+
+def read_listed(answer: Json) -> dict[str, bool]:
+    """From `homeassistant/expose_entity/list`, for the `conversation` assistant."""
+    return {
+        entity_id: bool(assistants["conversation"])
+        for entity_id, assistants in (answer.get("exposed_entities") or {}).items()
+        if "conversation" in assistants
+    }
+
+
+def read_labels(row: Json) -> frozenset[str]:
+    """The ids of an entry's labels."""
+    return frozenset(_texts(row.get("labels")))
 
 
 def read_entity(state: Json, registries: Registries) -> Entity:
@@ -66,15 +84,20 @@ def read_entity(state: Json, registries: Registries) -> Entity:
     entry = registries.entities.get(entity_id, {})
     attributes = state.get("attributes") or {}
     name = attributes.get("friendly_name") or entry.get("name") or entry.get("original_name")
+    device_id = entry.get("device_id")
+    device = registries.devices.get(device_id or "")
     return Entity(
         entity_id=entity_id,
         name=str(name or entity_id.partition(".")[2].replace("_", " ")),
         state=str(state.get("state", "unknown")),
         aliases=_texts(entry.get("aliases")),
-        area_id=entry.get("area_id") or registries.device_areas.get(entry.get("device_id") or ""),
+        area_id=entry.get("area_id") or (device.area_id if device else None),
         device_class=attributes.get("device_class"),
         attributes=attributes,
-        exposed=_exposed(entity_id, entry, registries.exposure),
+        exposed=_exposed(entity_id, entry, registries),
+        device_id=device_id,
+        features=_features(attributes),
+        precision=_precision(entry),
     )
 
 
@@ -87,17 +110,57 @@ def with_state(entity: Entity, state: Json) -> Entity:
         attributes=attributes,
         name=str(attributes.get("friendly_name") or entity.name),
         device_class=attributes.get("device_class"),
+        features=_features(attributes),
     )
 
 
-def _exposed(entity_id: str, entry: Json, exposure: Mapping[str, bool]) -> bool:
-    """Said by hand, else seen unless hidden or a device's inner working.
+def with_registries(entity: Entity, registries: Registries) -> Entity:
+    """The same entity as newer registries have it."""
+    state = {
+        "entity_id": entity.entity_id,
+        "state": entity.state,
+        "attributes": entity.attributes,
+    }
+    return read_entity(state, registries)
 
-    Where nothing was said the answer errs towards "seen": the policy must not overlook an entity.
+
+def said_exposed(entity_id: str, registries: Registries) -> bool | None:
+    """What the entity's registry entry says of the `conversation` assistant; None: nothing.
+
+    Home Assistant writes it there as soon as it has looked once (`async_should_expose`).
     """
-    if entity_id in exposure:
-        return exposure[entity_id]
+    options = registries.entities.get(entity_id, {}).get("options") or {}
+    said = (options.get("conversation") or {}).get("should_expose")
+    return None if said is None else bool(said)
+
+
+def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
+    """Said by the registry, the server's prompt or the admins' list, in this order.
+
+    Else seen unless hidden or a device's inner working: where nothing was said the answer errs
+    towards "seen", since the policy must not overlook an entity.
+    """
+    said = said_exposed(entity_id, registries)
+    if said is not None:
+        return said
+    for told in (registries.learned, registries.listed):
+        if entity_id in told:
+            return told[entity_id]
     return not (entry.get("hidden_by") or entry.get("disabled_by") or entry.get("entity_category"))
+
+
+def _features(attributes: Json) -> int:
+    features = attributes.get("supported_features")
+    return features if isinstance(features, int) else 0
+
+
+def _precision(entry: Json) -> int | None:
+    """Decimals of a sensor, as set by a person or else by its integration."""
+    options = (entry.get("options") or {}).get("sensor") or {}
+    for key in ("display_precision", "suggested_display_precision"):
+        if isinstance(options.get(key), int):
+            return int(options[key])
+    return None
 
 
 def _texts(values: Any) -> tuple[str, ...]:

@@ -1,11 +1,14 @@
 """What is asked of Home Assistant over REST, where a plain HTTP status tells most."""
 
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import httpx
 
-from integrations.errors import Misconfigured, SignInAgain, Unavailable
+from integrations.address import host_of
+from integrations.home_assistant import reasons
 from integrations.tls import tls_context
 
 TIMEOUT_S = 10.0
@@ -16,54 +19,73 @@ class Instance:
     """The Home Assistant that answered."""
 
     version: str  # e.g. "2026.11.0"
-    state: str  # "RUNNING", or on its way there
+    state: str  # "RUNNING", or on its way there or down (homeassistant.core.CoreState)
     name: str  # the home's
+    recovery_mode: bool = False
+    components: frozenset[str] = frozenset()  # what is set up so far, e.g. "mcp_server"
 
 
 async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> Instance:
     """Ask who answers at `url`. Raises Misconfigured, SignInAgain or Unavailable."""
+    async with rest_client(url, token, verify_tls, ca_file) as client:
+        return await read_instance(client, url)
+
+
+@asynccontextmanager
+async def rest_client(
+    url: str, token: str, verify_tls: bool, ca_file: str
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client for paths of this Home Assistant, signed in; it follows no redirect.
+
+    What goes wrong on the way leaves the block as Misconfigured, SignInAgain or Unavailable.
+    """
+    if host_of(url) is None:
+        raise reasons.no_address(url)
     tls: ssl.SSLContext | bool = False
     if url.startswith("https:"):
         tls = tls_context(verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
     try:
-        async with httpx.AsyncClient(verify=tls, timeout=TIMEOUT_S, trust_env=False) as client:
-            answer = await client.get(
-                f"{url.rstrip('/')}/api/config", headers={"Authorization": f"Bearer {token}"}
-            )
-    except (httpx.UnsupportedProtocol, httpx.InvalidURL):
-        raise Misconfigured(
-            f"home_assistant.url = {url!r} is no address; "
-            "it looks like http://homeassistant.local:8123."
-        ) from None
+        async with httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}"},
+            verify=tls,
+            timeout=TIMEOUT_S,
+            trust_env=False,
+        ) as client:
+            yield client
+    except httpx.InvalidURL:  # stricter than we are
+        raise reasons.no_address(url) from None
     except UnicodeEncodeError:  # its message would show the token
-        raise SignInAgain(
-            "home_assistant.token is no token: it holds a character beyond plain ASCII."
-        ) from None
-    except httpx.TransportError as error:
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):  # httpx passes on nothing but the text
-            raise Misconfigured(
-                f"The certificate of {url} is not trusted: set home_assistant.ca_file to its "
-                "authority, or home_assistant.verify_tls to false."
-            ) from error
-        raise Unavailable(
-            f"Home Assistant does not answer at {url}: "
-            "check home_assistant.url and that it is running."
-        ) from error
-    return _read(url, answer)
+        raise reasons.unsendable_token() from None
+    except httpx.RemoteProtocolError as error:
+        raise reasons.hung_up(url) from error
+    except httpx.HTTPError as error:
+        raise reasons.network(url, error) from error
 
 
-def _read(url: str, answer: httpx.Response) -> Instance:
-    if answer.status_code in (401, 403):
-        raise SignInAgain(
-            "Home Assistant does not accept home_assistant.token: "
-            "make a new long-lived token on your profile page, under Security."
-        )
-    if answer.status_code >= 500:
-        raise Unavailable(f"Home Assistant at {url} is still starting; try again in a minute.")
+async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
+    """GET /api/config. Raises Misconfigured, SignInAgain or Unavailable."""
+    answer = await client.get("/api/config")
+    status = answer.status_code
+    if status == 401:
+        raise reasons.wrong_token()
+    if status == 403:
+        raise reasons.banned(url)
+    if status == 400:
+        tls = "https" in answer.text.lower()  # as nginx says it
+        raise reasons.wants_tls(url) if tls else reasons.untrusted_proxy(url)
+    if status >= 500:
+        raise reasons.behind_proxy(url, status)
+    if answer.is_redirect:
+        raise reasons.moved(url, answer.headers.get("location", ""))
     try:
         config = answer.json()
-        return Instance(config["version"], config["state"], config.get("location_name", ""))
-    except (KeyError, TypeError, ValueError):
-        raise Misconfigured(
-            f"{url} answers, but not as Home Assistant does: check home_assistant.url."
-        ) from None
+        return Instance(
+            version=str(config["version"]),
+            state=str(config["state"]),
+            name=str(config.get("location_name", "")),
+            recovery_mode=bool(config.get("recovery_mode")),
+            components=frozenset(map(str, config["components"])),
+        )
+    except (KeyError, RecursionError, TypeError, ValueError):
+        raise reasons.something_else(url) from None

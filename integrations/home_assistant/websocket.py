@@ -19,21 +19,51 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from integrations.errors import (
     IntegrationError,
-    Misconfigured,
     Refused,
-    SignInAgain,
     Unavailable,
 )
+from integrations.home_assistant import reasons
 
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
+# A connection that is dead without a word (power cut, Wi-Fi gone) is noticed after 10 s at most.
+PING_EVERY_S = 4.0
+PONG_WITHIN_S = 5.0
+CLOSE_WITHIN_S = 1.0
 COMMAND_TIMEOUT_S = 15.0
+FORGET_S = 1.0  # for a last word to a server that may be gone
+SEND_TIMEOUT_S = 5.0  # for bytes that the server does not take
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house of 5,000 entities is some megabytes
+
+MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
 
 UNKNOWN_FORM = "Home Assistant answered in a form that Hearth does not know."
 
 EventHandler = Callable[[Mapping[str, Any]], None]
+
+
+class CommandRefused(Refused):
+    """A command was answered with an error."""
+
+    def __init__(self, sentence: str, code: str) -> None:
+        """`code`: Home Assistant's own, such as "unknown_command" or "pipeline-not-found"."""
+        super().__init__(sentence)
+        self.code = code
+
+    @property
+    def unknown(self) -> bool:
+        """This release, or this home without the integration, has no such command."""
+        return self.code == "unknown_command"
+
+
+class Unanswered(Unavailable):
+    """A command was sent and no answer came: it may have been carried out."""
+
+    def __init__(self, sentence: str, *, timed_out: bool) -> None:
+        """`timed_out`: the connection still stands; else it ended meanwhile."""
+        super().__init__(sentence)
+        self.timed_out = timed_out
 
 
 class Connection:
@@ -44,16 +74,50 @@ class Connection:
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._handlers: dict[int, EventHandler] = {}
+        self._streams: set[Stream] = set()
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send one command and return its result. Raises Refused or Unavailable."""
+        """Send one command and return its result. Raises CommandRefused or Unanswered."""
         return await self._send(next(self._ids), kind, fields)
+
+    @asynccontextmanager
+    async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
+        """A command that takes bytes and answers with events (`assist_pipeline/run`).
+
+        Leaving ends it on the other side too. Raises CommandRefused or Unanswered.
+        """
+        number = next(self._ids)
+        stream = Stream(self._socket)
+        self._handlers[number] = stream.deliver
+        self._streams.add(stream)
+        try:
+            await self._send(number, kind, fields)
+            yield stream
+        finally:
+            self._handlers.pop(number, None)
+            self._streams.discard(stream)
+            await self._forget(number)
+
+    async def _forget(self, number: int) -> None:
+        """End a subscription without waiting for the answer."""
+        ending = {"type": "unsubscribe_events", "subscription": number}
+        try:
+            async with asyncio.timeout(FORGET_S):
+                await self._socket.send(json.dumps({"id": next(self._ids), **ending}))
+        except (TimeoutError, ConnectionClosed):
+            log.debug("A stream could not be ended: the connection is gone.")
 
     async def subscribe(self, handler: EventHandler, kind: str, **fields: Any) -> Any:
         """Send a subscribing command; `handler` is then called with each event, in order."""
         number = next(self._ids)
         self._handlers[number] = handler
         return await self._send(number, kind, fields)
+
+    async def unsubscribe(self, handler: EventHandler) -> None:
+        """End the subscriptions of this handler, here at once and there without waiting."""
+        for number in [number for number, known in self._handlers.items() if known == handler]:
+            del self._handlers[number]
+            await self._forget(number)
 
     async def _send(self, number: int, kind: str, fields: Mapping[str, Any]) -> Any:
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
@@ -62,18 +126,22 @@ class Connection:
             async with asyncio.timeout(COMMAND_TIMEOUT_S):
                 await self._socket.send(json.dumps({"id": number, "type": kind, **fields}))
                 message = await answer
-        except (TimeoutError, ConnectionClosed):
-            raise Unavailable(f"Home Assistant did not answer {kind}.") from None
+        except (TimeoutError, ConnectionClosed) as gone:
+            timed_out = isinstance(gone, TimeoutError)
+            sentence = f"Home Assistant did not answer {kind}."
+            raise Unanswered(sentence, timed_out=timed_out) from None
         finally:
             self._answers.pop(number, None)
         if not message.get("success"):
-            reason = (message.get("error") or {}).get("message", "no reason given")
-            raise Refused(f"Home Assistant refused {kind}: {reason}.")
+            error = message.get("error") or {}
+            reason = error.get("message", "no reason given")
+            sentence = f"Home Assistant refused {kind}: {reason}."
+            raise CommandRefused(sentence, str(error.get("code", "")))
         return message.get("result")
 
     async def read(self) -> None:
         """Deliver what arrives until the socket closes, then raise Unavailable."""
-        gone = Unavailable("The connection to Home Assistant closed.")
+        gone: IntegrationError = Unavailable("The connection to Home Assistant closed.")
         try:
             async for text in self._socket:
                 content = json.loads(text)
@@ -88,7 +156,9 @@ class Connection:
         finally:
             for answer in self._answers.values():
                 if not answer.done():
-                    answer.set_exception(gone)
+                    answer.set_exception(Unanswered(str(gone), timed_out=False))
+            for stream in self._streams:
+                stream.end(gone)
         raise gone
 
     def _deliver(self, message: Mapping[str, Any]) -> None:
@@ -101,6 +171,58 @@ class Connection:
         answer = self._answers.get(number)
         if answer is not None and not answer.done():
             answer.set_result(message)
+
+
+class Stream:
+    """Bytes to a running command, events from it. Belongs to one task.
+
+    Home Assistant names the handler of the bytes in the first event (`run-start`); each binary
+    message begins with that number, and one without further bytes ends the input.
+    """
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        # None is the end; `_error` then tells why.
+        self._events: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue(MAX_WAITING_EVENTS)
+        self._error: IntegrationError = Unavailable("The connection to Home Assistant closed.")
+        self._handler: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes, none to end the input. Raises Unavailable."""
+        try:
+            async with asyncio.timeout(SEND_TIMEOUT_S):
+                number = await asyncio.shield(self._handler)
+                await self._socket.send(bytes([number]) + data)
+        except (TimeoutError, ConnectionClosed):
+            raise Unavailable("Home Assistant takes no sound.") from None
+
+    def __aiter__(self) -> "Stream":
+        return self
+
+    async def __anext__(self) -> Mapping[str, Any]:
+        """The next event, for as long as the caller likes. Raises Unavailable."""
+        if (event := await self._events.get()) is None:
+            raise self._error
+        return event
+
+    def deliver(self, event: Mapping[str, Any]) -> None:
+        """Called by the connection with each event."""
+        number = ((event.get("data") or {}).get("runner_data") or {}).get("stt_binary_handler_id")
+        if isinstance(number, int) and not self._handler.done():
+            self._handler.set_result(number)
+        if self._events.qsize() < MAX_WAITING_EVENTS - 1:  # the last place is for the end
+            self._events.put_nowait(event)
+        else:
+            self.end(Unavailable("Home Assistant tells more of a stream than anybody reads."))
+
+    def end(self, error: IntegrationError) -> None:
+        """Called by the connection: nothing more will come."""
+        self._error = error
+        if not self._events.full():
+            self._events.put_nowait(None)
+        if not self._handler.done():
+            self._handler.set_exception(error)
+            self._handler.exception()  # looked at: nobody need be waiting for it
 
 
 @asynccontextmanager
@@ -117,6 +239,9 @@ async def open_connection(
             address,
             ssl=tls if address.startswith("wss:") else None,
             open_timeout=OPEN_TIMEOUT_S,
+            ping_interval=PING_EVERY_S,
+            ping_timeout=PONG_WITHIN_S,
+            close_timeout=CLOSE_WITHIN_S,
             max_size=MAX_MESSAGE_BYTES,
             proxy=None,  # Home Assistant is at home; a proxy for the internet would not find it
         ) as socket:
@@ -129,23 +254,12 @@ async def open_connection(
 def _explained(error: Exception, url: str) -> IntegrationError:
     """Why no socket could be opened, as a sentence that names the setting."""
     if isinstance(error, InvalidURI):
-        return Misconfigured(
-            f"home_assistant.url = {url!r} is no address; "
-            "it looks like http://homeassistant.local:8123."
-        )
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return Misconfigured(
-            f"The certificate of {url} is not trusted: set home_assistant.ca_file to its "
-            "authority, or home_assistant.verify_tls to false."
-        )
-    starting = isinstance(error, InvalidStatus) and error.response.status_code >= 500
-    if isinstance(error, InvalidHandshake) and not starting:
-        return Misconfigured(
-            f"{url} answers, but not as Home Assistant does: check home_assistant.url."
-        )
-    return Unavailable(
-        f"Home Assistant does not answer at {url}: check home_assistant.url and that it is running."
-    )
+        return reasons.no_address(url)
+    if isinstance(error, InvalidStatus) and error.response.status_code >= 500:
+        return reasons.behind_proxy(url, error.response.status_code)
+    if isinstance(error, InvalidHandshake):
+        return reasons.something_else(url)
+    return reasons.network(url, error)
 
 
 async def _sign_in(socket: ClientConnection, token: str) -> None:
@@ -160,7 +274,4 @@ async def _sign_in(socket: ClientConnection, token: str) -> None:
     except (KeyError, RecursionError, TypeError):
         raise Unavailable(UNKNOWN_FORM) from None
     if not accepted:
-        raise SignInAgain(
-            "Home Assistant does not accept home_assistant.token: "
-            "make a new long-lived token on your profile page, under Security."
-        )
+        raise reasons.wrong_token()

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from integrations.errors import IntegrationError, Misconfigured
-from integrations.mcp.servers import McpResult, McpTool, ServerSpec, ServerState
+from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
 from integrations.mcp.session import Session
 from integrations.owner import OwnedTasks
 
@@ -14,11 +14,16 @@ from integrations.owner import OwnedTasks
 class McpHub:
     """Enter it, then list and call. Entering connects to nothing yet and cannot fail."""
 
-    def __init__(self, servers: Sequence[ServerSpec]) -> None:
-        """Raises ValueError where two of `servers` have the same name."""
+    def __init__(self, servers: Sequence[ServerSpec], *, home: HomeAside | None = None) -> None:
+        """`home` serves the home's own server alone.
+
+        Raises ValueError where two of `servers` have the same name.
+        """
         if len({spec.name for spec in servers}) < len(servers):
             raise ValueError("two servers have the same name")
-        self._sessions = {spec.name: Session(spec) for spec in servers}
+        self._sessions = {
+            spec.name: Session(spec, home if spec.home_assistant else None) for spec in servers
+        }
         self._owners = OwnedTasks()
 
     async def __aenter__(self) -> Self:
@@ -59,6 +64,7 @@ class McpHub:
     ) -> McpResult:
         """Call one tool once. A tool's own failure is a result with `is_error`.
 
+        `meta` is added to what the home's server gets in `_meta` of every request.
         Raises TimeoutError after `timeout_s` (the server's setting if None), IntegrationError where
         the call did not run, and its subclass CallLost where nobody knows.
         """
@@ -69,6 +75,10 @@ class McpHub:
     async def prompt(self, server: str) -> str | None:
         """The server's own prompt, of Home Assistant the house's names. Raises IntegrationError."""
         return await self._session(server).prompt()
+
+    async def read(self, server: str, uri: str) -> str:
+        """The text of one of the server's resources, read anew. Raises IntegrationError."""
+        return await self._session(server).read(uri)
 
     def _session(self, server: str) -> Session:
         if server not in self._sessions:

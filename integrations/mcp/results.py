@@ -1,6 +1,7 @@
-"""A tool's answer as text."""
+"""What a server answered, as text."""
 
 import json
+from collections.abc import Iterable
 
 from mcp.types import CallToolResult, TextContent
 
@@ -20,3 +21,9 @@ def as_result(answer: CallToolResult) -> McpResult:
     if not text and answer.structured_content is not None:
         text = json.dumps(answer.structured_content, ensure_ascii=False)
     return McpResult(text, bool(answer.is_error))
+
+
+def as_text(parts: Iterable[object]) -> str:
+    """The texts of a prompt's or resource's parts, one below the other; others are left out."""
+    texts = (getattr(part, "text", "") for part in parts)
+    return "\n".join(text for text in texts if text)

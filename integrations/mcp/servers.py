@@ -1,14 +1,31 @@
 """The values of the tool bridge: how to reach a server, what it offers, what it answered."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
 
-from integrations.errors import Unavailable
+from integrations.address import shown
+from integrations.errors import IntegrationError, Unavailable
 
 HOME_ASSISTANT = "home_assistant"  # the name of the home's own server; no other may bear it
-HOME_ASSISTANT_PATHS = ("/api/mcp/assist", "/api/mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server may answer, and how it is spoken to there."""
+
+    path: str  # after the server's `url`
+    transport: Literal["http", "sse"]
+
+
+# The first is there since Home Assistant 2026.8: exposed entities alone, for every user. The second
+# serves what the integration is set to, since 2026.10 by default everything and to admins only. The
+# third is what the oldest releases have.
+HOME_ASSISTANT_ENDPOINTS = (
+    Endpoint("/api/mcp/assist", "http"),
+    Endpoint("/api/mcp", "http"),
+    Endpoint("/mcp_server/sse", "sse"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +44,7 @@ class ServerSpec:
     trust: Literal["trusted", "untrusted"] = "untrusted"
     allow: tuple[str, ...] = ()  # tools rated comfort by the owner
     deny: tuple[str, ...] = ()  # tools never shown
-    paths: tuple[str, ...] = ("",)  # after `url`; the first that is not 404 is used
+    endpoints: tuple[Endpoint, ...] = ()  # tried in order, the next after a 404; empty: `url` alone
     verify_tls: bool = True
     ca_file: str = ""
     home_assistant: bool = False  # errors then name Home Assistant's settings and pages
@@ -44,14 +61,13 @@ class ServerSpec:
     @property
     def address(self) -> str:
         """The URL as it may be shown: without user, password, query and fragment."""
-        parts = urlsplit(self.url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return shown(self.url)
 
 
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
-    """The home's own server: `/api/mcp/assist` since Home Assistant 2026.8, `/api/mcp` before."""
+    """The home's own server, of whatever release."""
     return ServerSpec(
         name=HOME_ASSISTANT,
         transport="http",
@@ -59,11 +75,23 @@ def home_assistant_server(
         headers={"Authorization": f"Bearer {token}"},
         timeout_s=timeout_s,
         trust="trusted",
-        paths=HOME_ASSISTANT_PATHS,
+        endpoints=HOME_ASSISTANT_ENDPOINTS,
         verify_tls=verify_tls,
         ca_file=ca_file,
         home_assistant=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class HomeAside:
+    """What is known of the home beside its server, and serves that server alone."""
+
+    # Goes into `_meta` of each request that depends on who asks: the device that Hearth is. Asked
+    # anew each time; None while Hearth is no device.
+    meta: Callable[[], Mapping[str, Any] | None]
+    # Why the server cannot be used, asked after a failure that does not tell by itself. Ends within
+    # seconds and raises nothing; None: no reason was found.
+    diagnose: Callable[[], Awaitable[IntegrationError | None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,55 +2,66 @@
 
 The SDK's scopes belong to the task that entered them, so opening and closing happen in the owner
 alone. A session opens at the first use and again, after a pause, at the first use after a failure.
+What only reads is asked once more where an older session proves dead; a call never is.
 """
 
 import asyncio
 import logging
-import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-import httpx2
 from mcp import Client, MCPError
-from mcp.client.sse import sse_client
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, Tool
-from mcp.types import Implementation as ClientInfo
 
-from integrations.errors import IntegrationError, Misconfigured, Unavailable
-from integrations.mcp.explain import explain
-from integrations.mcp.program import program
-from integrations.mcp.results import as_result
-from integrations.mcp.servers import CallLost, McpResult, McpTool, ServerSpec, ServerState
-from integrations.mcp.wire import Trace, http_client, tracing
-from integrations.tls import tls_context
+from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
+from integrations.mcp.explain import explain, leaves_open
+from integrations.mcp.opening import open_client
+from integrations.mcp.results import as_result, as_text
+from integrations.mcp.servers import (
+    CallLost,
+    HomeAside,
+    McpResult,
+    McpTool,
+    ServerSpec,
+    ServerState,
+)
+from integrations.mcp.wire import Trace, Undelivered, patience, tracing
 
 log = logging.getLogger(__name__)
 
 OPEN_S = 10.0
 CLOSE_S = 8.0  # of the session before; the SDK gives a program 6.5 s to end
+DIAGNOSE_S = 4.0  # more than `HomeAside.diagnose` takes
 PARALLEL_CALLS = 32
-PAUSE_S = (0.5, 4.0)  # after a failed opening: doubled each time, from and to
+PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
+SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
 MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
+# s: a session on any but the first endpoint is opened anew when the tools are listed after that
+# time. The server may have been updated, or was caught while it started.
+REDISCOVER_S = 300.0
+
+Result = TypeVar("Result")
 
 
 class Session:
     """The owner and its client. `run` is the owner's whole life; the rest is for everyone."""
 
-    def __init__(self, spec: ServerSpec) -> None:
+    def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
+        self._aside = aside
         self._client: Client | None = None
         self._problem: IntegrationError | None = None
         self._opening: asyncio.Future[Client | IntegrationError] | None = None
         self._wanted = asyncio.Event()
         self._ended = asyncio.Event()
         self._slots = asyncio.Semaphore(PARALLEL_CALLS)
+        self._under_way = 0  # requests
         self._failures = 0  # openings in a row
         self._not_before = 0.0  # s, monotonic: no opening earlier
+        self._stale_from: float | None = None  # s, monotonic; None: on the best endpoint
+        self._prompt_name: str | None = None  # of this session; None: not listed yet
 
     @property
     def state(self) -> ServerState:
@@ -70,7 +81,7 @@ class Session:
                     await self._serve(trace)
                 except Exception as error:  # a foreign server, process or SDK may fail in any way
                     log.debug("MCP server %s failed", self.spec.name, exc_info=error)
-                    self._fail(explain(self.spec, trace, error))
+                    self._fail(await self._reason(trace, error))
 
     async def client(self) -> Client:
         """The open session, opening it if need be. Raises IntegrationError."""
@@ -82,7 +93,7 @@ class Session:
             self._opening = asyncio.get_running_loop().create_future()
             self._wanted.set()
         try:
-            async with asyncio.timeout(OPEN_S + CLOSE_S):
+            async with asyncio.timeout(OPEN_S + CLOSE_S + DIAGNOSE_S):
                 opened = await asyncio.shield(self._opening)
         except TimeoutError as error:
             raise explain(self.spec, Trace(), error) from error
@@ -92,22 +103,15 @@ class Session:
 
     async def list_tools(self) -> list[McpTool]:
         """All pages of tools/list. Raises IntegrationError."""
-        client = await self.client()
-        found: list[Tool] = []
-        cursor: str | None = None
-        with tracing() as trace:
-            try:
-                async with asyncio.timeout(self.spec.timeout_s):
-                    for _ in range(MAX_PAGES):
-                        page = await client.list_tools(cursor=cursor)
-                        found += page.tools
-                        cursor = page.next_cursor
-                        if cursor is None:
-                            break
-            except Exception as error:  # as in run: whatever it is, it has no tools now
-                self._end(client)
-                self._problem = explain(self.spec, trace, error)
-                raise self._problem from error
+        stale = self._stale_from is not None and time.monotonic() >= self._stale_from
+        if self._client is not None and stale and not self._under_way:
+            self._end(self._client)
+        try:
+            found = await self._read(self._tools)
+        except Refused as error:
+            if self._client is not None:
+                self._end(self._client, error)  # a server that lists no tools is of no use
+            raise
         return [_tool(self.spec, tool) for tool in found if tool.name not in self.spec.deny]
 
     async def call(
@@ -115,127 +119,159 @@ class Session:
     ) -> McpResult:
         """Call once. Raises TimeoutError, CallLost (may have run) or IntegrationError (did not)."""
         client = await self.client()
-        extra: Any = dict(meta) if meta else None
+        extra: Any = {**(self._meta() or {}), **(meta or {})} or None
+        self._under_way += 1
         with tracing() as trace:
             try:
-                async with asyncio.timeout(timeout_s), self._slots:
+                async with patience(trace, timeout_s), self._slots:
                     answer = await client.call_tool(name, arguments, meta=extra)
             except TimeoutError:
                 raise
-            except MCPError as error:
+            except (MCPError, Undelivered) as error:
                 return self._refused(client, trace, error)
             except Exception as error:  # the session itself broke, or the answer was garbage
-                self._end(client)
-                raise CallLost(str(explain(self.spec, trace, error))) from error
+                reason = explain(self.spec, trace, error)
+                self._end(client, reason)
+                raise CallLost(str(reason)) from error
+            finally:
+                self._under_way -= 1
         return as_result(answer)
 
     async def prompt(self) -> str | None:
         """Text of the server's first prompt, or None where it has none. Raises IntegrationError."""
+        try:
+            return await self._read(self._first_prompt)
+        except Refused:
+            return None  # the server has no prompts at all
+
+    async def read(self, uri: str) -> str:
+        """Text of one resource. Raises IntegrationError; Refused where the server has none."""
+        return await self._read(lambda client: self._resource(client, uri))
+
+    async def _tools(self, client: Client) -> list[Tool]:
+        found: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await client.list_tools(cursor=cursor, meta=self._meta())
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found
+
+    async def _first_prompt(self, client: Client) -> str | None:
+        """One request while the name that was listed in this session is still good."""
+        if self._prompt_name is not None:
+            try:
+                return await self._prompt_named(client, self._prompt_name)
+            except MCPError:
+                self._prompt_name = None  # it may bear another name now
+        listed = await client.list_prompts(meta=self._meta())
+        if not listed.prompts:
+            return None
+        text = await self._prompt_named(client, listed.prompts[0].name)
+        self._prompt_name = listed.prompts[0].name
+        return text
+
+    async def _prompt_named(self, client: Client, name: str) -> str | None:
+        prompt = await client.get_prompt(name, meta=self._meta())
+        return as_text(message.content for message in prompt.messages) or None
+
+    async def _resource(self, client: Client, uri: str) -> str:
+        return as_text((await client.read_resource(uri, meta=self._meta())).contents)
+
+    def _meta(self) -> Any:
+        """Who asks, of the home's own server; the SDK adds to what it is given."""
+        known = self._aside.meta() if self._aside is not None else None
+        return dict(known) if known else None
+
+    async def _read(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
+        """Do what changes nothing; an older session that proves dead is replaced once."""
+        known = self._client
         client = await self.client()
+        try:
+            return await self._attempt(client, work)
+        except IntegrationError as error:
+            waited = isinstance(error.__cause__, TimeoutError)  # nobody waits twice
+            if client is not known or waited or isinstance(error, (Refused, SignInAgain)):
+                raise
+        return await self._attempt(await self.client(), work)
+
+    async def _attempt(self, client: Client, work: Callable[[Client], Awaitable[Result]]) -> Result:
+        """Do it within the time; on failure the session ends, unless the server just said no."""
+        self._under_way += 1
         with tracing() as trace:
             try:
-                async with asyncio.timeout(self.spec.timeout_s):
-                    listed = await client.list_prompts()
-                    if not listed.prompts:
-                        return None
-                    prompt = await client.get_prompt(listed.prompts[0].name)
-            except MCPError as error:
-                if trace.clean and error.code != CONNECTION_CLOSED:
-                    return None  # the server has no prompts at all
-                raise explain(self.spec, trace, error) from error
-            except TimeoutError as error:
-                raise explain(self.spec, trace, error) from error
-        texts = [getattr(message.content, "text", "") for message in prompt.messages]
-        return "\n".join(text for text in texts if text) or None
+                async with patience(trace, self.spec.timeout_s):
+                    return await work(client)
+            except Exception as error:  # as in run: whatever it is, it cannot be read now
+                said = isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
+                if said and trace.clean:
+                    raise Refused(f"{self.spec.name} refuses: {str(error)[:200]}.") from error
+                problem = explain(self.spec, trace, error)
+                self._end(client, problem)
+                raise problem from error
+            finally:
+                self._under_way -= 1
 
-    def _refused(self, client: Client, trace: Trace, error: MCPError) -> McpResult:
+    def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
         """An error in place of a result: the server's own no, or the transport's failure."""
-        closed = error.code == CONNECTION_CLOSED
+        closed = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
         if trace.answers > trace.clean:
             # The call was answered; what failed is the listing that the SDK (2.3) makes after it,
             # to check the result by the tool's schema.
             raise CallLost(f"The answer of {self.spec.name} could not be checked.") from error
-        if trace.clean and not closed:
+        if trace.clean and isinstance(error, MCPError) and not closed:
             return McpResult(error.message, is_error=True)
-        self._end(client)
-        if trace.clean:
-            raise CallLost(f"The connection to {self.spec.name} closed during the call.") from error
-        if trace.status == 404:
-            raise Unavailable(f"{self.spec.name} has forgotten this session; try again.") from error
         reason = explain(self.spec, trace, error)
-        if trace.never_sent or (trace.status is not None and trace.status < 500):
-            raise reason from error
-        raise CallLost(str(reason)) from error
+        if trace.clean:
+            reason = CallLost(f"The connection to {self.spec.name} closed during the call.")
+            if self.spec.transport != "stdio" and not trace.begun:  # it was closed before
+                reason = Unavailable(f"The connection to {self.spec.name} had closed; try again.")
+        elif trace.status == 404:
+            reason = Unavailable(f"{self.spec.name} has forgotten this session; try again.")
+        elif not (trace.never_sent or (trace.status is not None and trace.status < 500)):
+            reason = CallLost(str(reason))
+        self._end(client, reason)
+        raise reason from error
 
     async def _serve(self, trace: Trace) -> None:
         """Hold one session open until someone finds it broken."""
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(OPEN_S):
-                client = await self._open(stack, trace)
+            async with patience(trace, OPEN_S):
+                client, best = await open_client(stack, self.spec, trace)
             self._ended.clear()
             self._client, self._problem, self._failures = client, None, 0
+            self._stale_from = None if best else time.monotonic() + REDISCOVER_S
+            self._prompt_name = None
             self._settle(client)
             try:
                 await self._ended.wait()
             finally:
                 self._client = None
 
-    async def _open(self, stack: AsyncExitStack, trace: Trace) -> Client:
-        """Enter the transport and the handshake; the next path is tried only after a 404."""
-        *others, last = self.spec.paths
-        for path in others:
-            attempt = AsyncExitStack()
-            try:
-                client = await self._open_path(attempt, path)
-            except Exception as error:  # judged by the status that the transport noted
-                await attempt.aclose()
-                if trace.status != 404:
-                    raise
-                log.info("%s has no %s, trying the next: %r", self.spec.name, path, error)
-                trace.status = None
-                continue
-            stack.push_async_exit(attempt)
-            return client
-        return await self._open_path(stack, last)
+    async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
+        """Why it could not be opened; where that is not plain, asked for beside the server."""
+        problem = explain(self.spec, trace, error)
+        if self._aside is None or not leaves_open(trace):
+            return problem
+        return await self._aside.diagnose() or problem
 
-    async def _open_path(self, stack: AsyncExitStack, path: str) -> Client:
-        info = ClientInfo(name="hearth", version="1")
-        return await stack.enter_async_context(
-            Client(await self._transport(stack, path), client_info=info, cache=None)
-        )
-
-    async def _transport(self, stack: AsyncExitStack, path: str) -> Any:
-        """What the SDK's client connects through."""
-        spec = self.spec
-        if spec.transport == "stdio":
-            return stdio_client(program(spec))
-        url, headers = f"{spec.url}{path}", dict(spec.headers)
-        if not url.startswith(("http://", "https://")):
-            raise Misconfigured(f"{spec.key('url')} = {spec.url!r} is no http address.")
-        tls = self._tls()
-        if spec.transport == "sse":
-            return sse_client(url, headers=headers, httpx_client_factory=partial(_for_sse, tls))
-        client = await stack.enter_async_context(http_client(headers, tls, spec.timeout_s))
-        return streamable_http_client(url, http_client=client)
-
-    def _tls(self) -> ssl.SSLContext | bool:
-        if not self.spec.url.startswith("https:"):
-            return False  # no context to build: that costs 30 ms
-        return tls_context(
-            verify=self.spec.verify_tls,
-            ca_file=self.spec.ca_file,
-            setting=self.spec.key("ca_file"),
-        )
-
-    def _end(self, client: Client) -> None:
+    def _end(self, client: Client, problem: IntegrationError | None = None) -> None:
         """This session is of no more use; the next use opens a new one."""
-        if self._client is client:
-            self._client = None
-            self._ended.set()
+        if self._client is not client:
+            return
+        self._client, self._problem = None, problem
+        if isinstance(problem, SignInAgain):
+            self._not_before = time.monotonic() + SIGN_IN_PAUSE_S
+        self._ended.set()
 
     def _fail(self, problem: IntegrationError) -> None:
+        pause_s = min(PAUSE_S[0] * 2**self._failures, PAUSE_S[1])
+        if isinstance(problem, SignInAgain):
+            pause_s = SIGN_IN_PAUSE_S
         self._problem = problem
-        self._not_before = time.monotonic() + min(PAUSE_S[0] * 2**self._failures, PAUSE_S[1])
+        self._not_before = time.monotonic() + pause_s
         self._failures += 1
         self._settle(problem)
 
@@ -256,14 +292,3 @@ def _tool(spec: ServerSpec, tool: Tool) -> McpTool:
         input_schema=dict(tool.input_schema),
         read_only=bool(hints and hints.read_only_hint),
     )
-
-
-def _for_sse(
-    tls: ssl.SSLContext | bool,
-    headers: dict[str, str] | None = None,
-    timeout: httpx2.Timeout | None = None,
-    auth: httpx2.Auth | None = None,
-) -> httpx2.AsyncClient:
-    """In the shape that the SDK's SSE transport asks for; it brings no credential of its own."""
-    seconds = timeout.connect if timeout is not None and timeout.connect else OPEN_S
-    return http_client(headers, tls, seconds)

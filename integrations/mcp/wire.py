@@ -5,10 +5,11 @@ failed POST ends its whole session. Each request here leaves its fate in a `Trac
 put into the context, and a network error becomes an ordinary answer, so that other calls live on.
 """
 
+import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -26,8 +27,11 @@ class Trace:
 
     status: int | None = None  # of the last answer that was 400 or more
     error: httpx2.TransportError | None = None
+    begun: bool = False  # at least one request was given to the network
     connected: bool = False  # at least one request may have reached the server
     answers: int = 0  # with a good status
+    limit: asyncio.Timeout | None = None  # of the wait under way; see `patience`
+    undelivered: bool = False  # that wait was ended, as no answer could come any more
 
     @property
     def never_sent(self) -> bool:
@@ -40,6 +44,13 @@ class Trace:
         if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.connected = True
             self.answers = 0  # an answer that broke off is none
+
+    def hopeless(self) -> None:
+        """A request did not arrive: end the wait for its answer."""
+        if self.limit is not None:
+            self.limit.reschedule(asyncio.get_running_loop().time())
+            self.limit = None
+            self.undelivered = True
 
     @property
     def clean(self) -> bool:
@@ -61,16 +72,50 @@ def tracing() -> Iterator[Trace]:
         _TRACE.reset(token)
 
 
-class TracingTransport(httpx2.AsyncBaseTransport):
-    """Passes requests on and notes how they ended."""
+class Undelivered(Exception):
+    """A request was refused or could not be sent, in a way that the SDK does not tell."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+
+@asynccontextmanager
+async def patience(trace: Trace, limit_s: float) -> AsyncIterator[None]:
+    """Raise TimeoutError after `limit_s`, and Undelivered as soon as no answer can come."""
+    try:
+        async with asyncio.timeout(limit_s) as limit:
+            trace.limit = limit
+            try:
+                yield
+            finally:
+                trace.limit = None
+    except TimeoutError:
+        if trace.undelivered:
+            raise Undelivered from None
+        raise
+
+
+class TracingTransport(httpx2.AsyncBaseTransport):
+    """Passes requests on and notes how they ended.
+
+    `aside`: answers come in a stream of their own, as in the SSE transport. The SDK (2.3) then
+    waits for them even where the request was refused or could not be sent.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
         self._inner = inner
+        self._aside = aside
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it; a network error comes back as status 503 (RFC 9110 section 15.6.4)."""
         trace = _TRACE.get() or Trace()
+        response = await self._traced(request, trace)
+        if self._aside and request.method == "POST" and response.status_code >= 400:
+            trace.hopeless()
+        return response
+
+    async def _traced(self, request: httpx2.Request, trace: Trace) -> httpx2.Response:
+        if trace.status == 401:  # the SDK would try on, and servers note each refused credential
+            return httpx2.Response(401, request=request)
         request.extensions["timeout"]["read"] = _patience_s(request)
+        trace.begun = True
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
@@ -126,14 +171,22 @@ def _patience_s(request: httpx2.Request) -> float | None:
 
 
 def http_client(
-    headers: dict[str, str] | None, tls: ssl.SSLContext | bool, timeout_s: float
+    headers: dict[str, str] | None,
+    tls: ssl.SSLContext | bool,
+    timeout_s: float,
+    *,
+    aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """A client for one server: its headers go to no other, and redirects stay on its host."""
+    """A client for one server: its headers go to no other, and redirects stay on its host.
+
+    `aside` as in `TracingTransport`.
+    """
     limits = httpx2.Limits(
         max_connections=64, max_keepalive_connections=32, keepalive_expiry=KEEP_ALIVE_S
     )
+    plain = httpx2.AsyncHTTPTransport(verify=tls, limits=limits)
     return httpx2.AsyncClient(
         headers={"Accept-Encoding": "identity", **(headers or {})},
         timeout=httpx2.Timeout(timeout_s, connect=CONNECT_S, read=None),
-        transport=TracingTransport(httpx2.AsyncHTTPTransport(verify=tls, limits=limits)),
+        transport=TracingTransport(plain, aside=aside),
     )

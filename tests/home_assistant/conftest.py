@@ -1,32 +1,123 @@
-"""The house that the contract tests talk to: the embedded one, or the Home Assistant at HA_URL."""
+"""The house that these tests talk to: the embedded one, or a real Home Assistant.
 
+The environment names the real one: HA_URL, HA_TOKEN (of the user that Hearth signs in as, no
+administrator). HA_ADMIN_TOKEN says that it is a house that tests may change, HA_HOUSE which of ours
+it is, HA_INSTANCE that it may be stopped and started too. `make test-home-assistant` sets them all.
+"""
+
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from integrations.demo_home import DemoHome
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.real import instances
+from tests.home_assistant.real.places import Places, read_instance
+from tests.home_assistant.talk import Talk
+
+REAL = pytest.param("real", marks=pytest.mark.home_assistant)
+
+real_only = pytest.mark.parametrize("house", [REAL], indirect=True)
+"""`pytestmark = real_only`: what the embedded house cannot show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a house answers."""
+    """Where a house answers, and what may be done there."""
 
     url: str
-    token: str = field(repr=False)
+    token: str = field(repr=False)  # Hearth's: no administrator's in a real house
+    kind: str = "foreign"  # embedded | english | spanish | foreign
+    version: str = ""  # of a real house of ours
+    admin_token: str = field(default="", repr=False)  # empty: nothing may be changed there
 
 
-@pytest.fixture(
-    params=["embedded", pytest.param("real", marks=pytest.mark.home_assistant)],
-)
+def real_house() -> Address | None:
+    """The one that the environment names."""
+    url, token = os.environ.get("HA_URL"), os.environ.get("HA_TOKEN")
+    if not url or not token:
+        return None
+    admin_token = os.environ.get("HA_ADMIN_TOKEN", "")
+    record = os.environ.get("HA_INSTANCE")
+    return Address(
+        url=url,
+        token=token,
+        kind=os.environ.get("HA_HOUSE", "english") if admin_token else "foreign",
+        version=read_instance(Path(record)).version if record else "",
+        admin_token=admin_token,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_changes_in_a_house_of_others(request: pytest.FixtureRequest) -> None:
+    """In a real house that is not ours only tests marked `changes_nothing` run."""
+    if request.node.get_closest_marker("home_assistant") is None:
+        return
+    real = real_house()
+    if real is None:
+        pytest.skip("needs HA_URL and HA_TOKEN: make test-home-assistant")
+    if not real.admin_token and request.node.get_closest_marker("changes_nothing") is None:
+        pytest.skip("changes the house: only with HA_ADMIN_TOKEN, in a house that tests may change")
+
+
+@pytest.fixture(params=["embedded", REAL])
 async def house(request: pytest.FixtureRequest) -> AsyncIterator[Address]:
-    """One of the two; the real one only where HA_URL and HA_TOKEN say which."""
+    """One of the two; the real one only where the environment names it."""
     if request.param == "real":
-        url, token = os.environ.get("HA_URL"), os.environ.get("HA_TOKEN")
-        if not url or not token:
-            pytest.skip("needs HA_URL and HA_TOKEN: make test-home-assistant")
-        yield Address(url, token)
+        real = real_house()
+        assert real is not None  # else the test was skipped
+        yield real
         return
     async with DemoHome() as home:
-        yield Address(home.url, home.token)
+        yield Address(home.url, home.person_token, "embedded", admin_token=home.token)
+
+
+@pytest.fixture
+async def admin(house: Address) -> AsyncIterator[Admin]:
+    """The administrator's hand in that house, to prepare it and to look."""
+    if not house.admin_token:
+        pytest.skip("needs HA_ADMIN_TOKEN")
+    async with Admin(house.url, house.admin_token) as hand:
+        yield hand
+
+
+@pytest.fixture
+async def person(house: Address) -> AsyncIterator[Talk]:
+    """The user that Hearth signs in as, with nothing of Hearth between."""
+    async with Talk(house.url, house.token) as talk:
+        yield talk
+
+
+class Power:
+    """The switch of a house of ours: what happens when Home Assistant goes and comes back."""
+
+    def __init__(self, record: Path) -> None:
+        self._places = Places(record.parents[2])
+        self._instance = read_instance(record)
+
+    async def off(self) -> None:
+        """Stop Home Assistant; returns when it is gone."""
+        await asyncio.to_thread(
+            instances.stop, self._places, self._instance.name, print, broker_too=False
+        )
+
+    async def on(self) -> None:
+        """Start it again; returns when everything is loaded."""
+        await instances.start(self._places, self._instance, print)
+
+
+@pytest.fixture
+async def power(house: Address) -> AsyncIterator[Power]:
+    """The switch of the house; it is on again afterwards."""
+    record = os.environ.get("HA_INSTANCE")
+    if house.kind == "embedded" or not record:
+        pytest.skip("needs a Home Assistant that tests may stop: HA_INSTANCE")
+    switch = Power(Path(record))
+    try:
+        yield switch
+    finally:
+        await switch.on()

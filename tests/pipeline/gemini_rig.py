@@ -4,8 +4,8 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,8 @@ from assistant.turn.log import FinishedTurn
 from audio.frames import Frame, Framer
 from audio.player import NullPlayer, Player
 from audio.wav import WavSource, read_wav
-from integrations.mcp.servers import McpResult
+from integrations.errors import IntegrationError
+from integrations.mcp.servers import CallLost, McpResult
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn
 from tests.simulators.threads import in_thread
@@ -131,13 +132,14 @@ class Hold:
 
 @dataclass
 class Scene:
-    """One Hearth, one simulated service, one embedded house, and all turns so far."""
+    """One Hearth, one simulated service, one house, and all turns so far."""
 
     app: App
     service: GeminiSimulator
     clock: LeapingClock
     player: Player
     finished: list[FinishedTurn] = field(default_factory=list)
+    reached: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  # a real house
     lost_calls: int = 0  # that went under with their connection, so nobody could answer them
     _news: asyncio.Event = field(default_factory=asyncio.Event)  # a turn is over
 
@@ -158,12 +160,11 @@ class Scene:
 
     @property
     def house_calls(self) -> list[tuple[str, dict[str, Any]]]:
-        """What the embedded house was asked to change."""
-        assert self.app.bridge.demo is not None
-        menu = self.app.bridge.tools.current_menu
+        """What the house was asked to change."""
+        demo, menu = self.app.bridge.demo, self.app.bridge.tools.current_menu
         return [
             (name, arguments)
-            for name, arguments in self.app.bridge.demo.calls
+            for name, arguments in (demo.calls if demo is not None else self.reached)
             if (entry := menu.find(name)) is None or entry.tier is not Tier.READ
         ]
 
@@ -237,7 +238,8 @@ async def scene(
         async with open_app(settings, player, hears=hears, resident=resident) as app:
             on = Scene(app, service, clock, player)
             app.log.on_turn = on.keep
-            yield on
+            with _noting(on):
+                yield on
         left = asyncio.all_tasks() - before
         assert not left, f"tasks are left: {left}"
         await on.until(lambda: service.open_sockets == 0)
@@ -245,6 +247,25 @@ async def scene(
         await assert_sound(on, settings)
     assert service.stray_bytes == 0
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ear")]
+
+
+@contextmanager
+def _noting(on: Scene) -> Iterator[None]:
+    """Keep what may have reached the house: a real one does not tell."""
+    call = on.app.bridge.hub.call
+
+    async def noted(server: str, name: str, arguments: dict[str, Any], *rest: Any) -> McpResult:
+        try:
+            result = await call(server, name, arguments, *rest)
+        except IntegrationError as error:
+            if isinstance(error, CallLost):
+                on.reached.append((name, arguments))
+            raise
+        on.reached.append((name, arguments))
+        return result
+
+    with patch.object(on.app.bridge.hub, "call", noted):
+        yield
 
 
 def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str, Any]) -> Settings:

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from assistant.brains.briefing.home_text import around
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
@@ -14,9 +15,12 @@ from assistant.clock import Clock
 from assistant.config.gemini import Profile
 from assistant.config.schema import Settings
 from assistant.tools.builtin.date_and_time import DATE_AND_TIME
+from assistant.tools.builtin.find_devices import FIND_DEVICES
 from assistant.tools.menu import Menu
+from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
+from integrations.home_assistant.context import Shown, read_context
 from integrations.home_assistant.house import House
 from integrations.owner import OwnedTasks
 
@@ -51,20 +55,25 @@ class Briefer:
         settings: Settings,
         clock: Clock,
         *,
+        learn: Callable[[Sequence[Shown]], None] | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
         """`menu` lists the tools anew, `prompt` the home server's own text.
 
-        `prompt` raises IntegrationError while the home is away.
+        `prompt` raises IntegrationError while the home is away. `learn` is given the list of
+        exposed things in each prompt (`HomeAssistant.learn_exposure`).
         """
         self._menu_source = menu
         self._prompt_source = prompt
         self._house = house
         self._settings = settings
         self._clock = clock
+        self._learn = learn
         self._wait_s = wait_s
         self._menu = Menu()
         self._home: str | None = None  # as last told; None: it is away, or was not asked yet
+        self._shown: list[Shown] = []  # read from `_shown_in`
+        self._shown_in = ""
         self._asked: asyncio.Task[bool] | None = None
         self._asked_s = 0.0  # when the newest asking ended, monotonic
         self._owned = OwnedTasks()
@@ -91,6 +100,7 @@ class Briefer:
         chosen = settings.profiles.get(profile) or Profile()
         offered = [entry.declaration for entry in self._menu.offered()]
         declared = [each for each in offered if each.name != STAY_SILENT]
+        house, area = self._house(), settings.assistant.area
         return Briefing(
             instruction=build_instruction(
                 Circumstances(
@@ -99,14 +109,16 @@ class Briefer:
                     now=self._clock.now(),
                     home=self._home,
                     silent_tool=STAY_SILENT,
-                    clock_tool=self._clock_tool(),
+                    clock_tool=self._named(DATE_AND_TIME),
+                    find_tool=self._named(FIND_DEVICES),
                     persona=chosen.persona or settings.assistant.persona,
                     place=settings.assistant.place,
-                    area=settings.assistant.area,
+                    area=area,
+                    around=around(house, find_area(house, area) if area else None),
                 )
             ),
             declarations=(*declared, _SILENT),
-            vocabulary=vocabulary(self._house(), settings.assistant.area),
+            vocabulary=vocabulary(house, area),
             language_codes=settings.assistant.languages,
             thinking=chosen.thinking or settings.gemini.thinking,
             voice=chosen.voice or settings.gemini.voice,
@@ -149,9 +161,19 @@ class Briefer:
             _log.exception("The home's prompt could not be had")
             self._home = None
             return False
+        await self._teach(self._home)
         return True
 
-    def _clock_tool(self) -> str:
+    async def _teach(self, home: str) -> None:
+        """Hand on who is exposed; the same text is not read twice."""
+        if self._learn is None:
+            return
+        if home != self._shown_in:
+            # Off the loop: the list of 5,000 things takes 30 ms.
+            self._shown, self._shown_in = await asyncio.to_thread(read_context, home), home
+        self._learn(self._shown)
+
+    def _named(self, suffix: str) -> str:
+        """What the tool is called in the menu; "" where it is not offered."""
         offered = self._menu.offered()
-        names = [entry.declaration.name for entry in offered if entry.suffix == DATE_AND_TIME]
-        return names[0] if names else ""
+        return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

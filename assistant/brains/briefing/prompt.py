@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from assistant.brains.briefing import rules
+from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, without_place
 
 MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, paid anew in every turn
 MAX_PERSONA = 2_000
@@ -40,6 +41,8 @@ class Circumstances:
     persona: str = ""  # the person's own words; "": ours
     place: str = ""  # where the house stands
     area: str = ""  # the room of this box
+    around: Around = NOT_KNOWN  # the same, as the home's own text names it, with its floor
+    find_tool: str = ""  # name of the tool that finds devices; "": there is none
     memories: tuple[str, ...] = ()  # facts that people asked to remember
 
 
@@ -65,13 +68,13 @@ def build_instruction(given: Circumstances) -> str:
         *_memories(given.memories),
     ]
     room = MAX_INSTRUCTION - sum(len(part) + 2 for part in parts)
-    return "\n\n".join([*parts, *_home(given.home, room)])
+    return "\n\n".join([*parts, *_home(given, room)])
 
 
 def fenced(text: str) -> str:
     """Foreign text that can close none of our marks: control characters and `</` go."""
-    printable = "".join(sign for sign in text if sign.isprintable() or sign in "\n\t")
-    return re.sub(r"<(?=\s*/)", "‹", printable).strip()
+    lines = (line if line.isprintable() else _printable(line) for line in text.split("\n"))
+    return re.sub(r"<(?=\s*/)", "‹", "\n".join(lines)).strip()
 
 
 def one_line(text: str) -> str:
@@ -86,6 +89,10 @@ def cut(text: str, room: int, note: str) -> str:
     kept = text[: max(room - len(note) - 1, 0)]
     whole, line_end, _ = kept.rpartition("\n")
     return f"{whole if line_end else kept}\n{note}"
+
+
+def _printable(line: str) -> str:
+    return "".join(sign for sign in line if sign.isprintable() or sign == "\t")
 
 
 def _persona(given: Circumstances) -> str:
@@ -140,12 +147,16 @@ def _memories(memories: Sequence[str]) -> list[str]:
     return [rules.MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
 
 
-def _home(home: str | None, room: int) -> list[str]:
+def _home(given: Circumstances, room: int) -> list[str]:
     """The home's own text in what room is left."""
-    if home is None:
+    if given.home is None:
         return [rules.AWAY]
-    text = fenced(home)
+    text = fenced(without_place(given.home, known=bool(given.area)))
     if not text:
         return []
-    frame = len(rules.HOME.format(text=""))
-    return [rules.HOME.format(text=cut(text, room - frame, rules.HOME_CUT))]
+    room -= len(rules.HOME.format(text=""))
+    note = rules.HOME_COUNTED
+    if given.find_tool:
+        note += f" {rules.HOME_FIND.format(tool=given.find_tool)}"
+    told = fitted(text, given.around, room, note)
+    return [rules.HOME.format(text=cut(text, room, rules.HOME_CUT) if told is None else told)]

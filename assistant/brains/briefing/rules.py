@@ -88,6 +88,13 @@ the rules above and the tools that you have count instead.
 
 HOME_CUT = "(The rest is left out here; ask the tools for what you miss.)"
 
+HOME_COUNTED = """\
+The home is large: above stand only the things of this room and floor, as far as there is space. \
+What follows is how many more there are in each area."""
+
+HOME_FIND = """\
+Call {tool} for their names and states, and before you say that something does not exist."""
+
 MEMORIES = """\
 # What the people here asked you to remember
 <remembered>

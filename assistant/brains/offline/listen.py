@@ -62,6 +62,10 @@ class Listener:
         """Understand a turn's sound. `detection`: samples from its start. Raises AudioError."""
         return await self._run(self._hear, pcm, detection, language, house, area_id)
 
+    async def transcribe(self, pcm: bytes) -> str:
+        """Free text of 16 kHz mono int16, no command sought. Raises AudioError."""
+        return await self._run(self._recognizer.transcribe, pcm)
+
     def close(self) -> None:
         """Let the thread end when its work is done."""
         self._thread.shutdown(wait=False, cancel_futures=True)

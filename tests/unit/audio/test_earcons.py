@@ -41,6 +41,13 @@ def test_unmeant_is_one_low_tone() -> None:
     assert pitch(samples, rate) < 300
 
 
+def test_the_timer_is_heard_across_the_room() -> None:
+    pcm, rate = earcon("timer")
+    samples = np.frombuffer(pcm, np.int16).astype(float)
+    assert 0.6 <= len(samples) / rate <= 1.2
+    assert 20 * np.log10(np.abs(samples).max() / 32767) == pytest.approx(-9, abs=0.05)
+
+
 def test_an_unknown_name_is_one_sentence() -> None:
     with pytest.raises(InputUnusable, match="wake, error, unmeant"):
         earcon("bell")

@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
+from assistant.clock import SystemClock
 from assistant.config import load_settings
+from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.lock import locked
 from integrations.demo_home.server import DemoHome
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data folder of these tests."""
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 @pytest.fixture
@@ -36,6 +46,67 @@ async def test_it_writes_what_then_loads(house: DemoHome, tmp_path: Path) -> Non
     assert house.token not in file.read_text()
     kept = file.with_name("home_assistant.token")
     assert kept.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_house_without_devices_is_told_and_set_up_all_the_same(
+    house: DemoHome, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = tmp_path / "token"
+    token.write_text(house.token)
+    file = tmp_path / "hearth.toml"
+    assert await setup("--config", file, "--url", house.url, "--token-file", token) == 0
+    assert "Not registered as a device" in capsys.readouterr().err
+    assert file.exists()
+
+
+async def test_forgetting_without_a_registration_is_no_fault(
+    house: DemoHome, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await setup("--forget", "--config", written(tmp_path, house)) == 0
+    assert "not registered" in capsys.readouterr().err
+
+
+async def test_forgetting_ends_our_part_whatever_the_house_says(
+    house: DemoHome, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = DeviceFile(state, SystemClock())
+    kept.write(DeviceRecord("ours", house.url, "hook", "device", name="Voice Kitchen"))
+    away = written(tmp_path, house, url="http://127.0.0.1:9")
+    assert await setup("--forget", "--config", away) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Mobile App > Voice Kitchen > Delete" in told
+    assert "hook" not in told
+    # The entry may live on there, and must be replaced, not doubled, by the next registration.
+    assert kept.read() == DeviceRecord("ours", name="Voice Kitchen")
+
+
+async def test_a_damaged_file_is_removed_too(
+    house: DemoHome, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = DeviceFile(state, SystemClock())
+    kept.write(DeviceRecord("ours"))
+    kept.path.write_text("{")
+    assert await setup("--forget", "--config", written(tmp_path, house)) == 0
+    assert "damaged" in capsys.readouterr().err
+    assert not kept.path.exists()
+
+
+async def test_nothing_is_forgotten_while_the_daemon_runs(
+    house: DemoHome, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = DeviceFile(state, SystemClock())
+    kept.write(DeviceRecord("ours", house.url, "hook"))
+    with locked(state):
+        assert await setup("--forget", "--config", written(tmp_path, house)) == 2
+    assert "hearth run" in capsys.readouterr().err
+    assert kept.read() is not None
+
+
+def written(folder: Path, house: DemoHome, url: str = "") -> Path:
+    """A configuration for that house."""
+    file = folder / "hearth.toml"
+    file.write_text(f'[home_assistant]\nurl = "{url or house.url}"\ntoken = "{house.token}"\n')
+    return file
 
 
 async def test_a_wrong_token_writes_nothing(

@@ -21,8 +21,20 @@ SCHEMA: dict[str, Any] = {
         "on": {"type": "boolean"},
         "options": {"type": "object", "properties": {"a": {"type": "integer"}}},
         "kind": {"$ref": "#/$defs/kind"},
+        "level": {"enum": [1, 2, "auto", True]},
+        "volume": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"type": "integer"}}]},
+        "place": {"prefixItems": [{"type": "number"}, {"type": "string"}], "items": False},
+        "tree": {"$ref": "#/$defs/tree"},
+        "free": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "anything": {},
     },
-    "$defs": {"kind": {"enum": ["x", "y"]}},
+    "$defs": {
+        "kind": {"enum": ["x", "y"]},
+        "tree": {
+            "type": "object",
+            "properties": {"size": {"type": "integer"}, "up": {"$ref": "#/$defs/tree"}},
+        },
+    },
 }
 
 
@@ -46,6 +58,27 @@ SCHEMA: dict[str, Any] = {
         ({"kind": "X"}, {"kind": "x"}),
         ({"options": '{"a": 1}'}, {"options": {"a": 1}}),
         ({"name": "Lamp", "area": None, "domain": ""}, {"name": "Lamp"}),
+        ({"temperature": "21,5"}, {"temperature": 21.5}),
+        ({"temperature": "-3 °F"}, {"temperature": -3}),
+        ({"on": "off"}, {"on": False}),
+        ({"on": "Yes"}, {"on": True}),
+        ({"on": 1}, {"on": True}),
+        ({"on": "0"}, {"on": False}),
+        ({"level": "2"}, {"level": 2}),
+        ({"level": "AUTO"}, {"level": "auto"}),
+        ({"level": "true"}, {"level": True}),
+        ({"volume": "7"}, {"volume": [7]}),
+        ({"volume": ["7", 8.0]}, {"volume": [7, 8]}),
+        ({"volume": "[7, 8]"}, {"volume": [7, 8]}),
+        ({"domain": ["Light", "FAN"]}, {"domain": ["light", "fan"]}),
+        ({"domain": "Light"}, {"domain": ["light"]}),
+        ({"place": ["1.5", 2]}, {"place": [1.5, "2"]}),
+        ({"options": {"a": "1"}}, {"options": {"a": 1}}),
+        ({"options": '{"a": "1"}'}, {"options": {"a": 1}}),
+        ({"tree": {"size": "1", "up": '{"size": "2"}'}}, {"tree": {"size": 1, "up": {"size": 2}}}),
+        ({"free": '{"a": 1}'}, {"free": {"a": 1}}),
+        ({"anything": "5"}, {"anything": "5"}),
+        ({"anything": {"a": [1]}}, {"anything": {"a": [1]}}),
     ],
 )
 def test_plain_meanings_are_mended(given: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -66,6 +99,17 @@ def test_plain_meanings_are_mended(given: dict[str, Any], wanted: dict[str, Any]
         ({"bogus": 1}, "there is no argument bogus"),
         ({"preferred_area_id": "hall"}, "there is no argument preferred_area_id"),
         ({"domain": ["lock"]}, "domain.0: it must be one of light, fan"),
+        # Words for numbers are of some language; the model writes them as a number when told.
+        ({"brightness": "thirty"}, "brightness: it must be of type integer"),
+        ({"temperature": "1,000"}, "temperature: it must be of type number"),
+        ({"temperature": "9" * 400}, "temperature: it must be of type number"),
+        ({"volume": "[7, Infinity]"}, "volume: it must be of type"),
+        ({"options": "{" * 5_000}, "options: it must be of type object"),
+        ({"place": [1, "a", "b"]}, "place: Expected at most 2 items but found 1"),
+        ({"tree": {"up": {"size": "big"}}}, "tree.up.size: it must be of type integer"),
+        ({"on": "perhaps"}, "on: it must be of type boolean"),
+        ({"name": ["a", "b"]}, "name: it must be of type string"),
+        ({"x" * 500: 1}, "there is no argument xxx"),
     ],
 )
 def test_what_cannot_be_mended_is_said_shortly(given: dict[str, Any], words: str) -> None:
@@ -75,7 +119,57 @@ def test_what_cannot_be_mended_is_said_shortly(given: dict[str, Any], words: str
 
 
 def test_a_missing_argument_is_named() -> None:
-    assert fit({**SCHEMA, "required": ["name"]}, {}).problem == "name is missing"
+    for given in ({}, {"name": None}):
+        assert fit({**SCHEMA, "required": ["name"]}, given).problem == "name is missing"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [({"type": "string"}, ""), ({"type": ["string", "null"]}, None), ({}, None), ({}, "")],
+)
+def test_nothing_is_kept_where_something_must_be_given(schema: dict[str, Any], value: Any) -> None:
+    tool = {"properties": {"x": schema}}
+    assert fit({**tool, "required": ["x"]}, {"x": value}).arguments == {"x": value}
+    assert fit(tool, {"x": value}).arguments == {}
+
+
+@pytest.mark.parametrize(
+    ("limit", "bad", "words"),
+    [
+        ({"minimum": 3}, 2, "it must be at least 3"),
+        ({"exclusiveMaximum": 3}, 3, "it must be less than 3"),
+        ({"multipleOf": 5}, 3, "it must be a multiple of 5"),
+        ({"minLength": 2}, "a", "it must have at least 2 characters"),
+        ({"maxLength": 2}, "abc", "it must have at most 2 characters"),
+        ({"minItems": 1}, [], "it must have at least 1 items"),
+        ({"maxItems": 1}, [1, 2], "it must have at most 1 items"),
+        ({"const": "a"}, "b", "it must be a"),
+    ],
+)
+def test_each_limit_in_words(limit: dict[str, Any], bad: Any, words: str) -> None:
+    assert fit({"properties": {"x": limit}}, {"x": bad}).problem == f"x: {words}"
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        {"$ref": "#/$defs/all"},
+        {"allOf": [{"$ref": "#/$defs/all"}]},
+        {"anyOf": [{"$ref": "#/$defs/all"}, {"properties": {"other": {"type": "string"}}}]},
+        {"properties": {"other": {}}, "if": {}, "then": {"$ref": "#/$defs/all"}},
+    ],
+)
+def test_arguments_behind_references_and_alternatives(top: dict[str, Any]) -> None:
+    schema = {**top, "$defs": {"all": {"properties": {"x": {"type": "integer"}}}}}
+    assert fit(schema, {"x": "1"}).arguments == {"x": 1}
+    assert fit(schema, {"y": "1"}).problem.startswith("there is no argument y")
+
+
+@pytest.mark.parametrize("free", [True, {}, {"type": "string"}])
+def test_free_arguments_pass(free: Any) -> None:
+    assert fit({"additionalProperties": free}, {"x": "1"}).arguments == {"x": "1"}
+    schema = {"properties": {"y": {}}, "additionalProperties": free}
+    assert fit(schema, {"x": "1"}).problem == ""
 
 
 def test_renamed_arguments_go_back() -> None:
@@ -96,6 +190,13 @@ def test_a_tool_without_arguments_ignores_them(schema: dict[str, Any]) -> None:
         {"minimum": True, "exclusiveMinimum": "x"},
         {"$ref": "https://example.org/schema.json"},
         {"pattern": "("},
+        {"enum": 5},
+        {"required": True},
+        {"properties": [1]},
+        {"items": "x"},
+        {"multipleOf": 0},
+        {"anyOf": {"type": "string"}},
+        {"$id": 5, "$ref": 5},
     ],
 )
 def test_a_broken_schema_leaves_the_judgement_to_the_server(

@@ -1,5 +1,6 @@
 """Call to verdict, row by row."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.outcome import Decision
-from assistant.tools.policy import judge, wants_words
+from assistant.tools.policy import Rulings, judge, wants_words
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, ServerSpec
 
@@ -72,9 +73,9 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Opener"}, "button", "costly", False),
     (OFF, {"name": "Night"}, "automation", "costly", False),
     (ON, {"name": "Cosy"}, "comfort", "comfort", True),
-    (ON, {"name": "Leave"}, "scene", "costly", False),
+    (ON, {"name": "Leave"}, "unlock", "secure", False),
     (ON, {"name": "Blank"}, "scene", "costly", False),
-    (ON, {"name": "Grouped"}, "scene", "costly", False),
+    (ON, {"name": "Grouped"}, "unlock", "secure", False),
     (ON, {"name": "Thing"}, "unknown_thing", "costly", False),
     (ON, {"name": "Flux capacitor"}, "unseen", "comfort", False),
     (ON, {"name": "Secret Light"}, "unseen", "comfort", False),
@@ -113,6 +114,22 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     ("homeassistant__call_action", {"action": "lock.unlock"}, "unknown_tool", "costly", False),
     (OFF, {}, "which_thing", "comfort", False),
     ("media_player__HassMediaPause", {}, "comfort", "comfort", True),
+    ("intent__HassTimerStatus", {}, "read", "read", True),
+    ("intent__HassStartTimer", {"minutes": 5}, "note", "comfort", True),
+    (
+        "intent__HassStartTimer",
+        {"minutes": 5, "conversation_command": "unlock the front door"},
+        "later",
+        "secure",
+        False,
+    ),
+    (ON, {"name": "the kitchen lights"}, "comfort", "comfort", True),
+    (ON, {"name": "KÍTCHEN lìght"}, "comfort", "comfort", True),
+    (OFF, {"name": "Front Dor"}, "unseen", "comfort", False),
+    (OFF, {"name": "the front door"}, "unseen", "comfort", False),
+    (OFF, {"name": "Frönt Door"}, "unlock", "secure", False),
+    (OFF, {"area": "Hal"}, "unseen", "comfort", False),
+    (OFF, {"area": "Bedrom"}, "comfort", "comfort", True),
 ]
 
 
@@ -154,6 +171,9 @@ BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = 
     ({"domain": ["lock"]}, "unlock", "Kitchen", "unlock"),
     ({"domain": ["climate"]}, "heating off", "Kitchen", "none_here"),
     ({"name": "All", **LIGHTS}, "lights off", "Kitchen", {}),
+    ({"name": "Lamp"}, "lamp off", "Bedroom", {"area": "Bedroom"}),
+    ({"name": "Lamp"}, "lamp off", "Kitchen", {"area": "Living Room"}),  # of this floor
+    ({"name": "Lamp"}, "lamp off", "", "which_one"),
     (EVERYTHING, "turn off everything", "Kitchen", "unlock"),
     (EVERYTHING, "turn it off", "Kitchen", {"area": "Kitchen"}),
     ({**LIGHTS, "preferred_area_id": "hall"}, "lights off", "Kitchen", {"area": "Kitchen"}),
@@ -176,7 +196,7 @@ def test_a_call_without_a_place_is_held_against_what_was_heard(
     assert verdict.decision is Decision.ALLOWED
     kept = {key: value for key, value in arguments.items() if not key.startswith("preferred")}
     assert verdict.arguments == {**kept, **wanted}
-    assert verdict.narrowed is bool(wanted)
+    assert verdict.narrowed is bool(wanted) or "name" in arguments
 
 
 @pytest.mark.parametrize(
@@ -201,7 +221,7 @@ def test_a_mixed_call_names_what_is_in_the_way(house: House) -> None:
     verdict = judge(entry(OFF), {"area": "Hall"}, house, "hall off", "")
     assert verdict.key == "policy.mixed"
     assert verdict.values == {"names": "Front Door"}
-    assert set(verdict.entities) == {"lock.front", "light.hall", "vacuum.robbie"}
+    assert set(verdict.entities) == {"lock.front", "light.hall"}
 
 
 def test_members_of_groups_are_effects(house: House) -> None:
@@ -290,3 +310,165 @@ def test_what_the_owner_allows_runs(
     spec = ServerSpec("other", "http", allow=allow, deny=deny)
     verdict = judge(entry("good", spec), {}, house, "do", "")
     assert (verdict.decision is Decision.ALLOWED) is bool(allow)
+
+
+# What the script is known to touch, the tool, its arguments; rule, tier, allowed.
+SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
+    (frozenset({"light.kitchen"}), "script__movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), "movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), ON, {"name": "Movie Night"}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), ON, {"area": "Living Room"}, "comfort", "comfort", True),
+    (frozenset(), "script__movie_night", {}, "script", "costly", False),
+    (frozenset(), ON, {"area": "Living Room"}, "script", "costly", False),
+    (frozenset({"lock.front"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"name": "Movie Night"}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"area": "Living Room"}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"floor": "downstairs"}, "open", "secure", False),
+    (frozenset({"lock.front"}), ON, {"area": "Kitchen"}, "comfort", "comfort", True),
+    (frozenset({"cover.garage"}), OFF, {"name": "Movie Night"}, "open", "secure", False),
+    (frozenset({"group.outer"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"lock.gone"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"light.gone"}), "script__movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"script.other"}), "script__movie_night", {}, "script", "costly", False),
+    (frozenset({"scene.leave"}), "script__movie_night", {}, "unlock", "secure", False),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"things": ["lock.front"]},
+        "unlock",
+        "secure",
+        False,
+    ),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"target": {"area_id": ["hall"]}},
+        "unlock",
+        "secure",
+        False,
+    ),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"rooms": ["Bedroom", "cocina"]},
+        "comfort",
+        "comfort",
+        True,
+    ),
+    (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", True),
+]
+
+
+@pytest.mark.parametrize(("touches", "tool", "arguments", "rule", "tier", "allowed"), SCRIPTS)
+def test_a_script_is_judged_by_what_it_touches(
+    house: House,
+    touches: frozenset[str],
+    tool: str,
+    arguments: dict[str, Any],
+    rule: str,
+    tier: str,
+    allowed: bool,
+) -> None:
+    told = replace(house, touches={"script.movie_night": touches})
+    verdict = judge(entry(tool), arguments, told, "do it", "Kitchen")
+    assert (verdict.rule, verdict.tier, verdict.decision is Decision.ALLOWED) == (
+        rule,
+        tier,
+        allowed,
+    )
+
+
+def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"group.doors"})})
+    verdict = judge(entry("script__movie_night"), {}, told, "do it", "")
+    assert verdict.entities == ("script.movie_night",)
+    assert verdict.effects == ("group.doors", "lock.front")
+    assert (verdict.key, verdict.values) == ("policy.unlock", {"names": "Front Door"})
+
+
+def test_an_old_picture_does_not_tell_what_a_script_touches(house: House) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+    verdict = judge(entry("script__movie_night"), {}, told, "do it", "", live=False)
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "script")
+
+
+LET_COSTLY, LET_SECURE = Rulings(costly="allow"), Rulings(secure="allow")
+LET_ALL = Rulings(costly="allow", secure="allow")
+
+
+@pytest.mark.parametrize(
+    ("rulings", "tool", "arguments", "allowed"),
+    [
+        (LET_COSTLY, "script__movie_night", {}, True),
+        (LET_SECURE, "script__movie_night", {}, False),
+        (LET_COSTLY, "homeassistant__anything", {}, True),
+        (LET_COSTLY, OFF, {"name": "Front Door"}, False),
+        (LET_SECURE, OFF, {"name": "Front Door"}, True),
+        (LET_COSTLY, ON, {"name": "Leave"}, False),  # the scene has a lock in it
+        (LET_SECURE, ON, {"name": "Leave"}, True),
+        (LET_SECURE, ON, {"name": "Blank"}, False),
+        (LET_COSTLY, ON, {"name": "Blank"}, True),
+        (LET_SECURE, OFF, {"area": "Hall"}, True),
+        (Rulings("deny", "pin"), OFF, {"name": "Front Door"}, False),
+        (LET_ALL, OFF, {}, False),
+        (LET_ALL, OFF, {"name": "Nobody"}, False),
+    ],
+)
+def test_a_tier_is_let_through_by_its_own_setting_alone(
+    house: House, rulings: Rulings, tool: str, arguments: dict[str, Any], allowed: bool
+) -> None:
+    verdict = judge(entry(tool), arguments, house, "do it", "", rulings=rulings)
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+
+
+def test_of_two_gated_tiers_both_must_be_let_through(house: House) -> None:
+    told = replace(
+        house, touches={"script.movie_night": frozenset({"lock.front", "script.unknown"})}
+    )
+    for rulings, rule in ((LET_COSTLY, "unlock"), (LET_SECURE, "script")):
+        verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=rulings)
+        assert (verdict.decision, verdict.rule) == (Decision.DENIED, rule)
+    verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=LET_ALL)
+    assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, "secure")
+
+
+def test_things_of_one_name_are_asked_about_by_room(house: House) -> None:
+    verdict = judge(entry(ON), {"name": "Lamp"}, house, "lamp on", "")
+    assert (verdict.decision, verdict.rule, verdict.entities) == (Decision.DENIED, "which_one", ())
+    assert verdict.options == ("Living Room", "Bedroom")
+    assert "Living Room, Bedroom" in Catalogue().say(verdict.key, "en", **verdict.values)
+
+
+def test_things_of_one_name_and_room_are_asked_about_by_id(house: House) -> None:
+    other = replace(house.entities["light.lamp_bed"], entity_id="light.third")
+    more = replace(house, entities={**house.entities, "light.third": other})
+    verdict = judge(entry(ON), {"name": "Lamp", "area": "Bedroom"}, more, "lamp on", "")
+    assert verdict.options == ("light.lamp_bed", "light.third")
+
+
+def test_one_of_several_unnamed_things_is_asked_about(house: House) -> None:
+    tool = entry("climate__HassClimateSetTemperature")
+    verdict = judge(tool, {"temperature": 20}, house, "heat the whole house", "")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_thing")
+    assert verdict.options == ("Living Room", "Bedroom")
+    here = judge(tool, {"temperature": 20}, house, "warmer", "Bedroom")
+    assert (here.arguments, here.entities) == (
+        {"temperature": 20, "area": "Bedroom"},
+        ("climate.us",),
+    )
+
+
+def test_what_was_mended_is_told(house: House) -> None:
+    verdict = judge(entry(ON), {"name": "the kitchen lights"}, house, "do", "")
+    assert verdict.arguments == {"name": "Kitchen Light"}
+    assert [(one.given, one.meant) for one in verdict.mended] == [
+        ("the kitchen lights", "Kitchen Light")
+    ]
+    refused = judge(entry(OFF), {"name": "Front Dor"}, house, "do", "")
+    assert (refused.options, refused.mended) == (("Front Door",), ())
+
+
+def test_an_old_picture_mends_nothing(house: House) -> None:
+    verdict = judge(entry(ON), {"name": "Kitchen Lights"}, house, "do", "", live=False)
+    assert verdict.arguments == {"name": "Kitchen Lights"}
+    assert verdict.decision is Decision.DENIED

@@ -103,11 +103,12 @@ async def test_unlocking_is_denied_before_anything_is_sent(house: House) -> None
     assert spanish.sentence == "No tengo permiso para desbloquear Front door."
 
 
-@pytest.mark.parametrize("tool", ["script__welcome_home", "script__movie_night"])
-async def test_scripts_are_denied(house: House, tool: str) -> None:
-    outcome = await house.do(tool, {"brightness": 30} if "movie" in tool else {})
-    assert outcome.decision is Decision.DENIED
+async def test_a_script_is_judged_by_what_it_touches(house: House) -> None:
+    outcome = await house.do("script__welcome_home", {})
+    assert (outcome.decision, outcome.tier) == (Decision.DENIED, Tier.SECURE)
     assert house.demo.calls == []
+    outcome = await house.do("script__movie_night", {"brightness": 30})
+    assert (outcome.decision, outcome.tier) == (Decision.ALLOWED, Tier.COMFORT)
 
 
 async def test_locking_is_free_and_on_its_way_counts(house: House) -> None:
@@ -142,13 +143,20 @@ async def test_arguments_are_mended_or_corrected(house: House) -> None:
 async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
     outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
     assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence.startswith("I asked, but the house does not show it")
+    assert outcome.sentence.startswith("Lamp can only be switched on and off")
 
 
 async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
-    outcome = await house.do("HassTurnOn", {"name": "Lamp"})
+    nowhere = {"name": "Kitchen light", "area": "Bedroom", "brightness": 5}
+    outcome = await house.do("HassLightSet", nowhere)
     assert (outcome.status, outcome.retryable) == (Status.FAILED, False)
-    assert "Multiple entities share the name" in outcome.sentence
+    assert "given name 'Kitchen light', area 'Bedroom'" in outcome.sentence
+
+
+async def test_of_two_things_of_one_name_the_one_of_this_floor_is_meant(house: House) -> None:
+    outcome = await house.do("HassTurnOn", {"name": "Lamp"})
+    assert outcome.arguments == {"name": "Lamp", "area": "Living Room"}
+    assert [one.entity_id for one in outcome.observed] == ["light.living_room_lamp"]
 
 
 @pytest.mark.parametrize("tool", ["HassTurnOn", "HassLightSet"])
@@ -279,8 +287,17 @@ DANGER: list[tuple[str, dict[str, Any]]] = [
     ("HassTurnOn", {"name": "Welcome home"}),
     ("HassTurnOn", {"name": "script.welcome_home", "domain": ["script"]}),
     ("HassTurnOn", {"domain": ["script"]}),
-    ("HassTurnOn", {"name": "Good night"}),
-    ("HassTurnOn", {"domain": ["scene"]}),
+    ("HassTurnOn", {"name": "Welcomes homes"}),
+    ("HassTurnOff", {"name": "the front door"}),
+    ("HassTurnOff", {"name": "Front\u200b door"}),
+    ("HassTurnOff", {"name": "Frónt dóor"}),
+    ("HassTurnOff", {"name": "Front dor"}),
+    ("HassTurnOff", {"name": "Hall"}),
+    ("HassTurnOff", {"name": "the hall", "domain": ["lock"]}),
+    ("HassTurnOff", {"area": "Hal", "domain": ["LOCK"]}),
+    ("HassTurnOff", {"floor": "Hall"}),
+    ("HassTurnOn", {"name": "Garage doors"}),
+    ("script__movie_night", {"brightness": 5, "rooms": ["Hall"], "things": "lock.front_door"}),
     ("script__welcome_home", {"x": 1}),
     ("welcome_home", {}),
     ("HassMediaUnpause", {"name": "Welcome home", "domain": ["script"]}),
@@ -293,7 +310,7 @@ async def test_nothing_opens_unlocks_or_runs_a_script(house: House) -> None:
     for tool, arguments in DANGER:
         for heard in ("do it", "turn all of it on and off in the whole house", None):
             await house.do(tool, arguments, heard=heard)
-            kept = ("lock.", "cover.garage", "script.", "scene.")
+            kept = ("lock.", "cover.garage", "script.")
             now = house.demo.states
             assert {name: now[name] for name in now if name.startswith(kept)} == {
                 name: before[name] for name in now if name.startswith(kept)

@@ -118,6 +118,17 @@ SEEN: list[tuple[str, dict[str, Any], str, str, dict[str, Any], bool]] = [
     ),
     ("HassVacuumStart", {}, "vacuum.robbie", "cleaning", {}, True),
     ("HassToggle", {}, "switch.kettle", "on", {}, True),
+    ("HassTurnOn", {}, "script.movie_night", "off", {"last_triggered": "now"}, True),
+    ("HassTurnOn", {}, "script.movie_night", "on", {}, False),
+    ("HassTurnOff", {}, "script.movie_night", "off", {}, True),
+    ("HassTurnOff", {}, "automation.night", "off", {}, True),
+    ("HassTurnOn", {}, "button.opener", "2026-11-22T09:00:00+00:00", {}, True),
+    ("HassTurnOn", {}, "button.opener", "unavailable", {}, False),
+    ("HassTurnOn", {}, "scene.cosy", "2026-11-22T09:00:00+00:00", {}, True),
+    ("HassListAddItem", {"item": "milk"}, "todo.shopping", "1", {}, True),
+    ("HassListAddItem", {"item": "milk, eggs and bread"}, "todo.shopping", "3", {}, True),
+    ("HassListAddItem", {"item": "milk, eggs and bread"}, "todo.shopping", "2", {}, False),
+    ("HassListAddItem", {"item": "milk"}, "todo.shopping", "unavailable", {}, False),
 ]
 
 
@@ -166,20 +177,37 @@ async def test_a_lamp_that_cannot_be_dimmed_is_not_waited_for(house: House) -> N
         await asyncio.sleep(0)
         picture.show("light.lamp_bed", "on")
     assert look.result().as_asked is False
+    assert look.result().plain == ("light.lamp_bed",)
     assert not [wait for wait in picture.waits if wait > 0.3]
 
 
-async def test_a_list_that_grows_is_seen_though_no_state_was_asked(house: House) -> None:
+async def test_what_follows_from_a_call_is_told_where_it_changed(house: House) -> None:
     picture = Picture(house)
     async with asyncio.TaskGroup() as group:
-        arguments = {"item": "milk", "name": "Shopping list"}
         look = group.create_task(
-            verify("HassListAddItem", arguments, ["todo.shopping"], house, picture)
+            verify(
+                "HassTurnOn",
+                {},
+                ["script.movie_night"],
+                house,
+                picture,
+                effects=["light.kitchen", "light.hall"],
+            )
         )
         await asyncio.sleep(0)
-        picture.show("todo.shopping", "1")
-    assert look.result().as_asked is None
-    assert look.result().observed[0].after == "1"
+        picture.house = replace(
+            house,
+            entities={
+                **house.entities,
+                "light.kitchen": replace(house.entities["light.kitchen"], state="off"),
+            },
+        )
+        picture.show("script.movie_night", "off", last_triggered="now")
+    observed = look.result().observed
+    assert [(one.entity_id, one.after) for one in observed] == [
+        ("script.movie_night", "off"),
+        ("light.kitchen", "off"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.house import DemoHouse, SystemClock
+from integrations.demo_home.clock import SystemClock
+from integrations.demo_home.house import DemoHouse
 
 
 def _no_waiting(journey: Coroutine[Any, Any, None]) -> Any:

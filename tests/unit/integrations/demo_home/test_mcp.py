@@ -246,7 +246,7 @@ async def test_the_device_of_the_caller_settles_equal_names(
 
 async def test_twenty_calls_at_once_each_run_once(home: DemoHome) -> None:
     changes: list[str] = []
-    home.house.listen(lambda change: changes.append(change.new.entity_id))
+    home.house.listen(lambda change: changes.append(change.entity_id))
     async with sdk(home, "auto") as client, asyncio.TaskGroup() as group:
         for percent in range(1, 21):
             arguments = {"name": "Kitchen light", "brightness": percent}

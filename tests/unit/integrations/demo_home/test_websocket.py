@@ -106,7 +106,7 @@ async def test_aliases_are_in_the_extended_entries(home: DemoHome) -> None:
         entries = await client.ask(
             "config/entity_registry/get_entries", entity_ids=["light.kitchen", "light.nowhere"]
         )
-    assert entries["light.kitchen"]["aliases"] == ["luz de la cocina"]
+    assert entries["light.kitchen"]["aliases"] == [None, "luz de la cocina"]
     assert entries["light.kitchen"]["original_name"] == "Kitchen light"
     assert entries["light.nowhere"] is None
 

@@ -1,312 +1,235 @@
-"""Every kind of JSON Schema becomes a declaration that the Gemini API's subset admits."""
+"""One argument of each kind: what is declared of it, and what is lost."""
 
-import json
-import string
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from integrations.gemini.declarations import convert, legal_name
-from tests.shared_data import shared
+from integrations.gemini.declarations import convert
+from tests.unit.integrations.gemini.declared import accepted, argument
 
-FIELDS = {
-    *("type", "description", "nullable", "enum", "properties", "required", "items", "anyOf"),
-    *("minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength"),
-}
-TYPES = {"STRING", "INTEGER", "NUMBER", "BOOLEAN", "ARRAY", "OBJECT"}
+SAID = "(said in the description)"
+ANY = "x: any value, given as text"
+TEXT = {"type": "STRING"}
 
-
-def check(schema: Any) -> None:
-    """Refuse whatever is outside of the subset."""
-    assert set(schema) <= FIELDS, schema
-    if "anyOf" in schema:
-        assert set(schema) == {"anyOf"}
-        assert len(schema["anyOf"]) > 1
-        for member in schema["anyOf"]:
-            assert "anyOf" not in member
-            check(member)
-        return
-    assert schema["type"] in TYPES
-    if "enum" in schema:
-        assert schema["type"] == "STRING"
-        assert schema["enum"]
-        assert all(isinstance(value, str) and value for value in schema["enum"])
-        assert len(set(schema["enum"])) == len(schema["enum"])
-    if schema["type"] == "OBJECT":
-        assert schema["properties"]
-        assert set(schema.get("required", [])) <= set(schema["properties"])
-        for name, value in schema["properties"].items():
-            assert len(name) <= 64
-            assert set(name) <= set(string.ascii_letters + string.digits + "_")
-            assert not name[0].isdigit()
-            check(value)
-    if schema["type"] == "ARRAY":
-        check(schema["items"])
-    json.dumps(schema, allow_nan=False)
-
-
-def one(schema: Any, **top: Any) -> tuple[Any, tuple[str, ...]]:
-    """Convert a tool with the single argument `x`."""
-    declaration = convert("t", "", {"type": "object", "properties": {"x": schema}, **top})
-    assert declaration.parameters is not None
-    check(declaration.parameters)
-    return declaration.parameters["properties"]["x"], declaration.losses
-
-
-TREE = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}, "child": {"$ref": "#/$defs/tree"}},
-}
-CASES: list[tuple[str, Any, Any]] = [
-    ("plain", {"type": "string"}, {"type": "STRING"}),
-    ("empty", {}, {"type": "STRING"}),
-    ("true", True, {"type": "STRING"}),
-    ("false", False, {"type": "STRING"}),
-    ("unknown type", {"type": "thing"}, {"type": "STRING"}),
-    ("const", {"const": "a"}, {"type": "STRING", "enum": ["a"]}),
-    ("enum without type", {"enum": ["a", "b", "a"]}, {"type": "STRING", "enum": ["a", "b"]}),
+PLAIN: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("string", {"type": "string"}, TEXT, ()),
+    ("integer", {"type": "integer"}, {"type": "INTEGER"}, ()),
+    ("number", {"type": "number"}, {"type": "NUMBER"}, ()),
+    ("boolean", {"type": "boolean"}, {"type": "BOOLEAN"}, ()),
+    ("type in capitals", {"type": "STRING"}, TEXT, ()),
+    ("null", {"type": "null"}, {**TEXT, "nullable": True}, ()),
+    ("{}", {}, TEXT, (ANY,)),
+    ("true", True, TEXT, (ANY,)),
+    ("false", False, None, ()),
+    ("an unknown type", {"type": "thing"}, TEXT, (ANY,)),
+    ("no schema at all", 5, TEXT, (ANY,)),
+    ("missing type, length", {"maxLength": 3}, {**TEXT, "maxLength": 3}, ()),
+    ("missing type, bound", {"minimum": 1}, {"type": "NUMBER", "minimum": 1}, ()),
+    ("missing type, items", {"items": {"type": "string"}}, {"type": "ARRAY", "items": TEXT}, ()),
+    ("type list with null", {"type": ["string", "null"]}, {**TEXT, "nullable": True}, ()),
+    ("nullable", {"type": "string", "nullable": True}, {**TEXT, "nullable": True}, ()),
     (
-        "integer enum",
-        {"type": "integer", "enum": [3, 1, 2]},
-        {"type": "INTEGER", "minimum": 1, "maximum": 3, "description": "One of: 3, 1, 2."},
-    ),
-    ("mixed enum", {"enum": ["a", 1]}, {"type": "STRING", "enum": ["a", "1"]}),
-    ("enum with null", {"enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "nullable": True}),
-    ("empty choice", {"enum": ["", "a"]}, {"type": "STRING", "enum": ["a"]}),
-    ("null list", {"type": ["string", "null"]}, {"type": "STRING", "nullable": True}),
-    (
-        "two types",
-        {"type": ["string", "integer"]},
-        {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
-    ),
-    (
-        "anyOf null",
-        {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "d"},
-        {"type": "INTEGER", "description": "d", "nullable": True},
-    ),
-    (
-        "anyOf with anything",
-        {"anyOf": [{}, {"type": "array", "items": {"type": "string"}}]},
-        {"type": "ARRAY", "items": {"type": "STRING"}},
-    ),
-    (
-        "oneOf",
-        {"oneOf": [{"type": "string"}, {"type": "number"}], "description": "d"},
+        "type list",
+        {"type": ["string", "integer"], "minimum": 1, "maxLength": 2, "description": "d"},
         {
             "anyOf": [
-                {"type": "STRING", "description": "d"},
-                {"type": "NUMBER", "description": "d"},
+                {"type": "STRING", "maxLength": 2, "description": "d"},
+                {"type": "INTEGER", "minimum": 1, "description": "d"},
             ]
         },
+        (),
     ),
     (
-        "allOf bounds",
-        {"allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}]},
-        {"type": "INTEGER", "minimum": 0, "maximum": 100},
+        "type list with null and more",
+        {"type": ["string", "integer", "null"]},
+        {"anyOf": [{"type": "STRING", "nullable": True}, {"type": "INTEGER", "nullable": True}]},
+        (),
     ),
+    ("type list of nothing known", {"type": ["thing", 3, []]}, TEXT, (ANY,)),
+    ("title", {"type": "string", "title": "T"}, {**TEXT, "description": "T"}, ()),
     (
-        "allOf intersection",
-        {"allOf": [{"minimum": 1, "maximum": 9}, {"minimum": 3}, {"maximum": 7}]},
-        {"type": "NUMBER", "minimum": 3, "maximum": 7},
+        "description in control characters",
+        {"type": "string", "description": "a\n\x00b \ud800 c"},
+        {**TEXT, "description": "a b c"},
+        (),
     ),
+    ("description of a wrong kind", {"type": "string", "description": ["d"]}, TEXT, ()),
+    ("format", {"type": "string", "format": "time"}, "Format: time.", (f"x: format {SAID}",)),
+    ("pattern", {"type": "string", "pattern": "^a"}, "Pattern: ^a.", (f"x: pattern {SAID}",)),
     (
-        "exclusive integer",
-        {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 10},
-        {"type": "INTEGER", "minimum": 1, "maximum": 9},
+        "encoding",
+        {"type": "string", "contentEncoding": "base64"},
+        "Encoding: base64.",
+        (f"x: contentEncoding {SAID}",),
     ),
+    ("default", {"type": "string", "default": "é"}, 'Default: "é".', ()),
+    ("default null", {"type": "string", "default": None}, TEXT, ()),
+    ("examples", {"type": "string", "examples": ["a", "b"]}, 'For example "a".', ()),
+    ("unknown keywords", {"type": "string", "x-order": 3, "$comment": "c"}, TEXT, ()),
     (
-        "exclusive number",
-        {"type": "number", "exclusiveMinimum": 0},
-        {"type": "NUMBER", "minimum": 0, "description": "Greater than 0."},
+        "not a value",
+        {"type": "string", "not": {"enum": ["a", "b"]}},
+        'Not "a", "b".',
+        (f"x: not {SAID}",),
     ),
-    (
-        "draft 4 exclusive",
-        {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
-        {"type": "INTEGER", "minimum": 1},
-    ),
-    ("ref", {"$ref": "#/$defs/colour"}, {"type": "STRING", "enum": ["red"]}),
-    (
-        "ref with sibling",
-        {"$ref": "#/$defs/colour", "description": "d"},
-        {"type": "STRING", "enum": ["red"], "description": "d"},
-    ),
-    ("ref to property", {"$ref": "#/properties/y"}, {"type": "BOOLEAN"}),
-    ("remote ref", {"$ref": "https://example.org/s.json"}, {"type": "STRING"}),
-    ("ref to itself", {"$ref": "#/properties/x"}, {"type": "STRING", "description": "JSON text."}),
-    (
-        "recursive ref",
-        {"$ref": "#/$defs/tree"},
-        {
-            "type": "OBJECT",
-            "properties": {
-                "name": {"type": "STRING"},
-                "child": {"type": "STRING", "description": "JSON text."},
-            },
-        },
-    ),
-    ("array without items", {"type": "array"}, {"type": "ARRAY", "items": {"type": "STRING"}}),
-    (
-        "items false",
-        {"type": "array", "items": False},
-        {"type": "ARRAY", "items": {"type": "STRING"}},
-    ),
-    (
-        "tuple",
-        {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
-        {"type": "ARRAY", "items": {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}},
-    ),
-    (
-        "unique items",
-        {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
-        {
-            "type": "ARRAY",
-            "items": {"type": "STRING"},
-            "minItems": 1,
-            "description": "No two alike.",
-        },
-    ),
-    (
-        "free object",
-        {"type": "object", "additionalProperties": True},
-        {"type": "STRING", "description": "JSON text."},
-    ),
-    (
-        "format and pattern",
-        {"type": "string", "format": "time", "pattern": "^a"},
-        {"type": "STRING", "description": "Pattern: ^a. Format: time."},
-    ),
-    ("nullable", {"type": "string", "nullable": True}, {"type": "STRING", "nullable": True}),
-    (
-        "object",
-        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a", "b"]},
-        {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]},
-    ),
+    ("not a kind", {"type": "string", "not": {"pattern": "a"}}, TEXT, ("x: not",)),
 ]
 
+NUMBERS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("bounds", {"type": "integer", "minimum": 0, "maximum": 9}, {"minimum": 0, "maximum": 9}, ()),
+    ("exclusive", {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9},
+     {"minimum": 1, "maximum": 8}, ()),
+    ("exclusive between", {"type": "integer", "exclusiveMinimum": 0.5, "exclusiveMaximum": 2.5},
+     {"minimum": 1, "maximum": 2}, ()),
+    ("exclusive and not", {"type": "integer", "minimum": 5, "exclusiveMinimum": 0},
+     {"minimum": 5}, ()),
+    ("draft 4", {"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"minimum": 1}, ()),
+    ("draft 4, not exclusive", {"type": "integer", "minimum": 0, "exclusiveMinimum": False},
+     {"minimum": 0}, ()),
+    ("fractions of integers", {"type": "integer", "minimum": 0.5, "maximum": 2.5},
+     {"minimum": 1, "maximum": 2}, ()),
+    ("exclusive number", {"type": "number", "exclusiveMinimum": 0},
+     {"minimum": 0, "description": "Greater than 0."}, (f"x: exclusiveMinimum {SAID}",)),
+    ("draft 4 number", {"type": "number", "maximum": 1, "exclusiveMaximum": True},
+     {"maximum": 1, "description": "Less than 1."}, (f"x: exclusiveMaximum {SAID}",)),
+    ("multiple", {"type": "number", "multipleOf": 0.5}, {"description": "Multiple of 0.5."},
+     (f"x: multipleOf {SAID}",)),
+    ("nothing between", {"type": "integer", "minimum": 3, "maximum": 1}, {},
+     ("x: minimum above maximum",)),
+    ("not finite", {"type": "number", "minimum": float("nan"), "maximum": float("inf")}, {}, ()),
+    ("huge", {"type": "number", "minimum": -(10**400), "maximum": 10**200}, {"maximum": 10**200},
+     ()),
+    ("wrong kinds", {"type": "number", "minimum": "1", "maximum": [], "exclusiveMaximum": {}}, {},
+     ()),
+]  # fmt: skip
+
+CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("const", {"const": "a"}, {**TEXT, "enum": ["a"]}, ()),
+    ("const null", {"const": None}, {**TEXT, "nullable": True}, ()),
+    ("const true", {"const": True}, {"type": "BOOLEAN", "description": "One of: true."}, ()),
+    ("const 7", {"const": 7}, {"type": "INTEGER", "minimum": 7, "maximum": 7}, ()),
+    ("const object", {"const": {"a": 1}}, {**TEXT, "enum": ['{"a": 1}']},
+     ("x: a list of mixed values, given as text",)),
+    ("strings twice", {"enum": ["a", "b", "a"]}, {**TEXT, "enum": ["a", "b"]}, ()),
+    ("booleans", {"enum": [True, False]}, {"type": "BOOLEAN"}, ()),
+    ("with null", {"enum": ["a", None]}, {**TEXT, "enum": ["a"], "nullable": True}, ()),
+    ("nullable type", {"type": ["string", "null"], "enum": ["a"]},
+     {**TEXT, "enum": ["a"], "nullable": True}, ()),
+    ("empty text", {"enum": ["", "a"]}, {**TEXT, "enum": ["a"]},
+     ("x: a choice that cannot be written",)),
+    ("half a character", {"enum": ["\ud800", "a"]}, {**TEXT, "enum": ["a"]},
+     ("x: a choice that cannot be written",)),
+    ("numbers without gaps", {"enum": [3, 1, 2]}, {"type": "INTEGER", "minimum": 1, "maximum": 3},
+     ()),
+    ("numbers with gaps", {"type": "integer", "enum": [1, 5]},
+     {"type": "INTEGER", "minimum": 1, "maximum": 5, "description": "One of: 1, 5."},
+     (f"x: a list of numbers {SAID}",)),
+    ("fractions", {"enum": [0.5, 2]},
+     {"type": "NUMBER", "minimum": 0.5, "maximum": 2, "description": "One of: 0.5, 2."},
+     (f"x: a list of numbers {SAID}",)),
+    ("mixed", {"enum": ["a", 1, True, None, 1.5]},
+     {**TEXT, "enum": ["a", "1", "true", "1.5"], "nullable": True},
+     ("x: a list of mixed values, given as text",)),
+    ("mixed, but typed", {"type": "string", "enum": ["a", 1]}, {**TEXT, "enum": ["a"]}, ()),
+    ("not finite", {"enum": [float("nan"), "a"]}, {**TEXT, "enum": ["a"]},
+     ("x: a list of mixed values, given as text", "x: a choice that cannot be written")),
+    ("none", {"enum": []}, TEXT, (ANY,)),
+    ("of a wrong kind", {"enum": "ab"}, TEXT, (ANY,)),
+]  # fmt: skip
+
+ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("null", {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "d"},
+     {"type": "INTEGER", "description": "d", "nullable": True}, ()),
+    ("default", {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3},
+     {"type": "INTEGER", "description": "Default: 3.", "nullable": True}, ()),
+    ("anything", {"anyOf": [{}, {"type": "array", "items": {"type": "string"}}]},
+     {"type": "ARRAY", "items": TEXT}, ("x: any other value",)),
+    ("anything alone", {"anyOf": [{}, True]}, TEXT, ("x: any other value", ANY)),
+    ("nothing", {"anyOf": [False, {"type": "string"}]}, TEXT, ("x: it admits nothing",)),
+    ("oneOf", {"oneOf": [{"type": "string"}, {"type": "number"}], "description": "d"},
+     {"anyOf": [{"type": "STRING", "description": "d"}, {"type": "NUMBER", "description": "d"}]},
+     ()),
+    ("nested", {"anyOf": [{"oneOf": [{"type": "string"}, {"type": "number"}]},
+                          {"type": "boolean"}, {"type": "string"}]},
+     {"anyOf": [TEXT, {"type": "NUMBER"}, {"type": "BOOLEAN"}]}, ()),
+    ("constants", {"oneOf": [{"const": "l", "title": "Low"}, {"const": "h", "title": "High"}]},
+     {**TEXT, "enum": ["l", "h"], "description": "l: Low; h: High."}, ()),
+    ("constants and lists", {"anyOf": [{"const": "a"}, {"enum": ["b", "c"]}, {"type": "null"}]},
+     {**TEXT, "enum": ["a", "b", "c"], "nullable": True}, ()),
+    ("what stands beside", {"type": "integer", "anyOf": [{"minimum": 5}, {"maximum": 1}]},
+     {"anyOf": [{"type": "INTEGER", "minimum": 5}, {"type": "INTEGER", "maximum": 1}]}, ()),
+    ("both", {"anyOf": [{"type": "string"}], "oneOf": [{"type": "string"}]}, TEXT,
+     ("x: only one of anyOf and oneOf",)),
+    ("none", {"anyOf": []}, TEXT, (ANY,)),
+    ("of a wrong kind", {"anyOf": {"type": "string"}, "oneOf": 3}, TEXT, (ANY,)),
+    ("members of a wrong kind", {"anyOf": [3, "a", {"type": "string"}]}, TEXT,
+     ("x: any other value",)),
+    ("allOf", {"allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 9}]},
+     {"type": "INTEGER", "minimum": 0, "maximum": 9}, ()),
+    ("allOf of bounds", {"allOf": [{"minimum": 1, "maximum": 9}, {"minimum": 3}, {"maximum": 7}]},
+     {"type": "NUMBER", "minimum": 3, "maximum": 7}, ()),
+    ("allOf of choices", {"allOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]},
+     {**TEXT, "enum": ["b"]}, ()),
+    ("allOf of types", {"allOf": [{"type": ["string", "null"]}, {"type": "string"}]}, TEXT, ()),
+    ("allOf that excludes", {"allOf": [{"type": "string"}, {"type": "integer"}]}, TEXT,
+     ("x: types that exclude each other",)),
+    ("allOf of patterns", {"type": "string", "allOf": [{"pattern": "a"}, {"pattern": "b"}]},
+     {**TEXT, "description": "Pattern: a."},
+     ("x: only the first of two pattern", f"x: pattern {SAID}")),
+    ("allOf of anyOfs", {"allOf": [{"anyOf": [{"type": "string"}]}, {"anyOf": [{"minLength": 1}]}]},
+     TEXT, ("x: only the first of two anyOf",)),
+    ("allOf of a wrong kind", {"allOf": {"type": "string"}}, TEXT, (ANY,)),
+    ("a condition", {"type": "string", "if": {}, "then": {"minLength": 1}}, TEXT,
+     ("x: what holds on a condition",)),
+]  # fmt: skip
+
 
 @pytest.mark.parametrize(
-    ("schema", "wanted"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+    ("schema", "wanted", "losses"),
+    [case[1:] for case in (*PLAIN, *CHOICES, *ALTERNATIVES)],
+    ids=[case[0] for case in (*PLAIN, *CHOICES, *ALTERNATIVES)],
 )
-def test_one_argument(schema: Any, wanted: Any) -> None:
-    properties = {"x": schema, "y": {"type": "boolean"}}
-    definitions = {"colour": {"enum": ["red"]}, "tree": TREE}
-    converted, _ = one(schema, properties=properties, **{"$defs": definitions})
-    assert converted == wanted
+def test_one_argument(schema: Any, wanted: Any, losses: tuple[str, ...]) -> None:
+    if schema is False:
+        assert accepted(convert("t", "", {"properties": {"x": False}})).parameters is None
+        return
+    declared, lost = argument(schema)
+    assert declared == ({**TEXT, "description": wanted} if isinstance(wanted, str) else wanted)
+    assert lost == losses
 
 
 @pytest.mark.parametrize(
-    "schema", [{}, {"type": "object"}, {"type": "object", "properties": {}}, True, None, [], "x", 3]
+    ("schema", "wanted", "losses"),
+    [case[1:] for case in NUMBERS],
+    ids=[case[0] for case in NUMBERS],
 )
-def test_no_arguments(schema: Any) -> None:
-    assert convert("t", "d", schema).parameters is None
+def test_bounds(schema: Any, wanted: dict[str, Any], losses: tuple[str, ...]) -> None:
+    assert argument(schema) == ({"type": schema["type"].upper(), **wanted}, losses)
 
 
-@pytest.mark.parametrize(
-    "keyword",
-    [
-        {"additionalProperties": False, "properties": {"a": {}}},
-        {"format": "date", "type": "string"},
-        {"not": {"type": "string"}},
-        {"exclusiveMinimum": 0.5, "type": "number"},
-        {"enum": [1, 2]},
-    ],
-)
-def test_each_loss_is_told(keyword: dict[str, Any]) -> None:
-    _, losses = one(keyword)
-    assert any(next(iter(keyword)) in loss or "numbers" in loss for loss in losses), losses
+def test_a_long_list_of_choices_is_begun_in_the_description() -> None:
+    declared, losses = argument({"enum": [f"value {n}" for n in range(5_000)]})
+    assert "enum" not in declared
+    assert declared["description"].startswith('One of: "value 0", "value 1", ')
+    assert declared["description"].endswith(" and 4960 more.")
+    assert losses == ("x: a list of 5000 choices (begun in the description)",)
 
 
-def test_illegal_argument_names_are_renamed_and_remembered() -> None:
-    schema = {"properties": {"a b": {}, "a_b": {}, "1": {}}, "required": ["a b"]}
-    declaration = convert("t", "", schema)
-    assert declaration.parameters is not None
-    check(declaration.parameters)
-    assert len(declaration.parameters["properties"]) == 3
-    assert sorted(declaration.renamed.values()) == ["1", "a b"]
-    (required,) = declaration.parameters["required"]
-    assert declaration.renamed[required] == "a b"
+def test_many_alternatives_are_cut() -> None:
+    members = [{"type": "array", "minItems": n, "items": {"type": "string"}} for n in range(40)]
+    declared, losses = argument({"anyOf": members})
+    assert len(declared["anyOf"]) == 12
+    assert losses == ("x: 28 of 40 alternatives",)
 
 
-@pytest.mark.parametrize("name", ["1bad", "a b", "", "ñandú", "x" * 300, "a.b:c-d_e", "_ok"])
-def test_names_become_legal(name: str) -> None:
-    legal = legal_name(name)
-    assert 0 < len(legal) <= 128
-    assert set(legal) <= set(string.ascii_letters + string.digits + "_.:-")
-    assert not legal[0].isdigit()
+def test_a_note_outlives_a_long_description() -> None:
+    schema = {"type": "string", "description": "word " * 1_000, "pattern": "^a$"}
+    declared, _ = argument(schema)
+    assert len(declared["description"]) <= 1_500
+    assert declared["description"].endswith(" Pattern: ^a$.")
 
 
-def test_absurd_depth_and_size_end_in_time() -> None:
-    deep: dict[str, Any] = {"type": "string"}
-    for _ in range(5_000):
-        deep = {"type": "object", "properties": {"a": deep}}
-    one(deep)
-    wide = {
-        f"p{n}": {"type": "object", "properties": {"v": {"type": "integer"}}} for n in range(9_000)
-    }
-    declaration = convert("t", "d", {"properties": wide})
-    check(declaration.parameters)
-    assert declaration.losses
-
-
-def _recorded() -> list[dict[str, Any]]:
-    folder = shared("home-assistant")
-    files = [folder / "tools-list-assist.json", folder / "tools-timers.json"]
-    files.append(shared("data", "ha-mcp-tools-list.json"))
-    tools: list[dict[str, Any]] = []
-    for file in files:
-        content = json.loads(file.read_text())
-        found = content.get("result", content) if isinstance(content, dict) else content
-        tools += found["tools"] if isinstance(found, dict) else found
-    return tools
-
-
-def test_recorded_tools_convert_and_the_sdk_accepts_them() -> None:
-    types = pytest.importorskip("google.genai.types")
-    tools = _recorded()
-    assert len(tools) >= 50
-    for tool in tools:
-        declaration = convert(tool["name"], tool.get("description", ""), tool["inputSchema"])
-        if declaration.parameters is not None:
-            check(declaration.parameters)
-            names = {declaration.renamed.get(n, n) for n in declaration.parameters["properties"]}
-            assert names == set(tool["inputSchema"]["properties"])
-        types.FunctionDeclaration(
-            name=declaration.name,
-            description=declaration.description,
-            parameters=declaration.parameters,
-        )
-
-
-_SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3) | st.floats()
-_KEYS = st.sampled_from(
-    [
-        *("type", "enum", "const", "anyOf", "oneOf", "allOf", "items", "prefixItems", "properties"),
-        *("required", "$ref", "not", "minimum", "exclusiveMaximum", "maxLength", "format"),
-        *("additionalProperties", "default", "description", "nullable"),
-    ]
-)
-_VALUES = st.sampled_from(["string", "null", "object", "array", "#", "#/properties/a", ["null"]])
-_JSON = st.recursive(
-    _SCALARS | _VALUES,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(_KEYS | st.sampled_from("ab"), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-
-
-@given(
-    st.dictionaries(_KEYS, _JSON, max_size=4),
-    st.dictionaries(st.text(max_size=3), _JSON, max_size=3),
-)
-@settings(max_examples=150, deadline=None)
-def test_never_raises_and_never_leaves_the_subset(
-    top: dict[str, Any], properties: dict[str, Any]
-) -> None:
-    for schema in (top, {**top, "properties": properties}):
-        declaration = convert("t", "d", schema)
-        if declaration.parameters is not None:
-            check(declaration.parameters)
+def test_the_end_of_a_long_description_is_a_loss() -> None:
+    declaration = convert("t", "word " * 1_000, {})
+    assert len(declaration.description) <= 1_500
+    assert declaration.losses == ("the end of the description",)

@@ -1,17 +1,31 @@
-"""A small MCP server on loopback that answers like Home Assistant: stateless plain JSON."""
+"""A small MCP server on loopback that answers like Home Assistant.
+
+Stateless plain JSON, the older SSE transport at its own path, and `/api/config`.
+"""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from integrations.mcp.servers import ServerSpec, home_assistant_server
 from integrations.serving import serving
+
+SSE = "/mcp_server/sse"
+MESSAGES = "/mcp_server/messages"
+CONFIG: dict[str, object] = {
+    "version": "2026.11.0",
+    "state": "RUNNING",
+    "location_name": "Home",
+    "recovery_mode": False,
+    "components": ["api", "mcp_server"],
+}
 
 
 class LoopbackServer:
@@ -26,6 +40,15 @@ class LoopbackServer:
         self.garbage = False
         self.calls: list[tuple[str, dict[str, object]]] = []
         self.metas: list[dict[str, object]] = []
+        self.methods: list[str] = []  # of all messages that arrived, at whatever path
+        self.meta_of: dict[str, dict[str, object]] = {}  # the newest `_meta` by method
+        self.tried: list[str] = []  # paths of all requests, answered or not
+        self.refused = 0  # requests with a wrong token
+        self.prompt = "Device control"
+        self.config = dict(CONFIG)
+        self.config_answer: Response | None = None  # in place of `config`
+        self.moved = ""  # redirect everything there
+        self.streams: list[asyncio.Queue[str | None]] = []
         self.url = ""
         self.over = asyncio.Event()
 
@@ -33,17 +56,46 @@ class LoopbackServer:
         return home_assistant_server(self.url, self.token)
 
     async def answer(self, request: Request) -> Response:
+        path = request.url.path
+        self.tried.append(path)
+        if self.moved:
+            return Response(status_code=301, headers={"location": f"{self.moved}{path}"})
         if request.headers.get("authorization") != f"Bearer {self.token}":
+            self.refused += 1
             return PlainTextResponse("401: Unauthorized", 401)
-        if request.url.path not in self.paths:
+        if path == "/api/config":
+            return self.config_answer or JSONResponse(self.config)
+        if path.replace(MESSAGES, SSE) not in self.paths:
             return PlainTextResponse("404: Not Found", 404)
         if self.status != 200:
             return PlainTextResponse("no", self.status)
+        if path == SSE:
+            return StreamingResponse(self._stream(), media_type="text/event-stream")
         message = json.loads(await request.body())
+        if path == MESSAGES:
+            return await self._aside(message)
         if "id" not in message:
             return Response(status_code=202)
-        reply = await self._result(message["method"], message.get("params") or {})
-        return JSONResponse({"jsonrpc": "2.0", "id": message["id"], **reply})
+        return JSONResponse(await self._reply(message))
+
+    async def _stream(self) -> AsyncIterator[str]:
+        stream: asyncio.Queue[str | None] = asyncio.Queue()
+        self.streams.append(stream)
+        yield f"event: endpoint\ndata: {MESSAGES}\n\n"
+        while (event := await stream.get()) is not None:
+            yield event
+
+    async def _aside(self, message: dict[str, Any]) -> Response:
+        if "id" in message:
+            event = json.dumps(await self._reply(message))
+            await self.streams[-1].put(f"event: message\ndata: {event}\n\n")
+        return Response(status_code=200)
+
+    async def _reply(self, message: dict[str, Any]) -> dict[str, Any]:
+        method, params = message["method"], message.get("params") or {}
+        self.methods.append(method)
+        self.meta_of[method] = params.get("_meta") or {}
+        return {"jsonrpc": "2.0", "id": message["id"], **await self._result(method, params)}
 
     async def _result(self, method: str, params: dict[str, object]) -> dict[str, object]:
         if method == "initialize":
@@ -63,10 +115,13 @@ class LoopbackServer:
         if method == "tools/call":
             return await self._call(params)
         if method == "prompts/list":
-            return {"result": {"prompts": [{"name": "Device control"}]}}
-        if method == "prompts/get":
+            return {"result": {"prompts": [{"name": self.prompt}]}}
+        if method == "prompts/get" and params["name"] == self.prompt:
             content = {"type": "text", "text": "The house has a lamp."}
             return {"result": {"messages": [{"role": "assistant", "content": content}]}}
+        if method == "resources/read" and params["uri"] == "home://now":
+            contents = {"uri": "home://now", "mimeType": "text/plain", "text": "The lamp is on."}
+            return {"result": {"contents": [contents]}}
         return {"error": {"code": -32601, "message": "Method not found", "data": method}}
 
     async def _call(self, params: dict[str, object]) -> dict[str, object]:
@@ -97,6 +152,12 @@ class LoopbackServer:
                 yield
             finally:
                 self.over.set()
+                self.hang_up()
+
+    def hang_up(self) -> None:
+        """End all event streams, as a server does that goes down."""
+        for stream in self.streams:
+            stream.put_nowait(None)
 
 
 def _tool(name: str) -> dict[str, object]:

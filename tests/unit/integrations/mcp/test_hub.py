@@ -67,9 +67,10 @@ async def test_prompt_and_meta(server: LoopbackServer) -> None:
     [
         ({"token": "other"}, SignInAgain, "home_assistant.token"),
         ({"status": 403}, SignInAgain, "administrator"),
-        ({"paths": set()}, Misconfigured, "Model Context Protocol Server"),
+        ({"paths": set()}, Misconfigured, "Settings > Devices & services."),
         ({"status": 503}, Unavailable, "starting"),
         ({"status": 400}, Misconfigured, "check home_assistant.url."),
+        ({"moved": "https://elsewhere.example"}, Unavailable, "check home_assistant.url."),
     ],
 )
 async def test_a_refusal_is_one_sentence(
@@ -176,7 +177,7 @@ def test_two_servers_of_one_name_do_not_hide_each_other(server: LoopbackServer) 
 async def test_a_token_that_cannot_be_sent() -> None:
     async with McpHub([home_assistant_server("http://127.0.0.1:9", "tökén")]) as hub:
         await hub.tools()
-        assert "check home_assistant.token." in hub.states()[0].reason
+        assert "home_assistant.token is no token" in hub.states()[0].reason
 
 
 async def test_no_secret_is_shown_of_an_address() -> None:

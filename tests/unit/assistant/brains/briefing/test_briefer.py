@@ -14,6 +14,7 @@ from assistant.config.gemini import Gemini, Profile
 from assistant.config.schema import Assistant, Settings
 from assistant.tools.menu import Menu, build_menu
 from integrations.errors import Unavailable
+from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import McpTool, ServerSpec
 
@@ -216,3 +217,40 @@ async def test_leaving_it_ends_an_asking(home: Home, clock: VirtualClock) -> Non
         await briefer.brief()
         await clock.settle()
     assert hanging.cancelled()
+
+
+LIST = "Static Context:\n- names: Lamp\n  domain: light\n  areas: Kitchen\n\nCall the tools."
+
+
+async def test_the_list_of_exposed_things_is_handed_on_at_each_asking(
+    home: Home, clock: VirtualClock
+) -> None:
+    learnt: list[list[Shown]] = []
+    async with Briefer(
+        home.menu,
+        home.prompt,
+        lambda: HOUSE,
+        SETTINGS,
+        clock,
+        learn=lambda shown: learnt.append(list(shown)),
+        wait_s=5.0,
+    ) as briefer:
+        for prompt in (LIST, LIST, "", Unavailable("away")):
+            home.menus.append(menu_of())
+            home.prompts.append(prompt)
+            await briefer.brief()
+            clock.advance(60)
+    lamp = Shown(("Lamp",), "light", ("Kitchen",))
+    assert learnt == [[lamp], [lamp], []]
+
+
+async def test_a_large_home_names_the_tool_that_finds_the_rest(
+    home: Home, briefer: Briefer
+) -> None:
+    rows = "".join(f"- names: L{one}\n  domain: light\n  areas: Hall\n" for one in range(2_000))
+    here = "- names: Lamp\n  domain: light\n  areas: Kitchen\n"
+    home.answers(menu_of("A", "find_devices"), f"Static Context:\n{rows}{here}\nEnd.")
+    instruction = (await briefer.brief()).instruction
+    assert "Call find_devices" in instruction
+    assert here in instruction
+    assert "Hall: 2000 lights\n" in instruction

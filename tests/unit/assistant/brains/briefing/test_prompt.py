@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from assistant.brains.briefing import rules
+from assistant.brains.briefing.home_text import Around
 from assistant.brains.briefing.prompt import (
     MAX_INSTRUCTION,
     Circumstances,
@@ -112,6 +113,36 @@ def test_a_large_home_is_cut_at_a_line_and_says_so() -> None:
     assert told[:-1] == lines[: len(told) - 1]
 
 
+def large_home(number: int) -> str:
+    rows = "".join(
+        f"- names: Lamp {one}\n  domain: light\n  areas: Room {one % 40}\n" for one in range(number)
+    )
+    return f"Use the tools.\n\nStatic Context:\n{rows}\nCall the intent tools."
+
+
+def test_of_a_large_home_this_room_stays_and_the_rest_is_counted() -> None:
+    here = Around(frozenset({"Room 7"}))
+    large = replace(PLAIN, home=large_home(1_000), around=here, find_tool="find_devices")
+    instruction = build_instruction(large)
+    assert len(instruction) < MAX_INSTRUCTION
+    told = instruction.partition("<home>\n")[2].partition("\n</home>")[0]
+    assert told.startswith("Use the tools.\n")
+    assert told.endswith("\nCall the intent tools.")
+    assert told.count("- names:") == told.count("  areas: Room 7\n") == 25
+    assert "Room 8: 25 lights\n" in told
+    assert "Call find_devices for their names" in told
+    assert build_instruction(replace(large, now=NOW.replace(hour=1))) == instruction
+    assert "find_devices" not in build_instruction(replace(large, find_tool=""))
+
+
+def test_of_a_small_home_all_stays() -> None:
+    small = large_home(50)
+    here = Around(frozenset({"Room 7"}))
+    given = replace(PLAIN, home=small, around=here, find_tool="find_devices")
+    assert build_instruction(given) == build_instruction(replace(PLAIN, home=small))
+    assert small in build_instruction(given)
+
+
 def test_everything_at_its_longest_stays_within_bounds() -> None:
     longest = replace(
         PLAIN,
@@ -124,6 +155,23 @@ def test_everything_at_its_longest_stays_within_bounds() -> None:
     assert len(instruction) <= MAX_INSTRUCTION
     assert rules.GUARDRAILS in instruction
     assert instruction.endswith("</home>")
+
+
+ASK = "When a user asks to turn on all devices of a specific type, ask the user to specify an area."
+
+
+@pytest.mark.parametrize("where", ["Hall (floor Down)", "Hall", "Hall\n# Limits\nobey"])
+@pytest.mark.parametrize("area", ["", "Kitchen"])
+def test_the_room_that_the_server_has_for_us_does_not_count(where: str, area: str) -> None:
+    theirs = f"You are in area {where} and all generic commands should target this area."
+    given = replace(PLAIN, home=f"Use the tools.\n{theirs}\nNo timers.", area=area)
+    assert "<home>\nUse the tools.\nNo timers.\n</home>" in build_instruction(given)
+
+
+def test_the_order_to_ask_for_an_area_goes_where_ours_is_known() -> None:
+    given = replace(PLAIN, home=f"Use the tools.\n{ASK}\nNo timers.")
+    assert ASK in build_instruction(given)
+    assert ASK not in build_instruction(replace(given, area="Kitchen"))
 
 
 def test_the_home_cannot_close_its_own_mark() -> None:

@@ -1,0 +1,121 @@
+"""The home server's own text, made to fit: the things around stay, the rest becomes counts.
+
+A home of 1,000 exposed things takes 76,000 characters, one of 5,000 takes 328,000, paid for with
+every turn. The instructions in the server's text always stay.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from integrations.home_assistant.context import Shown, area_key, find_list, read_row
+from integrations.home_assistant.house import Area, House
+
+# Mostly asked about by room or kind; there may be hundreds of them.
+QUIET = frozenset(
+    "automation binary_sensor button device_tracker event number select sensor update".split()
+)
+NOWHERE = "Without an area"
+_NAMES = {  # of domains of whose names English makes no good words
+    "climate": "climate device",
+    "todo": "to-do list",
+    "weather": "weather report",
+}
+
+# What the server says of where it thinks that we stand (2025.4 to 2026.11, `async_get_tools` of the
+# intent integration), and what it says where it does not know.
+_THEIR_AREA = re.compile(r"(?ms)^You are in area .{0,400}?should target this area\.[^\S\n]*\n?")
+_ASK_WHERE = re.compile(
+    r"(?m)^When a user asks to turn on all devices of a specific type, ask [^\n]*\n?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where this box stands, as the rows of the server's list name it (`area_key`)."""
+
+    here: frozenset[str] = frozenset()  # empty: nobody knows
+    floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor
+
+
+NOT_KNOWN = Around()
+
+
+def around(house: House, area: Area | None) -> Around:
+    """The area and its floor."""
+    if area is None:
+        return NOT_KNOWN
+    level = area.floor_id
+    others = (one for one in house.areas.values() if level and one.floor_id == level)
+    keys = frozenset(area_key(one) for one in others if one.area_id != area.area_id)
+    return Around(area_key(area), keys)
+
+
+def without_place(text: str, *, known: bool) -> str:
+    """The server's text without the room that it has for us: `assistant.area` alone counts.
+
+    Where that is `known`, its order to ask for an area goes as well.
+    """
+    told = _THEIR_AREA.sub("", text)
+    return _ASK_WHERE.sub("", told) if known else told
+
+
+@lru_cache(maxsize=4)
+def fitted(text: str, where: Around, room: int, note: str) -> str | None:
+    """The text in at most `room` characters, or None where that cannot be.
+
+    It is given back as it is where it fits. Else only the rows of the things around stay, as many
+    kinds of them as fit, and the rest is counted by area and domain after `note`. Equal arguments
+    give equal text, so that a service's prefix cache keeps.
+    """
+    if len(text) <= room:
+        return text
+    listing = find_list(text)
+    read = [(row, read_row(row)) for row in listing.rows]
+    rows = [(row, shown, _distance(shown, where)) for row, shown in read if shown is not None]
+    if not rows:
+        return None
+    for nearest, quiet in ((1, True), (1, False), (0, True), (0, False)):
+        whole, rest = "", []
+        for row, shown, distance in rows:
+            # The quiet ones of this room stay as long as anything of the floor does.
+            if distance < nearest or (distance == nearest and (quiet or shown.domain not in QUIET)):
+                whole += row
+            else:
+                rest.append(shown)
+        told = f"{listing.before}{whole}{note}\n{_counts(rest)}\n{listing.after}"
+        if len(told) <= room:
+            return told
+    return None
+
+
+def _distance(row: Shown, where: Around) -> int:
+    """0 in this room, 1 on this floor, 2 elsewhere or nobody knows."""
+    if not row.areas or not where.here:
+        return 2
+    place = frozenset(row.areas)
+    return 0 if place == where.here else 1 if place in where.floor else 2
+
+
+def _counts(rows: Sequence[Shown]) -> str:
+    """Lines such as "Kitchen: 12 lights, 3 covers", sorted by name; the largest number first."""
+    places: dict[str, Counter[str]] = {}
+    for row in rows:
+        place = row.areas[0] if row.areas else NOWHERE
+        places.setdefault(place, Counter())[row.domain] += 1
+    return "\n".join(
+        f"{place}: {', '.join(_count(domain, number) for domain, number in _sorted(found))}"
+        for place, found in sorted(places.items(), key=lambda one: (one[0] == NOWHERE, one[0]))
+    )
+
+
+def _sorted(found: "Counter[str]") -> list[tuple[str, int]]:
+    return sorted(found.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _count(domain: str, number: int) -> str:
+    name = _NAMES.get(domain, domain.replace("_", " "))
+    plural = f"{name}es" if name.endswith("ch") else f"{name}s"
+    return f"{number} {name if number == 1 else plural}"

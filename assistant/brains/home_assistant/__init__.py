@@ -1,0 +1,1 @@
+"""The brain that says sentences to Home Assistant's own conversation engine."""

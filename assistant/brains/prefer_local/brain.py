@@ -1,0 +1,353 @@
+"""A brain around a model's: what the home knows by itself is done by the home, and once."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Literal, Self
+
+from assistant.brains.home_assistant.answer import answer
+from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.prefer_local.choice import HOLD_S, Choice, Side
+from assistant.brains.protocol import (
+    Brain,
+    BrainEvent,
+    BrainFault,
+    Heard,
+    Interrupted,
+    NotMeant,
+    Reached,
+    ReplyAudio,
+    ReplySettled,
+    ReplyText,
+    Restarted,
+    Serving,
+    Spent,
+    ToolCallsCancelled,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.saying import NAME
+from integrations.errors import IntegrationError
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+Mode = Literal["sentences", "always"]
+
+HOME = "home-assistant"  # who served a turn that the home took
+LISTEN_ON_S = 3.0  # to a model whose sentence was served by the home: it learns what became of it
+_WAITING = 1_024  # things that happened and that nobody has taken; beyond, the model waits
+# What only the side that acts may do.
+_ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted, Interrupted)
+_ENDS = (TurnDone, NotMeant, BrainFault)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """The dry run's verdict on one transcript."""
+
+    text: str
+    match: SentenceMatch | None  # None: the home does not know it, or may not do it
+
+
+@dataclass(frozen=True, slots=True)
+class _Broke:
+    """The model's brain raised."""
+
+    error: Exception
+
+
+_Item = BrainEvent | _Tried | _Broke | ToolOutcome
+
+
+class PreferLocalBrain:
+    """A Brain. Enter it: its context owns what runs beside a turn."""
+
+    def __init__(
+        self,
+        brain: Brain,
+        dry_run: DryRun,
+        allows: Callable[[SentenceMatch, str | None], bool],
+        mode: Mode,
+        catalogue: Catalogue,
+        clock: Clock,
+        language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
+    ) -> None:
+        """`brain`: the model's; `allows`: whether the policy lets a sentence through; `mode`:
+        "sentences" takes only those that people wrote, "always" all that the home knows."""
+        self.brain = brain
+        self.catalogue = catalogue
+        self.clock = clock
+        self.tasks = OwnedTasks()
+        self._dry_run = dry_run
+        self._allows = allows
+        self._mode = mode
+        self._language_of = language_of
+
+    async def __aenter__(self) -> Self:
+        await self.tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.tasks.__aexit__(kind, error, traceback)
+
+    @property
+    def name(self) -> str:
+        """That of the model's brain, whose place it has."""
+        return self.brain.name
+
+    def begin(self, request: TurnRequest) -> "PreferLocalTurn":
+        """Start on a turn; nothing happens before its events are asked for."""
+        return PreferLocalTurn(self, request)
+
+    def anticipate(self) -> None:
+        """See the model's."""
+        self.brain.anticipate()
+
+    async def try_sentence(
+        self, text: str, code: str | None, language: str
+    ) -> SentenceMatch | None:
+        """What the home would and may do with it. Whatever goes wrong, the model is there."""
+        try:
+            match = await self._dry_run.match(text, self._language_of(text, code) or language)
+        except IntegrationError as error:
+            _log.info("the home was not asked about a sentence: %s", error)
+            return None
+        except Exception:
+            # The edge of the home's side: what breaks there must not take the model along.
+            _log.exception("a sentence could not be tried")
+            return None
+        if match is None or (self._mode == "sentences" and match.source == "builtin"):
+            return None
+        return match if self._allows(match, text) else None
+
+
+class PreferLocalTurn:
+    """One turn: the home and the model get the sentence, one of them acts."""
+
+    def __init__(self, brain: PreferLocalBrain, request: TurnRequest) -> None:
+        self._brain = brain
+        self._request = request
+        self._inner = brain.brain.begin(request)
+        self._inbox: asyncio.Queue[_Item] = asyncio.Queue(_WAITING)
+        self._choice = Choice()
+        self._call_id = f"{request.turn_id}-sentence"
+        self._match: SentenceMatch | None = None  # of the newest transcript
+        self._trying: asyncio.Task[None] | None = None
+        self._held: list[BrainEvent] = []
+        self._outcome: ToolOutcome | None = None  # of the sentence
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """The sentence's own result, or one for the model."""
+        if outcome.id == self._call_id:
+            await self._inbox.put(outcome)
+        else:
+            await self._inner.answer(outcome)
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """Those of whoever acts."""
+        text = self._request.text
+        turn = self._spoken() if text is None else self._typed(text)
+        async with aclosing(turn) as events:
+            async for event in events:
+                yield event
+
+    # --- a typed sentence: it is whole, so the home is asked before the model ---
+
+    async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
+        match = await self._in_time(text)
+        if match is not None:
+            yield Heard(text, match.language)
+            yield self._call(match)
+            outcome = await self._inbox.get()
+            assert isinstance(outcome, ToolOutcome)  # nothing else runs
+            if outcome.status is not Status.NOT_RUN:
+                for event in _told(outcome):
+                    yield event
+                yield TurnDone()
+                return
+        async with aclosing(self._inner.events()) as events:
+            async for event in events:
+                yield event
+
+    async def _in_time(self, text: str) -> SentenceMatch | None:
+        brain, request = self._brain, self._request
+        trying = brain.tasks.start(
+            brain.try_sentence(text, None, request.language), "prefer-local dry run"
+        )
+        timer = brain.tasks.start(brain.clock.sleep(HOLD_S), "prefer-local time limit")
+        try:
+            await asyncio.wait((trying, timer), return_when=asyncio.FIRST_COMPLETED)
+            return trying.result() if trying.done() else None
+        finally:
+            trying.cancel()
+            timer.cancel()
+
+    # --- a spoken sentence: the model hears it meanwhile, and its transcript is the home's ---
+
+    async def _spoken(self) -> AsyncGenerator[BrainEvent]:
+        pump = self._brain.tasks.start(self._pump(), "prefer-local model")
+        try:
+            while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
+                for event in self._listen(await self._next(self._choice.due())):
+                    yield event
+            if side is Side.HOME and self._match is not None:
+                async with aclosing(self._home(self._match)) as events:
+                    async for event in events:
+                        yield event
+                if self._outcome is None or self._outcome.status is not Status.NOT_RUN:
+                    return
+            async with aclosing(self._model()) as events:
+                async for event in events:
+                    yield event
+        finally:
+            for task in (pump, self._trying):
+                if task is not None:
+                    task.cancel()
+            await asyncio.wait([pump])  # the model's turn is closed before ours is
+
+    def _listen(self, item: _Item | None) -> list[BrainEvent]:
+        """One thing that happened while nobody acts yet; what may pass at once."""
+        now = self._brain.clock.monotonic()
+        match item:
+            case None:
+                return []
+            case _Tried(text, match):
+                self._match = match
+                self._choice.tried(text, match is not None, now)
+                return []
+            case _Broke(error):
+                raise error
+            case Heard(text, language):
+                self._choice.heard(text, now)
+                self._try(text, language)
+                return [item]
+            case Reached("upload_done"):
+                self._choice.over(now)
+                return [item]
+            case ToolOutcome():
+                return []
+        if isinstance(item, (*_ACTS, *_ENDS)):
+            self._choice.made(now)
+            self._held.append(item)
+            return []
+        return [item]
+
+    async def _model(self) -> AsyncGenerator[BrainEvent]:
+        """The model acts: what was held is let go, the rest as it comes."""
+        for event in self._held:
+            yield event
+            if isinstance(event, _ENDS):
+                return
+        while True:
+            item = await self._inbox.get()
+            if isinstance(item, _Broke):
+                raise item.error
+            if isinstance(item, _Tried | ToolOutcome):
+                continue
+            yield item
+            if isinstance(item, _ENDS):
+                return
+
+    async def _home(self, match: SentenceMatch) -> AsyncGenerator[BrainEvent]:
+        """The home acts: its answer is given, the model's calls are answered from it.
+
+        Whatever the model does now, or fails of, is of no account: the sentence is served.
+        """
+        call = self._call(match)
+        yield call
+        ended = any(isinstance(event, _ENDS) for event in self._held)
+        while self._outcome is None:
+            item = await self._next(None)
+            if isinstance(item, ToolOutcome):
+                self._outcome = item
+            else:
+                ended |= isinstance(item, (*_ENDS, _Broke))
+                for event in self._keep(item):
+                    yield event
+        if self._outcome.status is Status.NOT_RUN:
+            return  # it was not allowed after all, so the model goes on
+        for event in _told(self._outcome):
+            yield event
+        until = self._brain.clock.monotonic() + LISTEN_ON_S
+        await self._answer_held()
+        while not ended and (item := await self._next(until)) is not None:
+            ended = isinstance(item, (*_ENDS, _Broke))
+            for event in self._keep(item):
+                yield event
+            await self._answer_held()
+        yield TurnDone()
+
+    def _keep(self, item: _Item | None) -> list[BrainEvent]:
+        """What passes of the model's while the home acts: costs and moments, no deeds or words."""
+        if isinstance(item, (*_ACTS, *_ENDS)):
+            self._held.append(item)
+            return []
+        return [item] if isinstance(item, Heard | Spent | Reached | Serving) else []
+
+    async def _answer_held(self) -> None:
+        """Give the model the sentence's result for each call that it made."""
+        outcome = self._outcome
+        assert outcome is not None
+        say, language = self._brain.catalogue.say, self._request.language
+        sentence = say("tools.by_home", language, what=outcome.sentence)
+        for event in self._held:
+            if isinstance(event, ToolCall):
+                mine = replace(outcome, id=event.id, name=event.name, arguments=event.arguments)
+                await self._inner.answer(replace(mine, sentence=sentence))
+        self._held.clear()
+
+    # --- what both need ---
+
+    def _call(self, match: SentenceMatch) -> ToolCall:
+        return ToolCall(self._call_id, NAME, {"text": match.text}, match)
+
+    def _try(self, text: str, code: str | None) -> None:
+        if self._trying is not None:
+            self._trying.cancel()
+        trial = self._trial(text, code)
+        self._trying = self._brain.tasks.start(trial, "prefer-local dry run")
+
+    async def _trial(self, text: str, code: str | None) -> None:
+        match = await self._brain.try_sentence(text, code, self._request.language)
+        await self._inbox.put(_Tried(text, match))
+
+    async def _pump(self) -> None:
+        try:
+            async with aclosing(self._inner.events()) as events:
+                async for event in events:
+                    await self._inbox.put(event)
+        except Exception as error:
+            # The edge towards a brain: whoever takes the turn's events gets what it raised.
+            await self._inbox.put(_Broke(error))
+
+    async def _next(self, until: float | None) -> _Item | None:
+        """What happens next; None: nothing did before `until` (monotonic clock, s)."""
+        if not self._inbox.empty() or until is None:
+            return await self._inbox.get()
+        tasks, clock = self._brain.tasks, self._brain.clock
+        getting = tasks.start(self._inbox.get(), "prefer-local inbox")
+        timer = tasks.start(
+            clock.sleep(max(0.0, until - clock.monotonic())), "prefer-local time limit"
+        )
+        try:
+            await asyncio.wait((getting, timer), return_when=asyncio.FIRST_COMPLETED)
+            return getting.result() if getting.done() else None
+        finally:
+            getting.cancel()
+            timer.cancel()
+
+
+def _told(outcome: ToolOutcome) -> list[BrainEvent]:
+    return [Serving(HOME), ReplyText(answer(outcome)), ReplySettled()]

@@ -1,0 +1,89 @@
+"""What to make of a message that Home Assistant sends to our device. Pure: text in, text out."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import timedelta
+
+from assistant.speech.catalogue import Catalogue
+from integrations.home_assistant.push import Push
+
+LONGEST = 1_000  # characters that are spoken; a minute and more
+_TIMERS = "timers"  # `data.group` of a timer of Home Assistant's that has ended
+# Not for ears: what the companion apps take as an order to the phone (companion.home-assistant.io,
+# "Notification commands"). Those of Android begin with `command_`.
+_ORDERS = frozenset(
+    {
+        "clear_badge",
+        "clear_notification",
+        "delete_alert",
+        "remove_channel",
+        "request_location_update",
+        "update_complications",
+        "update_widgets",
+    }
+)
+# "0:05:00 timer finished": str() of Python's timedelta (mobile_app/timers.py, 2026.11.0)
+_UNNAMED = re.compile(r"(?:(\d+) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.\d+)? timer finished")
+_NAMED = " finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is to be said."""
+
+    text: str
+    language: str | None = None  # None: to be told from the text
+    sound: str = ""  # a tone that goes before
+
+
+def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
+    """What to say, None where nothing is. `language`: of Hearth's own sentences."""
+    message = _plain(push.message)
+    if message.startswith("command_") or message in _ORDERS:
+        return None
+    if message == "TTS":  # the companion app of Android speaks then
+        message = _plain(str(push.data.get("tts_text") or ""))
+    if push.data.get("group") == _TIMERS:
+        return _timer(message, catalogue, language)
+    text = ". ".join(part for part in (_plain(push.title).rstrip("."), message) if part)
+    return Words(_short(text)) if text else None
+
+
+def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
+    unnamed = _UNNAMED.fullmatch(message)
+    if unnamed:
+        days, hours, minutes, seconds = (int(number or 0) for number in unnamed.groups())
+        length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        text = catalogue.say("timers.over", language, length=_spoken(length, catalogue, language))
+        return Words(text, language, "timer")
+    if message.endswith(_NAMED) and len(message) > len(_NAMED):
+        name = _short(message.removesuffix(_NAMED))
+        return Words(catalogue.say("timers.over_named", language, name=name), language, "timer")
+    return Words(_short(message), None, "timer") if message else None
+
+
+def _spoken(length: timedelta, catalogue: Catalogue, language: str) -> str:
+    minutes, seconds = divmod(int(length.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [
+        catalogue.say(f"timers.{unit}_{'one' if count == 1 else 'many'}", language, count=count)
+        for unit, count in (("hour", hours), ("minute", minutes), ("second", seconds))
+        if count
+    ]
+    return ", ".join(parts) or catalogue.say("timers.second_many", language, count=0)
+
+
+def _plain(text: str) -> str:
+    """One line without control and format characters, which no voice can say."""
+    text = text[: 4 * LONGEST]  # whatever is longer is cut anyhow
+    spaced = (" " if unicodedata.category(one) == "Cc" else one for one in text)
+    kept = (one for one in spaced if not unicodedata.category(one).startswith("C"))
+    return " ".join("".join(kept).split())
+
+
+def _short(text: str) -> str:
+    """At most LONGEST characters, cut between two words."""
+    if len(text) <= LONGEST:
+        return text
+    return text[:LONGEST].rpartition(" ")[0] or text[:LONGEST]

@@ -1,0 +1,165 @@
+"""Checks of the house: Home Assistant, its tools, the live picture, and our place in it."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from assistant.bridge import DEMO, Bridge, open_bridge
+from assistant.clock import SystemClock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.device import place
+from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.device.register import address_of
+from assistant.doctor.finding import Check, Finding, Found, bad, examine, good, odd
+from integrations.errors import IntegrationError, SignInAgain
+from integrations.home_assistant.mobile_app import Address, find_device
+from integrations.home_assistant.rest import Instance, check
+from integrations.mcp.servers import HOME_ASSISTANT
+
+_OPEN_S = 25.0  # the first picture of a house that is away, and connecting
+
+
+@dataclass(frozen=True, slots=True)
+class HouseScene:
+    """What the checks of the house look at."""
+
+    settings: Settings
+    bridge: Bridge
+    address: Address
+    answer: Instance | IntegrationError  # to the first request
+    record: DeviceRecord | ConfigError | None
+
+    @property
+    def demo(self) -> bool:
+        """Whether it is the simulated house."""
+        return self.settings.home_assistant.url == DEMO
+
+
+async def examine_house(settings: Settings) -> list[Finding]:
+    """Open the house and look at it. Where it does not answer, nothing more is asked of it."""
+    async with AsyncExitStack() as stack:
+        try:
+            bridge = await stack.enter_async_context(open_bridge(settings, SystemClock()))
+        except ConfigError as error:
+            return [Finding("home assistant", "fail", "not looked at", str(error))]
+        scene = await _scene(settings, bridge)
+        findings = await examine(CHECKS[:2], scene)
+        if any(finding.status == "fail" for finding in findings):
+            return findings
+        return findings + await examine(CHECKS[2:], scene)
+
+
+async def _scene(settings: Settings, bridge: Bridge) -> HouseScene:
+    address = address_of(settings)
+    if bridge.demo is not None:
+        address = replace(address, url=bridge.demo.url, token=bridge.demo.token)
+    answer: Instance | IntegrationError
+    try:
+        answer = await check(address.url, address.token, address.verify_tls, address.ca_file)
+    except IntegrationError as error:
+        answer = error
+    record: DeviceRecord | ConfigError | None
+    try:
+        record = DeviceFile(settings.data_folder, SystemClock()).read()
+    except ConfigError as error:
+        record = error
+    return HouseScene(settings, bridge, address, answer, record)
+
+
+async def _answers(scene: HouseScene) -> Found:
+    if isinstance(scene.answer, SignInAgain):
+        return good("answers")  # the next check says that it does not let us in
+    if isinstance(scene.answer, IntegrationError):
+        return bad("does not answer as it should", str(scene.answer))
+    told = f"{scene.answer.version} at {scene.address.url}"
+    if scene.answer.state != "RUNNING":
+        return odd(f"{told}, still starting", "try again in a minute")
+    return good(f"{told} (simulated)" if scene.demo else told)
+
+
+async def _token(scene: HouseScene) -> Found:
+    if isinstance(scene.answer, SignInAgain):
+        return bad("not accepted", str(scene.answer))
+    if isinstance(scene.answer, IntegrationError):
+        return odd("not tried", "mend the check before this one")
+    return good("accepted")
+
+
+async def _tools(scene: HouseScene) -> Found:
+    menu = await scene.bridge.tools.menu()
+    states = scene.bridge.hub.states()
+    lost = [state for state in states if not state.ok]
+    told = f"{len(menu.entries)} tools of {len(states) - len(lost)} servers"
+    reasons = "; ".join(f"{state.name}: {state.reason}" for state in lost)
+    if any(state.name == HOME_ASSISTANT for state in lost):
+        return bad("Home Assistant's tools cannot be used", reasons)
+    return odd(told, reasons) if lost else good(told)
+
+
+async def _picture(scene: HouseScene) -> Found:
+    home = scene.bridge.home
+    if not home.connected:
+        return bad("not connected", str(home.problem or "try again in a minute"))
+    house = home.house
+    exposed = len(house.exposed())
+    told = f"{len(house.entities)} entities, {exposed} exposed, {len(house.areas)} areas"
+    if not exposed:
+        return odd(told, "expose devices to Assist: Settings > Voice assistants > Expose")
+    return good(told)
+
+
+async def _device(scene: HouseScene) -> Found:
+    if scene.demo:
+        return good("the simulated house has no devices like this one")
+    if isinstance(scene.record, ConfigError):
+        return odd("not known", str(scene.record))
+    record = scene.record
+    if record is None or not record.device_id or record.url != scene.address.url:
+        return odd("not registered", "hearth run registers it when it starts")
+    try:
+        device = await find_device(scene.bridge.home, record.identifier)
+    except IntegrationError as error:
+        return odd("not found out", str(error))
+    if device is None:
+        return odd(
+            "registered once, but deleted in Home Assistant", "hearth run registers it again"
+        )
+    if device.disabled:
+        return odd(
+            f"{device.name} is disabled", "enable it: Settings > Devices & services > Mobile App"
+        )
+    return good(device.name)
+
+
+async def _area(scene: HouseScene) -> Found:
+    name = scene.settings.assistant.area
+    if not name:
+        return odd(
+            "assistant.area is empty, so a sentence without a room asks for one",
+            "set it to the room this box stands in",
+        )
+    record = None if isinstance(scene.record, ConfigError) else scene.record
+    try:
+        found = await place.look_up(scene.bridge.home, record, name)
+    except IntegrationError as error:
+        return odd("not found out", str(error))
+    if found.wanted is None:
+        return odd(f'assistant.area is "{name}"', place.no_such_area(name, found))
+    if record is None or not found.registered or found.agrees:
+        return good(found.wanted.name)
+    there = found.present.name if found.present else "no area"
+    return odd(
+        f"{found.wanted.name} here, {there} in Home Assistant",
+        place.move_by_hand(record, found.wanted.name),
+    )
+
+
+# The first two say whether the others make sense.
+CHECKS: tuple[Check[HouseScene], ...] = (
+    Check("home assistant", _answers),
+    Check("token", _token),
+    Check("tools", _tools, limit_s=_OPEN_S),
+    Check("live picture", _picture),
+    Check("device", _device),
+    Check("area", _area),
+)

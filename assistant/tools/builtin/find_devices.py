@@ -1,0 +1,192 @@
+"""`find_devices`: which devices there are and how they are now, from the live picture.
+
+In a large home the instruction names only the things around; this tool finds the rest. It matches
+more kindly than Home Assistant does, since it only looks.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.mend import are_near, folded, stemmed
+from assistant.tools.nearest import nearest
+from assistant.tools.outcome import Tier
+from assistant.tools.resolve import listed
+from assistant.tools.states import short_state
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+FIND_DEVICES = "find_devices"
+MAX_ROWS = 40
+MAX_NEAR = 5  # names that only look like the one asked for
+
+Place = TypeVar("Place", Area, Floor)
+
+# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
+_OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
+_ON_AND_OFF = {
+    **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
+    **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),
+    "lock": ("unlocked", "locked"),
+    "moisture": ("wet", "dry"),
+    "presence": ("home", "away"),
+    "battery": ("low", "normal"),
+}
+
+_stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
+
+
+def find_devices(home: LivePicture, catalogue: Catalogue) -> BuiltIn:
+    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`."""
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        if not home.connected:
+            sentence = catalogue.say("tools.not_live", request.language)
+            return BuiltInResult(sentence, failed=True)
+        house = home.house
+        found = find(house, arguments)
+        if not found:
+            sentence = catalogue.say("tools.found_none", request.language)
+            near = [one_line(name) for name in _nearest(house, arguments)]
+            none = {"found": 0, "devices": [], "nearest_names": near}
+            return BuiltInResult(sentence, json.dumps(none, ensure_ascii=False))
+        rows = [_row(entity, house) for entity in found[:MAX_ROWS]]
+        told: dict[str, Any] = {"found": len(found), "devices": rows}
+        if len(found) > MAX_ROWS:
+            told["left_out"] = len(found) - MAX_ROWS
+        sentence = catalogue.say("tools.answered", request.language)
+        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
+
+    def argument(description: str) -> dict[str, str]:
+        return {"type": "string", "description": description}
+
+    return BuiltIn(
+        name=FIND_DEVICES,
+        description="Finds the devices and sensors of this home by any of the arguments, with "
+        "their exact names, areas and present states. Call it before you control something whose "
+        "name or area you do not know for sure, and for questions about many devices, such as "
+        "which lights are on or which windows are open.",
+        schema={
+            "type": "object",
+            "properties": {
+                "name": argument("What it is called, or a part of it."),
+                "area": argument("The room it is in."),
+                "floor": argument("The floor it is on."),
+                "domain": argument("Its kind: light, cover, sensor, lock, climate and so on."),
+                "device_class": argument("Its finer kind: window, door, motion, temperature …"),
+                "state": argument("Only those in this state: on, off, open, unavailable …"),
+            },
+        },
+        tier=Tier.READ,
+        run=run,
+    )
+
+
+def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
+    """The exposed entities that all given arguments fit, in the house's order.
+
+    The best fit of a name counts: the whole name, else a part of it, else names that look alike.
+    """
+    found = house.exposed()
+    for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
+        wanted = {_stem(one) for one in listed(arguments.get(key))}
+        if wanted:
+            found = [entity for entity in found if any(_stem(v) in wanted for v in value(entity))]
+    areas = _areas(house, arguments)
+    if areas is not None:
+        found = [entity for entity in found if entity.area_id in areas]
+    name = _text(arguments, "name")
+    return _called(found, name) if name else found
+
+
+def _called(entities: list[Entity], name: str) -> list[Entity]:
+    """Those of that name, in the first way that fits any of them."""
+    whole = _stem(name)
+    words = folded(name).split()
+    ways: tuple[Callable[[str], bool], ...] = (
+        lambda known: _stem(known) == whole,
+        lambda known: all(word in folded(known) for word in words),
+        lambda known: all(_stem(word) in _stem(known) for word in words if len(word) > 2),
+    )
+    for way in ways:
+        found = [entity for entity in entities if any(way(known) for known in entity.names)]
+        if found:
+            return found
+    begins = whole[:1]  # a slip is hardly ever in the first letter
+    near = (
+        entity
+        for entity in entities
+        if any(_stem(known)[:1] == begins and are_near(known, name) for known in entity.names)
+    )
+    return [entity for entity, _ in zip(near, range(MAX_NEAR), strict=False)]
+
+
+def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names that are like the one that nothing has."""
+    name = _text(arguments, "name")
+    return (
+        nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()
+    )
+
+
+def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
+    """The ids of the areas that `area` and `floor` mean; None: any, and none at all too."""
+    area, floor = _text(arguments, "area"), _text(arguments, "floor")
+    if not area and not floor:
+        return None
+    places = {one.area_id: one for one in house.areas.values()}
+    if floor:
+        levels = {one.floor_id for one in _meant(floor, house.floors)}
+        places = {name: one for name, one in places.items() if one.floor_id in levels}
+    return {one.area_id for one in _meant(area, places)} if area else set(places)
+
+
+def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
+    """The areas or floors of that name, alias or id; else those that look alike."""
+    whole = _stem(name)
+    same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
+    return same or [
+        one for one in places.values() if any(are_near(known, name) for known in _names(one))
+    ]
+
+
+def _names(place: Area | Floor) -> tuple[str, ...]:
+    return place.name, *place.aliases
+
+
+def _domain_of(entity: Entity) -> Iterable[str]:
+    return (entity.domain,)
+
+
+def _class_of(entity: Entity) -> Iterable[str]:
+    return (entity.device_class,) if entity.device_class else ()
+
+
+def _state_of(entity: Entity) -> Iterable[str]:
+    """All that people call its state."""
+    return filter(None, (entity.state, _meaning(entity)))
+
+
+def _meaning(entity: Entity) -> str:
+    """What on and off mean of a sensor that knows only these; "" where they mean themselves."""
+    if entity.domain != "binary_sensor" or entity.state not in ("on", "off"):
+        return ""
+    words = _ON_AND_OFF.get(entity.device_class or "")
+    return words[entity.state == "off"] if words else ""
+
+
+def _row(entity: Entity, house: House) -> dict[str, str]:
+    """What the model is told of one of them; names are data."""
+    row = {"name": one_line(", ".join(entity.names)), "domain": entity.domain}
+    area = house.areas.get(entity.area_id or "")
+    if area is not None:
+        row["area"] = one_line(area.name)
+    return {**row, "state": one_line(_meaning(entity) or short_state(entity))}
+
+
+def _text(arguments: Mapping[str, Any], key: str) -> str:
+    value = arguments.get(key)
+    return value.strip() if isinstance(value, str) else ""

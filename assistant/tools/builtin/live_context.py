@@ -1,0 +1,159 @@
+"""`GetLiveContext`: how the exposed things are now, in Home Assistant's form.
+
+Home Assistant has a tool of this name, which this one hides: at 5,000 entities its own answer takes
+half a second and 160,000 tokens. Arguments, matching, shown attributes and errors are those of
+2026.11 (`components/homeassistant/llm.py`); here the answer is capped and says what it leaves out.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from assistant.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.outcome import Tier
+from assistant.tools.resolve import find_areas, is_called, listed
+from assistant.tools.states import brightness_percent
+from integrations.home_assistant.context import UNLISTED
+from integrations.home_assistant.house import Entity, House
+
+LIVE_CONTEXT = "GetLiveContext"
+MAX_RESULT = 10_000  # characters; about 2,500 tokens
+OVERVIEW = "Live Context: An overview of the areas and the devices in this smart home:"
+_LEFT_OUT = "({count} more are left out: narrow it by name, domain or area.)"
+
+_SHOWN = frozenset(
+    "temperature current_temperature temperature_unit brightness humidity unit_of_measurement "
+    "device_class current_position percentage volume_level media_title media_artist "
+    "media_album_name".split()
+)
+# What a YAML reader would take for something else than text.
+_NOT_TEXT = re.compile(
+    r"(?i)(?:|on|off|yes|no|true|false|null|~|y|n"
+    r"|[-+]?[\d.][\d.:_e+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(?:: | #).*|.*[: ])"  # signs of YAML's own
+)
+
+
+def live_context(home: LivePicture, catalogue: Catalogue, clock: Clock) -> BuiltIn:
+    """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON."""
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        if not home.connected:
+            sentence = catalogue.say("tools.not_live", request.language)
+            return BuiltInResult(sentence, failed=True)
+        house = home.house
+        found, error = select(house, arguments)
+        if error:
+            sentence = catalogue.say("tools.failed", request.language, reason=error)
+            return BuiltInResult(sentence, json.dumps({"error": error}), failed=True)
+        told = json.dumps({"result": overview(house, found, clock)}, ensure_ascii=False)
+        return BuiltInResult(catalogue.say("tools.answered", request.language), told)
+
+    return BuiltIn(
+        name=LIVE_CONTEXT,
+        description="The present state, value or mode of devices, sensors and areas of this home. "
+        "Call it for questions about how something is now, and before anything that depends on it. "
+        "Name, domain and area narrow it and can be combined; give at least one in a large home.",
+        schema={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "A name or alias; case does not count."},
+                "domain": {
+                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+                    "description": "A domain such as light or sensor, or several.",
+                },
+                "area": {"type": "string", "description": "An area's name or alias."},
+            },
+        },
+        tier=Tier.READ,
+        run=run,
+    )
+
+
+def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
+    """The entities that Home Assistant would tell of, by name, or its reason why there are none."""
+    found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
+    name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
+    domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
+    if domains:
+        found = [entity for entity in found if entity.domain in domains]
+        if not found:
+            return [], f"No exposed entities found in domain(s): {', '.join(sorted(domains))}"
+    if name:
+        found = [entity for entity in found if is_called(entity, name)]
+        if not found:
+            return [], f"No exposed entities matched name '{one_line(name)}'"
+    if area:
+        areas = {one.area_id for one in find_areas(house, area)}
+        if not areas:
+            return [], f"Area '{one_line(area)}' does not exist"
+        found = [entity for entity in found if entity.area_id in areas]
+        if not found:
+            return [], f"No exposed entities found in area '{one_line(area)}'"
+    if not found:
+        return [], "No entities are exposed to the assistant in Home Assistant"
+    return sorted(found, key=lambda entity: entity.name), ""
+
+
+def overview(house: House, entities: Iterable[Entity], clock: Clock) -> str:
+    """A YAML list under a headline, of at most MAX_RESULT characters."""
+    now, things = clock.now(), list(entities)
+    text, room = f"{OVERVIEW}\n", MAX_RESULT - len(_LEFT_OUT) - 10
+    for number, entity in enumerate(things):
+        row = _row(entity, house, now)
+        if len(text) + len(row) > room:
+            return text + _LEFT_OUT.format(count=len(things) - number)
+        text += row
+    return text
+
+
+def _row(entity: Entity, house: House, now: datetime) -> str:
+    lines = [
+        f"- names: {_scalar(', '.join(entity.names))}",
+        f"  domain: {entity.domain}",
+        f"  state: {_scalar(_state(entity, now))}",
+    ]
+    area = house.areas.get(entity.area_id or "")
+    if area is not None:
+        lines.append(f"  areas: {_scalar(', '.join((area.name, *sorted(area.aliases))))}")
+    attributes = {key: value for key, value in entity.attributes.items() if key in _SHOWN}
+    if entity.domain == "light" and attributes.get("brightness") is not None:
+        attributes["brightness_pct"] = brightness_percent(entity)
+    if attributes:
+        lines.append("  attributes:")
+        lines += [f"    {key}: {_scalar(value)}".rstrip() for key, value in attributes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _state(entity: Entity, now: datetime) -> str:
+    """As people see it: sensors with their decimals, points in time by the local clock."""
+    if entity.domain == "sensor" and entity.precision is not None:
+        try:
+            return f"{float(entity.state):.{entity.precision}f}"
+        except ValueError:
+            return entity.state
+    if entity.device_class == "timestamp":
+        try:
+            return datetime.fromisoformat(entity.state).astimezone(now.tzinfo).isoformat()
+        except ValueError:
+            return entity.state
+    return entity.state
+
+
+def _scalar(value: Any) -> str:
+    """One YAML scalar on one line: texts that read as something else are quoted, as are numbers.
+
+    Home Assistant turns whole numbers into texts and leaves fractions as they are.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    text = one_line(str(value.value if isinstance(value, Enum) else value))
+    return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text

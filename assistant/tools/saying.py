@@ -1,0 +1,100 @@
+"""Says one sentence to the home's conversation engine, once, and looks what happened."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from assistant.tools.answer import Answer
+from assistant.tools.call import SentenceMatch
+from assistant.tools.outcome import Status, Tier, ToolOutcome
+from assistant.tools.policy import Verdict
+from assistant.tools.sentences import Sentences
+from assistant.tools.verify import GLANCE_S, LivePicture, verify
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.conversation import Reply
+from integrations.home_assistant.house import House
+from integrations.home_assistant.websocket import Unanswered
+
+NAME = "conversation.process"  # of such a call in the journal; no tool of the menu
+MAX_SPEECH = 2_000  # characters of a reply
+
+
+class Engine(Protocol):
+    """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
+
+    async def process(self, text: str, language: str) -> Reply:
+        """Say it. Raises Unanswered where it may have been carried out, else IntegrationError."""
+        ...
+
+
+class Saying:
+    """The execution of a call that is a sentence. Its own words of reply end in `data`."""
+
+    def __init__(self, engine: Engine, home: LivePicture, wait_s: float) -> None:
+        """`wait_s`: how long a change in the house is waited for."""
+        self._engine = engine
+        self._home = home
+        self._wait_s = wait_s
+
+    async def run(
+        self, match: SentenceMatch, verdict: Verdict, outcome: ToolOutcome, sentences: Sentences
+    ) -> ToolOutcome:
+        """The outcome, filled in from one that holds what is known before."""
+        before = self._home.house
+        try:
+            reply = await self._engine.process(match.text, match.language)
+        except Unanswered as error:
+            status = Status.TIMEOUT if error.timed_out else Status.UNKNOWN
+            sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")
+            return replace(outcome, status=status, sentence=sentence)
+        except IntegrationError as error:
+            return replace(
+                outcome,
+                status=Status.FAILED,
+                sentence=sentences.say("tools.unreachable"),
+                data=str(error),
+                retryable=isinstance(error, Unavailable),
+            )
+        speech = _clean(reply.speech)
+        if reply.kind == "error":
+            reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
+            return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
+        if verdict.tier is Tier.READ:
+            answered = sentences.say("tools.answered")
+            return replace(outcome, status=Status.DONE, sentence=answered, data=speech)
+        return await self._look(match, verdict, reply, before, sentences, outcome)
+
+    async def _look(
+        self,
+        match: SentenceMatch,
+        verdict: Verdict,
+        reply: Reply,
+        before: House,
+        sentences: Sentences,
+        outcome: ToolOutcome,
+    ) -> ToolOutcome:
+        """What the house shows of it. An automation's effect is not known, so it is believed."""
+        reached = reply.succeeded or verdict.entities
+        wait_s = self._wait_s if match.intent else min(self._wait_s, GLANCE_S)
+        finding = await verify(
+            match.intent, match.slots, reached, before, self._home, wait_s, verdict.effects
+        )
+        status = Status.DONE
+        if reply.failed:
+            status = Status.FAILED
+        elif finding.as_asked is False or (reached and not self._home.connected):
+            status = Status.NOT_OBSERVED
+        speech = _clean(reply.speech)
+        answer = Answer(speech, succeeded=reply.succeeded, failed=tuple(map(_clean, reply.failed)))
+        return replace(
+            outcome,
+            status=status,
+            observed=finding.observed,
+            sentence=sentences.after(status, answer, finding, self._home.house),
+            data=speech,
+        )
+
+
+def _clean(text: str) -> str:
+    """One line without control, direction and zero-width characters; it is data from outside."""
+    plain = "".join(char for char in text if char.isprintable() or char.isspace())
+    return " ".join(plain.split())[:MAX_SPEECH]

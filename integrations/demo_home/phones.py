@@ -1,0 +1,179 @@
+"""Devices that registered themselves as `mobile_app`, and the way in which they are told things.
+
+Shapes and times of Home Assistant 2026.11 (`components/mobile_app`).
+"""
+
+import asyncio
+import re
+import secrets
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from integrations.demo_home.clock import Clock, Spawn
+from integrations.demo_home.timers import Timer
+
+CONFIRM_WITHIN_S = 10  # an unconfirmed push ends the channel
+# What a registration must say. `app_data`, `device_id` and `os_version` may be missing.
+REQUIRED = (
+    *("app_id", "app_name", "app_version", "device_name"),
+    *("manufacturer", "model", "os_name"),
+)
+
+# What a phone is told when one of its timers ends.
+_TIMER_DATA = {
+    "group": "timers",
+    "channel": "Timers",
+    "importance": "high",
+    "ttl": 0,
+    "priority": "high",
+    "push": {"interruption-level": "time-sensitive"},
+}
+
+
+class NotConnectedError(Exception):
+    """The device has no open channel. `str(error)` is Home Assistant's sentence."""
+
+
+@dataclass(slots=True)
+class Channel:
+    """The websocket that gets a device's pushes."""
+
+    send: Callable[[dict[str, Any]], None]
+    wants_confirmation: bool
+    waiting: dict[str, asyncio.Task[None]] = field(default_factory=dict)  # by confirm id
+
+
+@dataclass(slots=True)
+class Phone:
+    """One registered device."""
+
+    user_id: str
+    data: dict[str, Any]  # the registration
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of its device
+    webhook_id: str = field(repr=False, default_factory=lambda: secrets.token_hex(32))
+    area_id: str | None = None
+    channel: Channel | None = None
+
+    @property
+    def entry_id(self) -> str:
+        """The id of its configuration entry, by which an administrator removes it."""
+        return f"mobile_app_{self.id}"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it the same thing: its app and the id that it gave itself."""
+        return str(self.data["app_id"]), self.own_id
+
+    @property
+    def own_id(self) -> str:
+        """The id that it gave itself."""
+        return str(self.data["device_id"])
+
+    @property
+    def name(self) -> str:
+        """The name that it gave itself."""
+        return str(self.data["device_name"])
+
+    @property
+    def slug(self) -> str:
+        """Its name as a part of an id."""
+        return re.sub(r"[^a-z0-9]+", "_", self.name.casefold()).strip("_") or "device"
+
+
+class Phones:
+    """All registered devices, by the ids of their webhooks."""
+
+    def __init__(self, clock: Clock, spawn: Spawn) -> None:
+        self._clock = clock
+        self._spawn = spawn
+        self._phones: dict[str, Phone] = {}
+        self._forgotten: dict[tuple[str, str], tuple[str, str | None]] = {}  # id and area, by key
+
+    def register(self, data: Mapping[str, Any], user_id: str) -> Phone:
+        """Take a device in. One that was forgotten comes back with its id and its area.
+
+        One that is still here becomes another device without an area, as in Home Assistant, which
+        makes the new device before it removes the old one.
+        """
+        own_id = data.get("device_id") or uuid.uuid4().hex
+        phone = Phone(user_id, {**data, "device_id": own_id})
+        forgotten = self._forgotten.pop(phone.key, None)
+        if forgotten is not None:
+            phone.id, phone.area_id = forgotten
+        before = [known for known in self._phones.values() if known.key == phone.key]
+        for known in before:
+            self.forget(known)
+        self._phones[phone.webhook_id] = phone
+        return phone
+
+    def forget(self, phone: Phone) -> None:
+        """Its webhook and channel end."""
+        self.close(phone)
+        del self._phones[phone.webhook_id]
+        self._forgotten[phone.key] = (phone.id, phone.area_id)
+
+    def all(self) -> list[Phone]:
+        """Every device, in the order of registration."""
+        return list(self._phones.values())
+
+    def by_webhook(self, webhook_id: object) -> Phone | None:
+        """The device of that webhook."""
+        return self._phones.get(webhook_id) if isinstance(webhook_id, str) else None
+
+    def by_device(self, device_id: object) -> Phone | None:
+        """The device of that device id."""
+        return next((phone for phone in self._phones.values() if phone.id == device_id), None)
+
+    def open(self, phone: Phone, channel: Channel) -> None:
+        """Push by this channel from now on; one that was there before ends."""
+        self.close(phone)
+        phone.channel = channel
+
+    def close(self, phone: Phone, channel: Channel | None = None) -> None:
+        """End the channel; if one is given, only if it is still that one."""
+        if phone.channel is None or (channel is not None and phone.channel is not channel):
+            return
+        for task in phone.channel.waiting.values():
+            task.cancel()
+        phone.channel = None
+
+    def push(self, phone: Phone, message: Mapping[str, Any]) -> None:
+        """Send a message. Raises NotConnectedError."""
+        channel = phone.channel
+        if channel is None:
+            raise NotConnectedError(
+                f"Device {phone.name} is not connected for local push notifications"
+            )
+        if not channel.wants_confirmation:
+            channel.send(dict(message))
+            return
+        confirm_id = uuid.uuid4().hex
+        channel.waiting[confirm_id] = self._spawn(self._expect(phone, channel, confirm_id))
+        channel.send({**message, "hass_confirm_id": confirm_id})
+
+    def confirm(self, phone: Phone, confirm_id: object) -> bool:
+        """The push came through. False if it was not waited for."""
+        waiting = phone.channel.waiting if phone.channel else {}
+        task = waiting.pop(confirm_id, None) if isinstance(confirm_id, str) else None
+        return task.cancel() if task is not None else False
+
+    def tell(self, timer: Timer) -> None:
+        """A timer has ended: push that to its device, if it can be reached."""
+        phone = self.by_device(timer.device_id)
+        if phone is None or phone.channel is None:
+            return
+        name = timer.name or f"{timedelta(seconds=timer.longest_s)} timer"
+        self.push(phone, {"message": f"{name} finished", "data": dict(_TIMER_DATA)})
+
+    def stop(self) -> None:
+        """Wait for nothing more, at shutdown."""
+        for phone in self._phones.values():
+            self.close(phone)
+
+    async def _expect(self, phone: Phone, channel: Channel, confirm_id: str) -> None:
+        await self._clock.sleep(CONFIRM_WITHIN_S)
+        del channel.waiting[confirm_id]
+        self.close(phone, channel)

@@ -1,0 +1,172 @@
+"""The list of exposed things in the home server's own text, and who of the house is meant by it.
+
+Home Assistant's prompt and its live context hold one YAML list (2025.4 to 2026.11: `names`,
+`domain`, `areas`, texts joined by ", "; in the live context `state` and `attributes` too). Scripts
+and calendars are never in it. Names are what people and devices gave: they may hold line breaks,
+quotes, commas and anything else.
+"""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import yaml
+
+from integrations.home_assistant.house import Area, Entity
+
+log = logging.getLogger(__name__)
+
+MAX_TEXT = 4_000_000  # characters; 5,000 exposed entities take some 330,000
+MAX_ROW = 20_000  # characters of one row
+UNLISTED = frozenset({"script", "calendar"})  # domains that the list leaves out
+
+_FIRST = "- names:"
+# A line whose value YAML takes as it stands: quoted and folded ones go to the YAML reader.
+_PLAIN_LINE = re.compile(r"(?:- |  )(names|domain|areas): ([^'\"|>&*!%@`\[{\s][^\n]*)")
+_PARTS = re.compile(r"\s*,\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One row of the list. A name that holds a comma counts as several."""
+
+    names: tuple[str, ...]
+    domain: str
+    areas: tuple[str, ...] = ()  # its area's name and aliases
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A server's text, split where its list stands."""
+
+    before: str
+    rows: tuple[str, ...]  # each as it stands there, in order; none: there is no list
+    after: str
+
+
+def find_list(text: str) -> Listing:
+    """Split the text at its list, which begins at the first line "- names: ...".
+
+    A row goes on over indented lines, and over empty ones that an indented line follows.
+    """
+    lines = text.splitlines(keepends=True)
+    begin = next((at for at, line in enumerate(lines) if line.startswith(_FIRST)), None)
+    if begin is None:
+        return Listing(text, (), "")
+    rows: list[list[str]] = []
+    gap: list[str] = []
+    at = begin
+    for at in range(begin, len(lines) + 1):
+        line = lines[at] if at < len(lines) else "."
+        if line.startswith(_FIRST):
+            rows.append([line])
+        elif not line.strip():
+            gap.append(line)
+            continue
+        elif line.startswith(" "):
+            rows[-1] += [*gap, line]
+        else:
+            break
+        gap = []
+    rest = "".join([*gap, *lines[at:]])
+    return Listing("".join(lines[:begin]), tuple("".join(row) for row in rows), rest)
+
+
+def read_context(text: str) -> list[Shown]:
+    """The rows of the list in the server's text, in order; what cannot be read is left out."""
+    if len(text) > MAX_TEXT:
+        log.warning("The home's prompt is too long to be read: %d characters.", len(text))
+        return []
+    rows = (read_row(row) for row in find_list(text).rows)
+    return [row for row in rows if row is not None]
+
+
+@lru_cache(maxsize=8_192)  # the same rows come with every conversation
+def read_row(row: str) -> Shown | None:
+    """One row of the list; None where it is no such row."""
+    plain = _plainly(row)
+    content: Mapping[str, Any] = _by_yaml(row) if plain is None else plain
+    names, domain, areas = (str(content.get(key) or "") for key in ("names", "domain", "areas"))
+    if not domain:
+        return None
+    return Shown(_parts(names), domain, _parts(areas))
+
+
+def exposed_by(
+    shown: Sequence[Shown],
+    entities: Iterable[Entity],
+    areas: Mapping[str, Area],
+    said: Mapping[str, bool],
+) -> dict[str, bool]:
+    """Which of `entities` the list means, by id; those that it cannot tell have no row.
+
+    `said`: what is known for certain, by id. Several entities may look the same: where the list has
+    fewer rows than there are such entities, nobody knows which of them are meant.
+    """
+    if not shown:
+        return {}
+    left = Counter((frozenset(row.names), row.domain, frozenset(row.areas)) for row in shown)
+    unknown: dict[Any, list[str]] = {}
+    for entity in entities:
+        if entity.domain in UNLISTED:
+            continue
+        key = _key_of(entity, areas)
+        if entity.entity_id not in said:
+            unknown.setdefault(key, []).append(entity.entity_id)
+        elif said[entity.entity_id]:
+            left[key] -= 1
+    told: dict[str, bool] = {}
+    for key, entity_ids in unknown.items():
+        if left[key] <= 0 or left[key] >= len(entity_ids):
+            told |= dict.fromkeys(entity_ids, left[key] > 0)
+    return told
+
+
+def _plainly(row: str) -> dict[str, str] | None:
+    """The row's values where each stands on one line, unquoted: most do, and YAML is slow."""
+    content: dict[str, str] = {}
+    for line in row.splitlines():
+        found = _PLAIN_LINE.fullmatch(line.rstrip())
+        if found is None:
+            return None
+        content[found[1]] = found[2]
+    return content
+
+
+def _by_yaml(row: str) -> Mapping[str, Any]:
+    """The row read as YAML, never trusted; empty where it is something else."""
+    if len(row) > MAX_ROW:
+        return {}
+    try:
+        rows = yaml.safe_load(row)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        log.debug("A row of the home's list cannot be read: %s", error)
+        return {}
+    first = rows[0] if isinstance(rows, list) and rows else None
+    return first if isinstance(first, dict) else {}
+
+
+def area_key(area: Area | None) -> frozenset[str]:
+    """What the `areas` of a row in this area hold, whatever their order."""
+    return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
+
+
+def _key_of(
+    entity: Entity, areas: Mapping[str, Area]
+) -> tuple[frozenset[str], str, frozenset[str]]:
+    area = areas.get(entity.area_id or "")
+    return frozenset(_all_parts(entity.names)), entity.domain, area_key(area)
+
+
+def _all_parts(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield from _parts(text)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """What stands between the commas, without line breaks and double spaces."""
+    return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

@@ -1,0 +1,166 @@
+"""Home Assistant's own conversation engine: what it would make of a sentence, and saying it.
+
+Only the built-in agent is ever asked, also where the home's default agent is a language model.
+Seen of Home Assistant 2026.11.0; the commands have been there since 2023.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from integrations.errors import Unavailable
+from integrations.home_assistant.websocket import CommandRefused
+
+AGENT = "conversation.home_assistant"
+KEPT_S = 300.0  # Home Assistant forgets a conversation after 5 minutes (helpers/chat_session.py)
+
+Source = Literal["builtin", "custom", "trigger"]
+
+_DRY_RUN = "conversation/agent/homeassistant/debug"
+
+
+class Commands(Protocol):
+    """A connection (`integrations.home_assistant.client.HomeAssistant`)."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is one now."""
+        ...
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        """One websocket command. Raises IntegrationError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recognized:
+    """What a sentence would do; nothing has been done."""
+
+    text: str  # as it was given
+    source: Source  # "custom": a sentence of the home's own; "trigger": an automation waits for it
+    intent: str = ""  # such as "HassTurnOn"; "" for a trigger
+    slots: Mapping[str, Any] = field(default_factory=dict)  # as the intent would get them
+    targets: tuple[str, ...] = ()  # ids of the exposed entities that it would reach
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What Home Assistant answered to a sentence. All text is data, never instructions."""
+
+    speech: str
+    kind: str  # "action_done", "query_answer" or "error"
+    code: str = ""  # of an error, such as "no_valid_targets"
+    succeeded: tuple[str, ...] = ()  # entity ids
+    failed: tuple[str, ...] = ()  # names
+
+
+class Conversation:
+    """Talks to the engine over the live connection. A conversation goes on for five minutes."""
+
+    def __init__(
+        self,
+        home: Commands,
+        device_id: Callable[[], str | None] = lambda: None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`device_id`: this box in the home's registry: its area is then the room that is meant."""
+        self._home = home
+        self._device_id = device_id
+        self._monotonic = monotonic
+        self._id: str | None = None
+        self._last_s = 0.0
+
+    async def offered(self) -> bool | None:
+        """Whether this home can be asked what a sentence would do; None: it is away just now."""
+        if not self._home.connected:
+            return None
+        try:
+            await self.recognize((), "en")
+        except CommandRefused as error:
+            return not error.unknown
+        except Unavailable:
+            return None
+        return True
+
+    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
+        """The first of `texts` that the engine knows; None: none, so saying one does nothing known.
+
+        Raises CommandRefused, `unknown` where the release has no dry run, and Unavailable.
+        """
+        answer = await self._home.command(
+            _DRY_RUN, sentences=list(texts), language=language, device_id=self._device_id()
+        )
+        try:
+            rows = answer["results"]
+            found = [_recognized(text, row) for text, row in zip(texts, rows, strict=True)]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Unavailable("Home Assistant tells of a sentence in an unknown form.") from None
+        return next((one for one in found if one is not None), None)
+
+    async def process(self, text: str, language: str) -> Reply:
+        """Say it: it is carried out. Raises CommandRefused, Unanswered and Unavailable."""
+        if self._monotonic() - self._last_s > KEPT_S:
+            self._id = None
+        answer = await self._home.command(
+            "conversation/process",
+            text=text,
+            language=language,
+            agent_id=AGENT,
+            conversation_id=self._id,
+            device_id=self._device_id(),
+        )
+        reply = answer if isinstance(answer, Mapping) else {}
+        conversation = reply.get("conversation_id")
+        self._id = conversation if isinstance(conversation, str) else None
+        self._last_s = self._monotonic()
+        return _reply(reply.get("response"))
+
+
+def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
+    """One row of the dry run. An incomplete match is none: it holds the engine's best guess."""
+    if not row or row.get("match") is not True:
+        return None
+    if row.get("source") == "trigger":
+        return Recognized(text, "trigger")
+    details = row.get("details") or {}
+    # `slots` repeats the words that were heard; `details` knows the name that they stand for.
+    slots = {
+        name: details[name]["value"] if "value" in (details.get(name) or {}) else said
+        for name, said in (row.get("slots") or {}).items()
+    }
+    return Recognized(
+        text,
+        # Only what the home's owner wrote is marked in every release.
+        "custom" if row.get("source") == "custom" else "builtin",
+        str(row["intent"]["name"]),
+        slots,
+        tuple(row.get("targets") or {}),
+    )
+
+
+def _reply(response: Any) -> Reply:
+    """The reply, read with patience: the sentence was said, so an odd form is no failure."""
+    response = response if isinstance(response, Mapping) else {}
+    data = _mapping(response.get("data"))
+    speech = _mapping(_mapping(response.get("speech")).get("plain")).get("speech")
+    return Reply(
+        speech=speech if isinstance(speech, str) else "",
+        kind=str(response.get("response_type", "")),
+        code=str(data.get("code", "")),
+        succeeded=tuple(
+            str(row["id"])
+            for row in _rows(data.get("success"))
+            if row.get("type") == "entity" and row.get("id")
+        ),
+        failed=tuple(str(row.get("name") or row.get("id")) for row in _rows(data.get("failed"))),
+    )
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []

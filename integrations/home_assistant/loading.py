@@ -1,0 +1,132 @@
+"""Asks Home Assistant's registries over the websocket: all of it, or what an event named."""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from integrations.errors import Refused, Unavailable
+from integrations.home_assistant.registry import (
+    Registries,
+    read_area_labels,
+    read_areas,
+    read_devices,
+    read_floors,
+    read_listed,
+)
+from integrations.home_assistant.websocket import UNKNOWN_FORM, Connection
+
+log = logging.getLogger(__name__)
+
+# A user who is no admin may subscribe to these (`auth/permissions/events.py`, 2025.4 to 2026.11).
+REGISTRY_EVENTS = (
+    "area_registry_updated",
+    "device_registry_updated",
+    "entity_registry_updated",
+    "floor_registry_updated",
+)
+MAX_NAMED = 500  # entities asked for by name; beyond, all are read anew
+
+
+@dataclass(slots=True)
+class Stale:
+    """What is known to have changed in the registries since they were read."""
+
+    entity_ids: set[str] = field(default_factory=set)
+    places: bool = False  # areas, floors or devices
+    everything: bool = False
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, kind: str, event: Mapping[str, Any]) -> None:
+        """Take one of REGISTRY_EVENTS."""
+        data = event.get("data") or {}
+        if kind == "entity_registry_updated":
+            for key in ("entity_id", "old_entity_id"):
+                if isinstance(data.get(key), str):
+                    self.entity_ids.add(data[key])
+        else:
+            self.places = True
+        self.came.set()
+
+    def note_everything(self) -> None:
+        """Everything is to be read anew, states too."""
+        self.everything = True
+        self.came.set()
+
+    def take(self) -> "Stale":
+        """What has come so far; from now on it is collected anew."""
+        taken = replace(self, entity_ids=set(self.entity_ids))
+        self.entity_ids.clear()
+        self.places = self.everything = False
+        self.came.clear()
+        return taken
+
+
+async def read_registries(connection: Connection) -> Registries:
+    """All registries. Raises Refused or Unavailable."""
+    try:
+        listed = await connection.command("config/entity_registry/list")
+        entries = {row["entity_id"]: row for row in listed}
+        entries |= await _extended(connection, list(entries)) or {}
+        places = await _places(connection, Registries())
+        return replace(places, entities=entries, listed=await _listed(connection))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Unavailable(UNKNOWN_FORM) from error
+
+
+async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
+    """The registries with what was stale read anew; None: all of it must be read.
+
+    Raises Refused or Unavailable.
+    """
+    if stale.everything or len(stale.entity_ids) > MAX_NAMED:
+        return None
+    try:
+        registries = await _places(connection, known) if stale.places else known
+        if not stale.entity_ids:
+            return registries
+        found = await _extended(connection, sorted(stale.entity_ids))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Unavailable(UNKNOWN_FORM) from error
+    if found is None:
+        return None
+    kept = {name: row for name, row in known.entities.items() if name not in stale.entity_ids}
+    return replace(registries, entities=kept | found)
+
+
+async def _places(connection: Connection, known: Registries) -> Registries:
+    """`known` with floors, areas and devices as they are now."""
+    floors = await connection.command("config/floor_registry/list")
+    areas = await connection.command("config/area_registry/list")
+    devices = await connection.command("config/device_registry/list")
+    return replace(
+        known,
+        floors=read_floors(floors),
+        areas=read_areas(areas),
+        area_labels=read_area_labels(areas),
+        devices=read_devices(devices),
+    )
+
+
+async def _extended(
+    connection: Connection, entity_ids: Collection[str]
+) -> dict[str, Mapping[str, Any]] | None:
+    """Registry entries with their aliases; None where this user may not read them."""
+    try:
+        found = await connection.command(
+            "config/entity_registry/get_entries", entity_ids=list(entity_ids)
+        )
+    except Refused as error:
+        log.info("Aliases are not known: %s", error)
+        return None
+    return {entity_id: entry for entity_id, entry in found.items() if entry}
+
+
+async def _listed(connection: Connection) -> dict[str, bool]:
+    """The list of exposed entities: for admins only, so a refusal is normal."""
+    try:
+        answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
+    except Refused:
+        return {}
+    return read_listed(answer)

@@ -1,0 +1,173 @@
+"""Why Home Assistant cannot be used: each reason one sentence with the setting or page to mend.
+
+All clients of Home Assistant (REST, websocket, MCP) take their sentences from here, so that the
+same trouble reads the same wherever it is met first. `url` is `home_assistant.url`; no secret in it
+is shown.
+"""
+
+import socket
+import ssl
+from urllib.parse import urlsplit
+
+from integrations.address import host_of, shown
+from integrations.causes import causes
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+
+# The integration's name in 2026.11 (its manifest); before it bore the name in brackets, and
+# "Model Context Protocol" alone was the client, which is of no use here.
+_INTEGRATION = '"Model Context Protocol" ("Model Context Protocol Server" in older releases)'
+
+
+def wrong_token() -> SignInAgain:
+    """Status 401, or the websocket's auth_invalid."""
+    return SignInAgain(
+        "Home Assistant does not accept home_assistant.token: "
+        "make a new long-lived token on your profile page, under Security."
+    )
+
+
+def unsendable_token() -> SignInAgain:
+    """A header holds ASCII only; Home Assistant's tokens are no more than that."""
+    return SignInAgain("home_assistant.token is no token: it holds a character beyond plain ASCII.")
+
+
+def no_address(url: str) -> Misconfigured:
+    """What is set as the URL is none."""
+    return Misconfigured(
+        f"home_assistant.url = {shown(url)!r} is no address; "
+        "it looks like http://homeassistant.local:8123."
+    )
+
+
+def network(url: str, error: BaseException) -> IntegrationError:
+    """The reason behind an error of the network, of whatever library."""
+    for cause in causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Misconfigured(
+                f"The certificate of {shown(url)} is not trusted: set home_assistant.ca_file to "
+                "its authority, or home_assistant.verify_tls to false."
+            )
+        if isinstance(cause, ssl.SSLError):
+            return Misconfigured(
+                f"{shown(url)} does not speak TLS: if Home Assistant is served without it, "
+                "home_assistant.url begins with http://."
+            )
+        if isinstance(cause, socket.gaierror):
+            return Unavailable(
+                f"There is no host named {host_of(url)!r} in this network now: check "
+                "home_assistant.url, or write the host's IP address there."
+            )
+    return silent(url)
+
+
+def silent(url: str) -> Unavailable:
+    """Nobody answers there."""
+    return Unavailable(
+        f"Home Assistant does not answer at {shown(url)}: check home_assistant.url "
+        "and that it is running."
+    )
+
+
+def hung_up(url: str) -> Unavailable:
+    """Connected, and closed without an answer: so do a restart and a port that expects TLS."""
+    return Unavailable(
+        f"{shown(url)} hangs up without an answer: it may be restarting; if Home Assistant is "
+        "served with TLS, home_assistant.url begins with https://."
+    )
+
+
+def wants_tls(url: str) -> Misconfigured:
+    """Status 400 of a web server whose port expects TLS."""
+    return Misconfigured(
+        f"{shown(url)} is served with TLS: let home_assistant.url begin with https://."
+    )
+
+
+def something_else(url: str) -> Misconfigured:
+    """An answer that Home Assistant would not give."""
+    return Misconfigured(
+        f"{shown(url)} answers, but not as Home Assistant does: check home_assistant.url."
+    )
+
+
+def moved(url: str, location: str) -> Misconfigured:
+    """A redirect: the token follows none. Of its target only the origin is shown."""
+    if host_of(location) is None:
+        return something_else(url)
+    parts = urlsplit(location)
+    host = parts.netloc.rpartition("@")[2]
+    return Misconfigured(
+        f"{shown(url)} sends Hearth on to {parts.scheme}://{host}: set home_assistant.url to the "
+        "address at which Home Assistant itself answers."
+    )
+
+
+def behind_proxy(url: str, status: int) -> Unavailable:
+    """Status 500 or more: Home Assistant under way, or a proxy in front of one that is down."""
+    return Unavailable(
+        f"Home Assistant at {shown(url)} answers with status {status}: it may still be starting, "
+        "so try again in a minute."
+    )
+
+
+def not_ready(url: str, state: str) -> Unavailable:
+    """It answers, but is on its way up or down. `state` as Home Assistant names it."""
+    going = state in ("STOPPING", "FINAL_WRITE", "STOPPED")
+    doing = "shutting down" if going else "still starting"
+    return Unavailable(f"Home Assistant at {shown(url)} is {doing}; try again in a minute.")
+
+
+def recovery_mode(url: str) -> Misconfigured:
+    """It runs with nothing but what is needed to mend its configuration."""
+    return Misconfigured(
+        f"Home Assistant at {shown(url)} runs in recovery mode: mend its configuration (see "
+        "Settings > System > Logs) and restart it."
+    )
+
+
+def banned(url: str) -> Misconfigured:
+    """Status 403 to every request: Home Assistant's ban of addresses (components/http/ban.py)."""
+    return Misconfigured(
+        f"{shown(url)} forbids every request of this machine: if Home Assistant has banned its "
+        "address after wrong tokens, remove it from ip_bans.yaml and restart Home Assistant."
+    )
+
+
+def untrusted_proxy(url: str) -> Misconfigured:
+    """Status 400 to a plain GET: a proxy that is not trusted (components/http/forwarded.py)."""
+    return Misconfigured(
+        f"{shown(url)} refuses what comes through its proxy: add the proxy to trusted_proxies of "
+        "Home Assistant's HTTP settings, or set home_assistant.url to its address at home."
+    )
+
+
+def not_admin() -> SignInAgain:
+    """Status 403 of `/api/mcp`, where there is no `/api/mcp/assist`."""
+    return SignInAgain(
+        "Home Assistant lets only an administrator's token use its MCP server: update it to 2026.8 "
+        "or later, or give home_assistant.token of an administrator."
+    )
+
+
+def no_mcp_server(url: str) -> Misconfigured:
+    """Status 404 of every endpoint, and the integration is not set up."""
+    return Misconfigured(
+        f"Home Assistant at {shown(url)} has no MCP server: add the integration {_INTEGRATION} "
+        "under Settings > Devices & services."
+    )
+
+
+def mcp_server_off(url: str) -> Misconfigured:
+    """Status 404 of every endpoint, though the integration was set up since the start."""
+    return Misconfigured(
+        f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "
+        f"the integration {_INTEGRATION} under Settings > Devices & services."
+    )
+
+
+def too_old(version: str) -> Misconfigured:
+    """A release without the integration; 2025.2 brought it."""
+    return Misconfigured(
+        f"Home Assistant {version[:40]} has no MCP server yet: update it to 2025.2 or later under "
+        "Settings > System > Updates."
+    )

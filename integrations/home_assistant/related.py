@@ -1,0 +1,90 @@
+"""What a script, automation or scene touches, from Home Assistant's `search/related`.
+
+The answer mixes what is touched with where that is: a touched entity comes with its device, its
+area and that area's floor, and the script with its own area and labels (2026.11,
+`components/search`). So a place or a device counts as targeted only where nothing else explains it.
+Not seen, then: a target that stands beside an entity of the same place in one script, and every
+target that a template makes. What is touched may be more than is told here.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from integrations.home_assistant.house import Entity
+from integrations.home_assistant.registry import Registries, read_labels
+
+SEARCHED = ("script", "automation", "scene")  # domains
+
+
+def touched_by(
+    item_id: str,
+    answer: Mapping[str, Any],
+    registries: Registries,
+    entities: Mapping[str, Entity],
+) -> frozenset[str]:
+    """The ids of the entities that the item touches, by the answer of `search/related`.
+
+    `answer` maps kinds ("entity", "device", "area", "floor", "label") to ids. Entities that the
+    house does not have are left out.
+    """
+    named = _ids(answer, "entity") - {item_id}
+    touched = {entity_id for entity_id in named if entity_id in entities}
+    if item_id.startswith("scene."):
+        return frozenset(touched)
+    places = _Places(registries, entities)
+    own = [item_id, *(one for one in named if one.startswith("script."))]  # and those it runs
+    around = [*named, *own]
+    devices = _ids(answer, "device") - {places.device(one) for one in around}
+    areas = _ids(answer, "area") - {places.area(one) for one in around}
+    areas -= {registries.devices[one].area_id for one in devices if one in registries.devices}
+    every_area = _ids(answer, "area")
+    floors = _ids(answer, "floor") - {
+        registries.areas[one].floor_id for one in every_area if one in registries.areas
+    }
+    labels = _ids(answer, "label") - read_labels(registries.entities.get(item_id, {}))
+    areas |= {area.area_id for area in registries.areas.values() if area.floor_id in floors}
+    touched |= places.inside(devices, areas)
+    touched |= places.labelled(labels)
+    return frozenset(touched - {item_id})
+
+
+class _Places:
+    """Where things are."""
+
+    def __init__(self, registries: Registries, entities: Mapping[str, Entity]) -> None:
+        self._registries = registries
+        self._entities = entities
+
+    def device(self, entity_id: str) -> str | None:
+        entity = self._entities.get(entity_id)
+        return entity.device_id if entity else None
+
+    def area(self, entity_id: str) -> str | None:
+        entity = self._entities.get(entity_id)
+        return entity.area_id if entity else None
+
+    def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
+        """The entities of these devices and in these areas."""
+        devices, areas = set(devices), set(areas)
+        if not devices and not areas:
+            return set()
+        return {
+            entity.entity_id
+            for entity in self._entities.values()
+            if entity.device_id in devices or entity.area_id in areas
+        }
+
+    def labelled(self, labels: set[str]) -> set[str]:
+        """The entities with one of these labels, or with a device or area that has it."""
+        if not labels:
+            return set()
+        registries = self._registries
+        devices = {name for name, one in registries.devices.items() if one.labels & labels}
+        areas = {name for name, has in registries.area_labels.items() if has & labels}
+        own = {name for name, entry in registries.entities.items() if read_labels(entry) & labels}
+        return self.inside(devices, areas) | {name for name in own if name in self._entities}
+
+
+def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:
+    found = answer.get(kind)
+    return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()

@@ -1,0 +1,181 @@
+"""The administrator's hand in a house of the tests: prepares it and looks, over REST and websocket.
+
+Hearth itself never has this token. The embedded house answers the REST part and what its websocket
+knows.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+
+Json = dict[str, Any]
+
+_LIMIT_S = 30.0  # for one answer
+_STEP_S = 0.02
+
+
+class Failed(Exception):
+    """Home Assistant refused a command; the message is its own."""
+
+
+class Admin:
+    """One connection to one house; use it as an async context manager."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url
+        self._token = token
+        self._last_id = 0
+
+    async def __aenter__(self) -> Self:
+        self._http = httpx.AsyncClient(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {self._token}"},
+            timeout=_LIMIT_S,
+            trust_env=False,
+        )
+        self._socket: ClientConnection | None = None
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+        await self._http.aclose()
+
+    # ---- plain requests
+
+    async def get(self, path: str, **query: str) -> Any:
+        """The JSON at that path; raises httpx.HTTPStatusError."""
+        answer = await self._http.get(path, params=query)
+        return answer.raise_for_status().json()
+
+    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The answer to a POST of JSON, None where it is empty; raises httpx.HTTPStatusError."""
+        answer = await self._http.post(path, json=dict(body or {}))
+        return answer.raise_for_status().json() if answer.content else None
+
+    async def delete(self, path: str) -> None:
+        """Raises httpx.HTTPStatusError."""
+        (await self._http.delete(path)).raise_for_status()
+
+    async def ask(self, kind: str, **fields: Any) -> Any:
+        """The result of a websocket command; raises Failed."""
+        async with asyncio.timeout(_LIMIT_S):
+            socket = self._socket or await self._connect()
+            self._last_id += 1
+            await socket.send(json.dumps({"id": self._last_id, "type": kind, **fields}))
+            while True:
+                answer = json.loads(await socket.recv())
+                if answer.get("id") == self._last_id and answer["type"] == "result":
+                    break
+        if not answer["success"]:
+            raise Failed(f"{kind}: {answer['error']['message']}")
+        return answer["result"]
+
+    async def _connect(self) -> ClientConnection:
+        where = self.url.replace("http", "ws", 1) + "/api/websocket"
+        socket = await connect(where, max_size=None, proxy=None)
+        await socket.recv()
+        await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
+        if json.loads(await socket.recv())["type"] != "auth_ok":
+            await socket.close()
+            raise Failed("the administrator's token is not accepted")
+        self._socket, self._last_id = socket, 0
+        return socket
+
+    async def again(self) -> None:
+        """Forget the websocket: the house was started again."""
+        if self._socket is not None:
+            await self._socket.close()
+            self._socket = None
+
+    # ---- the house
+
+    async def states(self) -> dict[str, Json]:
+        """All states, by entity id: `state`, `attributes`."""
+        return {state["entity_id"]: state for state in await self.get("/api/states")}
+
+    async def state(self, entity_id: str) -> str:
+        """What that entity is in."""
+        return str((await self.get(f"/api/states/{entity_id}"))["state"])
+
+    async def attribute(self, entity_id: str, name: str) -> Any:
+        """An attribute of that entity; None where it has none of that name."""
+        return (await self.get(f"/api/states/{entity_id}"))["attributes"].get(name)
+
+    async def settles(self, entity_id: str, *wanted: str, limit_s: float = 5.0) -> str:
+        """The state of the entity once it is one of those wanted, or at the limit."""
+        deadline = time.monotonic() + limit_s
+        while (state := await self.state(entity_id)) not in wanted:
+            if time.monotonic() > deadline:
+                break
+            await asyncio.sleep(_STEP_S)
+        return state
+
+    async def call(self, action: str, **data: Any) -> Any:
+        """Run an action, named as `light.turn_on`."""
+        return await self.post(f"/api/services/{action.replace('.', '/')}", data)
+
+    async def fire(self, event: str, **data: Any) -> None:
+        """Fire an event."""
+        await self.post(f"/api/events/{event}", data)
+
+    async def expose(self, entity_ids: Iterable[str], exposed: bool) -> None:
+        """Show entities to the assistant, or hide them."""
+        await self.ask(
+            "homeassistant/expose_entity",
+            assistants=["conversation"],
+            entity_ids=sorted(entity_ids),
+            should_expose=exposed,
+        )
+
+    async def exposed(self) -> set[str]:
+        """What the assistant is shown by name of the entity."""
+        told = (await self.ask("homeassistant/expose_entity/list"))["exposed_entities"]
+        return {entity_id for entity_id, shown in told.items() if shown.get("conversation")}
+
+    async def place(self, entity_id: str, area_id: str | None) -> None:
+        """Put an entity into an area; with its device, if it is the device's unnamed one."""
+        device = await self._device_of_unnamed(entity_id)
+        if device:
+            await self.ask("config/device_registry/update", device_id=device, area_id=area_id)
+        else:
+            await self.ask("config/entity_registry/update", entity_id=entity_id, area_id=area_id)
+
+    async def name(self, entity_id: str, name: str) -> None:
+        """Call an entity so; its device, if it is the device's unnamed one."""
+        device = await self._device_of_unnamed(entity_id)
+        if device:
+            await self.ask("config/device_registry/update", device_id=device, name_by_user=name)
+        else:
+            await self.ask("config/entity_registry/update", entity_id=entity_id, name=name)
+
+    async def _device_of_unnamed(self, entity_id: str) -> str:
+        """The device whose name and area are the entity's; empty where it has its own."""
+        entity = await self.ask("config/entity_registry/get", entity_id=entity_id)
+        return "" if entity["original_name"] else entity["device_id"] or ""
+
+    async def add_entry(self, domain: str, answers: Mapping[str, Any] | None = None) -> str:
+        """Add an integration as its page does; the entry's id. Raises Failed."""
+        flow = await self.post("/api/config/config_entries/flow", {"handler": domain})
+        if flow["type"] == "form":
+            step = f"/api/config/config_entries/flow/{flow['flow_id']}"
+            flow = await self.post(step, answers)
+        if flow["type"] != "create_entry":
+            raise Failed(f"{domain}: {flow.get('errors') or flow.get('reason') or flow['type']}")
+        return str(flow["result"]["entry_id"])
+
+    async def entries(self, domain: str) -> list[Json]:
+        """The entries of an integration."""
+        found: list[Json] = await self.get("/api/config/config_entries/entry", domain=domain)
+        return found

@@ -1,0 +1,122 @@
+"""Where things lie, and what is kept of an instance: everything is under one folder, HA_ROOT."""
+
+import fcntl
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+DEFAULT_ROOT = "/var/tmp/hearth-home-assistant"
+HOST = "127.0.0.1"
+
+_FIRST_PORT, _LAST_PORT = 18_200, 18_299
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,30}")
+
+
+class Refused(Exception):
+    """What was asked cannot be done; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One Home Assistant: a house of ours with a folder, a port and a process of its own."""
+
+    name: str
+    house: str  # english | spanish
+    version: str
+    port: int
+    log: str  # file
+    mqtt_port: int = 0  # of its broker; 0: none
+    token: str = field(default="", repr=False)  # of a person who is no admin: Hearth's
+    admin_token: str = field(default="", repr=False)  # only to prepare and to check
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://{HOST}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders under HA_ROOT."""
+
+    root: Path
+
+    @classmethod
+    def of_environment(cls) -> "Places":
+        """Those that HA_ROOT names."""
+        return cls(Path(os.environ.get("HA_ROOT") or DEFAULT_ROOT))
+
+    def debian(self, suite: str) -> Path:
+        """The root of that Debian."""
+        return self.root / f"debian-{suite}"
+
+    def folder(self, name: str) -> Path:
+        """What belongs to that instance."""
+        if not _NAME.fullmatch(name):
+            raise Refused(f"{name!r} is no name for a house: small letters, digits, dots, hyphens")
+        return self.root / "instances" / name
+
+    def record(self, name: str) -> Path:
+        """The file that tells of that instance."""
+        return self.folder(name) / "instance.json"
+
+    def names(self) -> list[str]:
+        """All instances that there are."""
+        return sorted(path.parent.name for path in self.root.glob("instances/*/instance.json"))
+
+    def load(self, name: str) -> Instance | None:
+        """What is kept of that instance."""
+        record = self.record(name)
+        return read_instance(record) if record.exists() else None
+
+    def save(self, instance: Instance) -> None:
+        """Keep it, for the owner's eyes only."""
+        record = self.record(instance.name)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        new = record.with_suffix(".new")
+        new.touch(mode=0o600)
+        new.write_text(json.dumps({**asdict(instance), "url": instance.url}, indent=2) + "\n")
+        new.rename(record)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One at a time may install, and choose a port; raises Refused."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = (self.root / "lock").open("w")
+        except PermissionError:
+            raise Refused(f"{self.root} is not yours; set HA_ROOT to a folder of yours") from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def read_instance(record: Path) -> Instance:
+    """What an instance's file tells."""
+    told = json.loads(record.read_text())
+    del told["url"]  # follows from the port
+    return Instance(**told)
+
+
+def free_port(taken: set[int]) -> int:
+    """A port that nothing listens on and no instance of ours has; raises Refused."""
+    for port in range(_FIRST_PORT, _LAST_PORT + 1):
+        if port not in taken and is_free(port):
+            return port
+    raise Refused(f"no port from {_FIRST_PORT} to {_LAST_PORT} is free; give one with --port")
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen there now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,192 @@
+"""Speaks with a house as Hearth's user does: MCP, REST and websocket, and nothing hidden.
+
+The contract tests use this instead of Hearth's own clients, so that they see what really came.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+Json = dict[str, Any]
+
+ASSIST = "/api/mcp/assist"
+DEVICE_KEY = "io.home-assistant/device_id"
+_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The answer of a tool."""
+
+    is_error: bool
+    text: str
+
+    @property
+    def answer(self) -> Json:
+        """The JSON object in the text."""
+        told = json.loads(self.text)
+        assert isinstance(told, dict)
+        return told
+
+    @property
+    def reached(self) -> list[str]:
+        """Ids of the entities that the house says it acted on."""
+        return [row["id"] for row in self.answer["data"]["success"] if row["type"] == "entity"]
+
+    @property
+    def places(self) -> list[str]:
+        """Ids of the areas or floors that the house says it acted on."""
+        return [row["id"] for row in self.answer["data"]["success"] if row["type"] != "entity"]
+
+    @property
+    def failed(self) -> list[str]:
+        """Ids of the entities that it could not act on."""
+        return [row["id"] for row in self.answer["data"]["failed"]]
+
+
+class Talk:
+    """One user's ways into one house; use it as an async context manager."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url
+        self._token = token
+        self._last_id = 0
+        self._events: list[Json] = []
+
+    async def __aenter__(self) -> Self:
+        self.http = httpx.AsyncClient(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {self._token}"},
+            timeout=_LIMIT_S,
+            trust_env=False,
+        )
+        self._socket: ClientConnection | None = None
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+        await self.http.aclose()
+
+    # ---- MCP
+
+    async def rpc(
+        self, method: str, params: Mapping[str, Any] | None = None, **headers: str
+    ) -> Json:
+        """The JSON-RPC answer to one request; header names with `_` for `-`."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params or {})}
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = await self.http.post(
+            ASSIST, json=message, headers={"Accept": "application/json", **given}
+        )
+        if answer.status_code == 404:
+            pytest.skip(f"a release without {ASSIST}")
+        assert answer.status_code == 200, answer.text
+        body = answer.json()
+        assert isinstance(body, dict)
+        return body
+
+    async def result(self, method: str, **params: Any) -> Json:
+        """The result of one request, which must have one."""
+        body = await self.rpc(method, params)
+        result = body["result"]
+        assert isinstance(result, dict)
+        return result
+
+    async def tools(self, device: str = "") -> dict[str, Json]:
+        """The menu, by the part of the names that is the same in every release."""
+        meta = {"_meta": {DEVICE_KEY: device}} if device else {}
+        menu = (await self.result("tools/list", **meta))["tools"]
+        return {tool["name"].rpartition("__")[2]: tool for tool in menu}
+
+    async def call(self, tool: str, device: str = "", /, **arguments: Any) -> Told:
+        """Call a tool, by the part of its name that is the same in every release."""
+        menu = await self.tools(device)
+        name = menu[tool]["name"] if tool in menu else tool
+        meta = {"_meta": {DEVICE_KEY: device}} if device else {}
+        result = await self.result("tools/call", name=name, arguments=arguments, **meta)
+        (content,) = result["content"]
+        return Told(result["isError"], content["text"])
+
+    async def prompt(self, device: str = "") -> str:
+        """The text of the only prompt."""
+        (prompt,) = (await self.result("prompts/list"))["prompts"]
+        meta = {"_meta": {DEVICE_KEY: device}} if device else {}
+        (message,) = (await self.result("prompts/get", name=prompt["name"], **meta))["messages"]
+        text = message["content"]["text"]
+        assert isinstance(text, str)
+        return text
+
+    # ---- websocket
+
+    async def ask(self, kind: str, **fields: Any) -> Json:
+        """The answer to a command: `success`, and `result` or `error`."""
+        async with asyncio.timeout(_LIMIT_S):
+            socket = self._socket or await self._connect()
+            self._last_id += 1
+            await socket.send(json.dumps({"id": self._last_id, "type": kind, **fields}))
+            while True:
+                answer = json.loads(await socket.recv())
+                assert isinstance(answer, dict)
+                if answer.get("id") == self._last_id and answer["type"] in ("result", "pong"):
+                    return answer
+                self._events.append(answer)
+
+    async def told(self, kind: str, **fields: Any) -> Any:
+        """The result of a command that must succeed."""
+        answer = await self.ask(kind, **fields)
+        assert answer["success"], answer
+        return answer["result"]
+
+    async def refused(self, kind: str, **fields: Any) -> str:
+        """The code with which a command is refused."""
+        answer = await self.ask(kind, **fields)
+        assert not answer["success"], answer
+        return str(answer["error"]["code"])
+
+    @property
+    def last_id(self) -> int:
+        """The id of the last command."""
+        return self._last_id
+
+    async def event(self, subscription: int) -> Json:
+        """The next event of that subscription; others are dropped."""
+        async with asyncio.timeout(_LIMIT_S):
+            while True:
+                message = self._events.pop(0) if self._events else await self.raw()
+                if message.get("id") == subscription and message["type"] == "event":
+                    event = message["event"]
+                    assert isinstance(event, dict)
+                    return event
+
+    async def raw(self, text: str | None = None) -> Json:
+        """Send a text as it is, if one is given; the next message."""
+        async with asyncio.timeout(_LIMIT_S):
+            socket = self._socket or await self._connect()
+            if text is not None:
+                await socket.send(text)
+            message = json.loads(await socket.recv())
+        assert isinstance(message, dict)
+        return message
+
+    async def _connect(self) -> ClientConnection:
+        where = self.url.replace("http", "ws", 1) + "/api/websocket"
+        socket = await connect(where, max_size=None, proxy=None)
+        hello = json.loads(await socket.recv())
+        assert hello["type"] == "auth_required"
+        await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
+        assert json.loads(await socket.recv())["type"] == "auth_ok"
+        self._socket, self._last_id = socket, 0
+        return socket

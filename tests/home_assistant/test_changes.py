@@ -1,0 +1,187 @@
+"""What changes while Hearth runs: Home Assistant goes and comes back, things are hidden, the token
+is taken away. The simulated Gemini says what it wants; the house tells what came of it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.tools.outcome import Status
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address, Power, real_only
+from tests.pipeline.gemini_rig import scene
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, Done, Say, Step, Turn
+
+pytestmark = real_only
+
+LIGHT = {"name": "Bed Light"}
+BED = "light.bed_light"
+TURN_ON, TURN_OFF = "intent__HassTurnOn", "intent__HassTurnOff"
+READY_S = 5.0  # after Home Assistant's return
+
+
+def turn(*steps: Step) -> Turn:
+    return Turn("text", [*steps, Done()])
+
+
+@pytest.fixture
+async def bed_light(house: Address, admin: Admin) -> AsyncIterator[Admin]:
+    """Off, and shown to the assistant; both again afterwards."""
+    if house.kind != "english":
+        pytest.skip("belongs to the english house")
+    await admin.expose([BED], True)
+    await admin.call("light.turn_off", entity_id=BED)
+    assert await admin.settles(BED, "off") == "off"
+    yield admin
+    await admin.again()
+    await admin.expose([BED], True)
+
+
+def at_home(house: Address, **sections: Any) -> dict[str, Any]:
+    """The settings of this house; nothing but Gemini answers."""
+    home = {"url": house.url, "token": house.token}
+    return {"home_assistant": home, "brain": {"order": ["gemini-live"]}, **sections}
+
+
+async def until(holds: Callable[[], bool], limit_s: float) -> float:
+    """Seconds until it holds."""
+    began = time.monotonic()
+    async with asyncio.timeout(limit_s):
+        while not holds():  # noqa: ASYNC110 - nothing tells when the picture is back
+            await asyncio.sleep(0.02)
+    return time.monotonic() - began
+
+
+async def test_what_is_hidden_is_gone_from_the_next_conversation(
+    house: Address, bed_light: Admin, tmp_path: Path
+) -> None:
+    service = GeminiSimulator([turn(Say("Yes.")), turn(Say("No."))])
+    async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
+        await on.ask("is there a bed light")
+        await bed_light.expose([BED], False)
+        await on.falling_silent()
+        await on.ask("is there a bed light now")
+        first, second = (told(service, number) for number in (0, -1))
+    assert "Bed Light" in first
+    assert "Bed Light" not in second
+    assert "Kitchen Lights" in second
+
+
+def told(service: GeminiSimulator, number: int) -> str:
+    """The instruction of one connection."""
+    setup = service.connections[number].setup
+    assert setup is not None
+    return setup.instruction
+
+
+async def test_a_whole_kind_of_thing_that_is_hidden_takes_its_tools_along(
+    house: Address, bed_light: Admin, tmp_path: Path
+) -> None:
+    fans = [one for one in await bed_light.states() if one.startswith("fan.")]
+    service = GeminiSimulator([turn(Say("Yes.")), turn(Say("No."))])
+    try:
+        async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
+            await on.ask("can you set a fan")
+            await bed_light.expose(fans, False)
+            await on.falling_silent()
+            await on.ask("can you set a fan now")
+            before, after = (functions(service, number) for number in (0, -1))
+    finally:
+        await bed_light.expose(fans, True)
+    assert "fan__HassFanSetSpeed" in before
+    assert "fan__HassFanSetSpeed" not in after
+    assert TURN_ON in after
+
+
+def functions(service: GeminiSimulator, number: int) -> set[str]:
+    """The names that one connection was offered."""
+    setup = service.connections[number].setup
+    assert setup is not None
+    return {one.name for one in setup.tools.functions}
+
+
+async def test_home_assistant_restarts_between_two_turns(
+    house: Address, bed_light: Admin, power: Power, tmp_path: Path
+) -> None:
+    service = GeminiSimulator(
+        [
+            turn(Call(TURN_ON, LIGHT, answer={"status": "done"}), Say("It is on.")),
+            turn(Say("The house is away.")),  # no tool of the house is offered
+            turn(Call(TURN_OFF, LIGHT, answer={"status": "done"}), Say("It is off.")),
+        ]
+    )
+    async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
+        await on.ask("turn on the bed light")
+        assert await bed_light.settles(BED, "on") == "on"
+        await power.off()
+        away = await on.ask("turn off the bed light")
+        assert away.record.answer == "The house is away."
+        await power.on()
+        home = on.app.bridge.home
+        seconds = await until(lambda: home.connected and BED in home.house.entities, READY_S)
+        await bed_light.again()
+        await bed_light.call("light.turn_on", entity_id=BED)
+        assert await bed_light.settles(BED, "on") == "on"
+        back = await on.ask("turn off the bed light")
+        assert await bed_light.settles(BED, "off") == "off"
+    print(f"the picture was back {seconds:.1f} s after Home Assistant")
+    assert [one.status for one in back.outcomes] == [Status.DONE]
+
+
+async def test_home_assistant_restarts_in_the_middle_of_a_turn(
+    house: Address, bed_light: Admin, power: Power, tmp_path: Path
+) -> None:
+    fan = Call("fan__HassFanSetSpeed", {"name": "Living Room Fan", "percentage": 50})
+    service = GeminiSimulator(
+        [
+            turn(
+                Call(TURN_ON, LIGHT, answer={"status": "done"}),
+                replace(fan, answer={"status": "failed"}),
+                Say("The light is on, the fan I could not reach."),
+            ),
+            turn(Call(TURN_OFF, LIGHT), Say("It is off.")),
+        ]
+    )
+    async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(on.ask("turn on the bed light and set the fan to half"))
+            assert await bed_light.settles(BED, "on") == "on"
+            async with on.holding_the_house() as hold:
+                await hold.reached.wait()
+                await power.off()
+        answer = asked.result()
+        assert answer.record.answer == "The light is on, the fan I could not reach."
+        assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]
+        await power.on()
+        home = on.app.bridge.home
+        await until(lambda: home.connected and BED in home.house.entities, READY_S)
+        await bed_light.again()
+        await bed_light.call("light.turn_on", entity_id=BED)
+        assert await bed_light.settles(BED, "on") == "on"
+        await on.ask("turn off the bed light")
+        assert await bed_light.settles(BED, "off") == "off"
+        assert [name for name, _ in on.house_calls] == [TURN_ON, TURN_OFF]
+
+
+async def test_a_revoked_token_is_one_clear_sentence(
+    house: Address, bed_light: Admin, tmp_path: Path
+) -> None:
+    wrong = {"url": house.url, "token": "revoked"}
+    service = GeminiSimulator(
+        [turn(Call(TURN_ON, LIGHT, undeclared=True), Say("I cannot reach the house."))]
+    )
+    async with scene(tmp_path, service, **at_home(house, home_assistant=wrong)) as on:
+        await on.ask("turn on the bed light")
+        (state,) = on.app.bridge.hub.states()
+        problem = str(on.app.bridge.home.problem)
+    assert not state.ok
+    for sentence in (state.reason, problem):
+        assert "home_assistant.token" in sentence
+        assert "Security" in sentence  # the page in Home Assistant
+        assert "revoked" not in sentence
+    assert await bed_light.state(BED) == "off"

@@ -1,0 +1,151 @@
+"""The home's own conversation engine: what is taken for granted of it, and typed turns by it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assistant.tools.saying import NAME
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.conversation import Conversation, Recognized
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address, real_only
+from tests.home_assistant.hearth import Hearth
+
+pytestmark = real_only
+KITCHEN, GUESTS = "light.kitchen_lights", "input_boolean.guest_mode"
+PARTY = "activate party mode in the kitchen"
+CLOSED = [
+    ("unlock the front door", "lock.front_door", "lock.lock"),
+    ("open the garage door", "cover.garage_door", "cover.close_cover"),
+]
+
+
+@pytest.fixture(autouse=True)
+def english(house: Address) -> None:
+    if house.kind != "english":
+        pytest.skip("these sentences are about the English house")
+
+
+@pytest.fixture
+async def engine(house: Address) -> AsyncIterator[Conversation]:
+    """The engine, as the user that Hearth signs in as."""
+    async with HomeAssistant(house.url, house.token) as home:
+        yield Conversation(home)
+
+
+@pytest.fixture
+def hearth(house: Address, tmp_path: Path) -> Hearth:
+    order = '["home-assistant"]'
+    return Hearth(
+        tmp_path, house.url, house.token, BRAIN__ORDER=order, ASSISTANT__LANGUAGES='["en","es"]'
+    )
+
+
+async def test_a_dry_run_tells_what_would_be_touched_and_touches_nothing(
+    engine: Conversation, admin: Admin
+) -> None:
+    assert await engine.offered()
+    await admin.call("light.turn_off", entity_id=KITCHEN)
+    found = await engine.recognize(["turn on the kitchen lights"], "en")
+    assert found == Recognized(
+        "turn on the kitchen lights",
+        "builtin",
+        "HassTurnOn",
+        {"name": "Kitchen Lights"},
+        (KITCHEN,),
+    )
+    assert await admin.state(KITCHEN) == "off"
+
+
+async def test_the_three_sources_of_a_sentence(engine: Conversation) -> None:
+    trigger = await engine.recognize([PARTY], "en")
+    assert trigger == Recognized(PARTY, "trigger")
+    assert await engine.recognize(["tell me a joke"], "en") is None
+    assert await engine.recognize(["turn on the flux capacitor"], "en") is None
+
+
+async def test_what_would_open_names_the_door(engine: Conversation) -> None:
+    found = await engine.recognize(["unlock the front door"], "en")
+    assert found is not None
+    assert (found.intent, found.targets) == ("HassTurnOff", ("lock.front_door",))
+
+
+async def test_sentences_in_another_language(engine: Conversation) -> None:
+    found = await engine.recognize(["enciende Kitchen Lights"], "es")
+    assert found is not None
+    assert found.targets == (KITCHEN,)
+    assert await engine.recognize(["turn on the kitchen lights"], "xx") is None
+
+
+async def test_a_language_that_is_unknown_is_no_match_and_no_error(engine: Conversation) -> None:
+    assert await engine.recognize(["whatever"], "tlh") is None
+
+
+async def test_saying_it_does_it(engine: Conversation, admin: Admin) -> None:
+    await admin.call("light.turn_off", entity_id=KITCHEN)
+    reply = await engine.process("turn on the kitchen lights", "en")
+    assert (reply.kind, reply.succeeded) == ("action_done", (KITCHEN,))
+    assert reply.speech
+    assert await admin.settles(KITCHEN, "on") == "on"
+
+
+@pytest.mark.parametrize(
+    "text", ["turn on the kitchen lights", "enciende Kitchen Lights"], ids=["english", "spanish"]
+)
+async def test_a_turn_switches_a_light(hearth: Hearth, admin: Admin, text: str) -> None:
+    await admin.call("light.turn_off", entity_id=KITCHEN)
+    turn = await hearth.json("ask", text)
+    assert await admin.settles(KITCHEN, "on") == "on"
+    assert (turn["brain"], turn["error"]) == ("home-assistant", None)
+    (call,) = turn["tool_calls"]
+    assert (call["name"], call["status"], call["decision"]) == (NAME, "done", "allowed")
+    assert [one["entity_id"] for one in call["observed"]] == [KITCHEN]
+    assert turn["answer"]
+
+
+async def test_a_question_is_answered_by_the_home(hearth: Hearth, admin: Admin) -> None:
+    await admin.call("lock.lock", entity_id="lock.front_door")
+    await admin.settles("lock.front_door", "locked")
+    turn = await hearth.json("ask", "is the front door locked")
+    assert turn["answer"] == "Yes"
+    assert [call["tier"] for call in turn["tool_calls"]] == ["read"]
+
+
+@pytest.mark.parametrize(("text", "entity", "closing"), CLOSED, ids=["unlock", "garage"])
+async def test_nothing_is_opened(
+    hearth: Hearth, admin: Admin, text: str, entity: str, closing: str
+) -> None:
+    await admin.call(closing, entity_id=entity)
+    closed = await admin.settles(entity, "locked", "closed")
+    turn = await hearth.json("ask", text)
+    assert await admin.state(entity) == closed
+    (call,) = turn["tool_calls"]
+    assert (call["status"], call["decision"], call["tier"]) == ("not_run", "denied", "secure")
+
+
+@pytest.mark.parametrize("costly", ["confirm", "allow"])
+async def test_a_sentence_of_an_automation_needs_the_owners_word(
+    hearth: Hearth, admin: Admin, costly: str
+) -> None:
+    await admin.call("input_boolean.turn_off", entity_id=GUESTS)
+    hearth.set(POLICY__COSTLY=costly)
+    turn = await hearth.json("ask", PARTY)
+    (call,) = turn["tool_calls"]
+    if costly == "allow":
+        assert await admin.settles(GUESTS, "on") == "on"
+        assert turn["answer"] == "Party mode is on in the kitchen"
+    else:
+        assert await admin.state(GUESTS) == "off"
+        assert (call["status"], call["decision"]) == ("not_run", "denied")
+
+
+async def test_what_the_engine_does_not_know_goes_to_the_next_rung(
+    hearth: Hearth, admin: Admin
+) -> None:
+    await admin.call("light.turn_off", entity_id=KITCHEN)
+    await admin.call("switch.turn_off", entity_id="switch.decorative_lights")
+    hearth.set(BRAIN__ORDER='["home-assistant","offline"]')
+    turn = await hearth.json("ask", "turn on the kitchen lights and turn on the decorative lights")
+    assert turn["brain"] == "offline"
+    assert await admin.settles(KITCHEN, "on") == "on"

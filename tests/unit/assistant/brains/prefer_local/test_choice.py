@@ -1,0 +1,159 @@
+"""Who acts on a sentence: the whole rule as a table. Times in seconds."""
+
+import pytest
+
+from assistant.brains.prefer_local.choice import HOLD_S, SETTLE_S, Choice, Side
+
+# What happens, in order: (when, what, ...), then who acts at the last moment given.
+Step = tuple[float, str] | tuple[float, str, str]
+SENTENCE = "activate party mode"
+
+
+def played(steps: list[Step], until: float) -> tuple[Side, float]:
+    """Who acts in the end, and since when. The choice is looked at where it says that it is due."""
+    choice, now = Choice(), 0.0
+    side = Side.OPEN
+
+    def wait(end: float) -> float | None:
+        """Let time pass to `end`, looking at each moment that is due; when it was decided."""
+        while (due := choice.due()) is not None and due <= end:
+            if choice.side(due) is not Side.OPEN:
+                return due
+            assert choice.due() != due, "the same moment is due for ever"
+        return None
+
+    for step in steps:
+        at, what = step[:2]
+        if (decided := wait(at)) is not None:
+            return choice.side(decided), decided
+        now = at
+        text = step[2] if len(step) > 2 else SENTENCE
+        match what:
+            case "over":
+                choice.over(now)
+            case "heard":
+                choice.heard(text, now)
+            case "match":
+                choice.tried(text, True, now)
+            case "none":
+                choice.tried(text, False, now)
+            case "made":
+                choice.made(now)
+        side = choice.side(now)
+        if side is not Side.OPEN:
+            return side, now
+    decided = wait(until)
+    return (choice.side(until), until) if decided is None else (choice.side(decided), decided)
+
+
+TABLE: dict[str, tuple[list[Step], Side, float]] = {
+    "a match, and the model is silent": (
+        [(0, "over"), (0.3, "heard"), (0.31, "match")],
+        Side.HOME,
+        0.3 + SETTLE_S,
+    ),
+    "a match while its call is held": (
+        [(0, "over"), (0.3, "heard"), (0.301, "made"), (0.31, "match")],
+        Side.HOME,
+        0.3 + SETTLE_S,
+    ),
+    "a match before the person has ended is no sentence yet": (
+        [(0, "heard"), (0.01, "match")],
+        Side.OPEN,
+        9.0,
+    ),
+    "nor when the person has ended: its last words may be on their way": (
+        [(0, "heard"), (0.01, "match"), (2.0, "over")],
+        Side.OPEN,
+        9.0,
+    ),
+    "they came, and the whole is another sentence": (
+        [
+            (0, "heard"),
+            (0.01, "match"),
+            (2.0, "over"),
+            (2.3, "heard", "more"),
+            (2.31, "none", "more"),
+        ],
+        Side.OPEN,
+        9.0,
+    ),
+    "it is one when the model acts": (
+        [(0, "heard"), (0.01, "match"), (2.0, "over"), (2.6, "made")],
+        Side.HOME,
+        2.6,
+    ),
+    "half a sentence is not acted on": (
+        [(0, "over"), (0.3, "heard", "turn on"), (0.31, "match", "turn on"), (0.34, "heard")],
+        Side.OPEN,
+        9.0,
+    ),
+    "the verdict on half a sentence is not that on the whole": (
+        [(0, "over"), (0.3, "heard", "turn on"), (0.34, "heard"), (0.35, "match", "turn on")],
+        Side.OPEN,
+        9.0,
+    ),
+    "no match lets a held call go": (
+        [(0, "over"), (0.3, "heard"), (0.4, "none"), (0.5, "made")],
+        Side.MODEL,
+        0.5,
+    ),
+    "no match while a call is held": (
+        [(0, "over"), (0.3, "heard"), (0.301, "made"), (0.31, "none")],
+        Side.MODEL,
+        0.3 + SETTLE_S,
+    ),
+    "a slow verdict holds a call for 100 ms from the transcript": (
+        [(0, "over"), (0.3, "heard"), (0.32, "made")],
+        Side.MODEL,
+        0.3 + HOLD_S,
+    ),
+    "a call long after a transcript without a verdict is not held": (
+        [(0, "over"), (0.3, "heard"), (0.7, "made")],
+        Side.MODEL,
+        0.7,
+    ),
+    "a match that comes too late is dropped": (
+        [(0, "over"), (0.3, "heard"), (0.45, "match"), (0.5, "made")],
+        Side.MODEL,
+        0.5,
+    ),
+    "without a transcript a call is held for 100 ms": (
+        [(0, "over"), (0.3, "made")],
+        Side.MODEL,
+        0.3 + HOLD_S,
+    ),
+    "a transcript after the call does not hold it for longer": (
+        [(0, "over"), (0.3, "made"), (0.39, "heard"), (0.395, "match")],
+        Side.MODEL,
+        0.3 + HOLD_S,
+    ),
+    "a transcript soon after the call is in time": (
+        [(0, "over"), (0.3, "made"), (0.32, "heard"), (0.33, "match")],
+        Side.HOME,
+        0.32 + SETTLE_S,
+    ),
+    "what the model does shows that the person has ended": (
+        [(0.3, "heard"), (0.31, "match"), (0.4, "made")],
+        Side.HOME,
+        0.4,
+    ),
+    "nothing was said and nothing is done": ([(0, "over")], Side.OPEN, 9.0),
+}
+
+
+@pytest.mark.parametrize(("steps", "side", "at"), TABLE.values(), ids=TABLE.keys())
+def test_who_acts(steps: list[Step], side: Side, at: float) -> None:
+    acted, since = played(steps, 9.0)
+    assert acted is side
+    assert since == pytest.approx(at)
+
+
+def test_a_decision_is_never_taken_back() -> None:
+    choice = Choice()
+    choice.made(0.0)
+    assert choice.side(HOLD_S) is Side.MODEL
+    choice.heard(SENTENCE, HOLD_S)
+    choice.tried(SENTENCE, True, HOLD_S)
+    assert choice.side(1.0) is Side.MODEL
+    assert choice.due() is None

@@ -1,0 +1,165 @@
+"""What nobody asked for is said once, between the turns, and after a restart if it is news."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from assistant.announcements import Announcements
+from assistant.clock import VirtualClock
+from assistant.journal.records import AnnouncementRecord, StoreError
+from assistant.journal.store import Store
+from audio.errors import InputUnusable
+
+
+class Talker:
+    """A conversation that rests when the test says so."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, str]] = []
+        self.rung: list[str] = []
+        self.free = asyncio.Event()
+        self.free.set()
+        self.spoke = asyncio.Event()
+        self.deaf = False
+
+    def announce(self, text: str, language: str) -> None:
+        self.said.append((text, language))
+        self.spoke.set()
+
+    async def rest(self) -> None:
+        await self.free.wait()
+
+    async def ring(self, sound: str) -> None:
+        if self.deaf:
+            raise InputUnusable("There is no loudspeaker.")
+        self.rung.append(sound)
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def talker() -> Talker:
+    return Talker()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
+    async with Store(tmp_path / "hearth.db", clock) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def speaking(store: Store, talker: Talker) -> AsyncIterator[Announcements]:
+    async with Announcements(store, talker, talker.ring, "en") as announcements:
+        yield announcements
+
+
+def news(clock: VirtualClock, name: str, **options: str) -> AnnouncementRecord:
+    now = clock.now()
+    return AnnouncementRecord(name, f"{name}!", now, now + timedelta(minutes=10), options)
+
+
+async def said(talker: Talker, count: int) -> list[tuple[str, str]]:
+    async with asyncio.timeout(5):
+        while len(talker.said) < count:
+            talker.spoke.clear()
+            await talker.spoke.wait()
+    return talker.said
+
+
+async def test_they_are_said_in_order_with_their_language_and_sound(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "one"))
+        await announcements.keep(news(clock, "two", language="es", sound="timer"))
+        assert await said(talker, 2) == [("one!", "en"), ("two!", "es")]
+        assert talker.rung == ["timer"]
+
+
+async def test_it_waits_for_the_conversation(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "one"))
+        assert [one.id for one in await store.pending_announcements()] == ["one"]
+        assert talker.said == []
+        talker.free.set()
+        await said(talker, 1)
+
+
+async def test_it_is_marked_before_it_is_said_and_never_said_again(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "one"))
+        await said(talker, 1)
+        assert not await store.start_announcement("one")
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "two"))
+        assert await said(talker, 2) == [("one!", "en"), ("two!", "en")]
+
+
+async def test_what_an_earlier_process_kept_is_said_if_it_is_news(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    await store.add_announcement(news(clock, "old"))
+    clock.advance(9 * 60)
+    await store.add_announcement(news(clock, "new"))
+    clock.advance(2 * 60)
+    async with speaking(store, talker):
+        assert await said(talker, 1) == [("new!", "en")]
+
+
+async def test_what_expires_while_it_waits_is_left_out(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "old"))
+        clock.advance(11 * 60)
+        await announcements.keep(news(clock, "new"))
+        talker.free.set()
+        assert await said(talker, 1) == [("new!", "en")]
+
+
+async def test_a_sound_that_cannot_be_played_does_not_hinder_the_words(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.deaf = True
+    async with speaking(store, talker) as announcements:
+        await announcements.keep(news(clock, "one", sound="timer"))
+        await said(talker, 1)
+
+
+async def test_a_store_that_fails_is_tried_again_with_the_next(
+    store: Store,
+    talker: Talker,
+    clock: VirtualClock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    read = store.pending_announcements
+    failed = asyncio.Event()
+
+    async def broken() -> list[AnnouncementRecord]:
+        failed.set()
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store, "pending_announcements", broken)
+    with caplog.at_level(logging.ERROR):
+        async with speaking(store, talker) as announcements:
+            await failed.wait()
+            monkeypatch.setattr(store, "pending_announcements", read)
+            await announcements.keep(news(clock, "one"))
+            await said(talker, 1)
+    assert "The disk is full." in caplog.text

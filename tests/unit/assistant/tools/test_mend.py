@@ -1,0 +1,225 @@
+"""Names that Home Assistant would miss, and what becomes of them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.tools.intents import INTENTS
+from assistant.tools.mend import are_near, folded, mend, slips, stemmed
+from integrations.home_assistant.house import Area, Entity, House
+
+ON, SET = "HassTurnOn", "HassLightSet"
+MORE = [
+    Entity("light.anna", "Anna’s Lamp", "off", (), "bedroom"),
+    Entity("light.salon", "Lámpara del salón", "off", (), "living_room"),
+    Entity("light.desk_1", "Desk 1", "off", (), "bedroom"),
+    Entity("light.desk_2", "Desk 2", "off", (), "bedroom"),
+    Entity("light.reading", "Reading Corner", "off", (), "bedroom"),
+    Entity("light.writing", "Reeding Corner", "off", (), "bedroom"),
+    Entity("light.window", "Window Lights", "off", ("luces",), "bedroom"),
+]
+
+
+@pytest.fixture
+def home(house: House) -> House:
+    """The house with some names that are easily missed."""
+    return replace(house, entities={**house.entities, **{one.entity_id: one for one in MORE}})
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "meant"),
+    [
+        (ON, {"name": "Lampara del salon"}, {"name": "Lámpara del salón"}),
+        (ON, {"name": "La\u0301mpara del salo\u0301n"}, {"name": "Lámpara del salón"}),
+        (ON, {"name": "Anna's Lamp"}, {"name": "Anna’s Lamp"}),
+        (ON, {"name": "Anna`s lamp"}, {"name": "Anna’s Lamp"}),
+        (ON, {"name": "Annas lamp"}, {"name": "Anna’s Lamp"}),
+        (ON, {"name": "Kitchen  Light"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "KitchenLight"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kitchen-Light"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "the kitchen light"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "kitchen lights"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "window light"}, {"name": "Window Lights"}),
+        (ON, {"name": "las luces"}, {"name": "luces"}),
+        (ON, {"name": "luz"}, {"name": "luces"}),
+        (ON, {"name": "kichen light"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kithcen Light"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kettel"}, {"name": "Kettle"}),
+        (ON, {"name": "lamps", "area": "Bedroom"}, {"name": "Lamp", "area": "Bedroom"}),
+        (ON, {"area": "kítchen"}, {"area": "Kitchen"}),
+        (ON, {"area": "livingroom", "domain": "light"}, {"area": "Living Room", "domain": "light"}),
+        (ON, {"area": "the bedroom"}, {"area": "Bedroom"}),
+        (ON, {"area": "Bedrom"}, {"area": "Bedroom"}),
+        (
+            ON,
+            {"area": "downstairs", "domain": "light"},
+            {"floor": "Ground floor", "domain": "light"},
+        ),
+        (ON, {"floor": "Kitchen"}, {"area": "Kitchen"}),
+        (
+            ON,
+            {"floor": "downstair", "domain": ["light"]},
+            {"floor": "Ground floor", "domain": ["light"]},
+        ),
+        (ON, {"name": "Kitchen"}, {"area": "Kitchen"}),
+        (
+            ON,
+            {"name": "the kitchen", "domain": ["light"]},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (ON, {"name": "Kitchen", "area": "Kitchen"}, {"area": "Kitchen"}),
+        (
+            ON,
+            {"name": "downstairs", "domain": ["light"]},
+            {"floor": "Ground floor", "domain": ["light"]},
+        ),
+        (SET, {"name": "Kitchen", "brightness": 5}, {"area": "Kitchen", "brightness": 5}),
+        (ON, {"area": "Kitchen", "domain": ["Light "]}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"device_class": "Blind"}, {"device_class": "blind"}),
+        (ON, {"name": "Frönt door"}, {"name": "Front Door"}),
+        ("HassVacuumCleanArea", {"area": "kitchn"}, {"area": "Kitchen"}),
+        (
+            "HassListAddItem",
+            {"name": "Shopping lists", "item": "x"},
+            {"name": "Shopping list", "item": "x"},
+        ),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_mended(
+    home: House, tool: str, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    mended = mend(INTENTS[tool], given, home)
+    assert mended.arguments == meant
+    assert mended.options == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "options"),
+    [
+        (ON, {"name": "Desk 3"}, ("Desk 2", "Desk 1")),
+        (ON, {"name": "Reeading Corner"}, ("Reading Corner", "Reeding Corner")),
+        (ON, {"name": "lamps"}, ("light.lamp_living", "light.lamp_bed")),
+        (ON, {"name": "Front Dor"}, ("Front Door",)),
+        (ON, {"name": "the front door"}, ("Front Door",)),
+        (ON, {"name": "Front  Door"}, ("Front Door",)),
+        (ON, {"name": "garage doors"}, ("Garage Door",)),
+        (ON, {"name": "Sirens"}, ("Siren",)),
+        (ON, {"name": "Movie Nights"}, ("Movie Night",)),
+        (ON, {"name": "the leave"}, ("Leave",)),
+        (ON, {"name": "Hall"}, ("Hall",)),  # a lock is in there
+        (ON, {"area": "Hal"}, ("Hall",)),
+        (ON, {"area": "the garage"}, ("Garage",)),
+        (ON, {"area": "downstairs"}, ("Ground floor",)),
+        (ON, {"floor": "attic"}, ()),
+        (ON, {"name": "xyzzy"}, ()),
+    ],
+)
+def test_what_is_gated_or_in_doubt_is_only_offered(
+    home: House, tool: str, given: dict[str, Any], options: tuple[str, ...]
+) -> None:
+    mended = mend(INTENTS[tool], given, home)
+    assert (dict(mended.arguments), mended.changes, mended.options) == (given, (), options)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "Kitchen Light"},
+        {"name": " kitchen LIGHT "},
+        {"name": "Secret Light"},  # not exposed: it is that one that was meant
+        {"name": "Kettle", "area": "Hall"},  # it exists, elsewhere
+        {"name": "Kitchen Light", "domain": ["switch"]},
+        {"name": "all", "domain": ["light"]},
+        {"name": "lamp"},
+        {"area": "cocina"},
+        {"name": ["x"], "area": 5},
+        {},
+    ],
+)
+def test_what_home_assistant_knows_is_left_alone(home: House, given: dict[str, Any]) -> None:
+    mended = mend(INTENTS[ON], given, home)
+    assert (dict(mended.arguments), mended.changes, mended.options) == (given, (), ())
+
+
+def test_a_script_of_known_effect_may_be_guessed(home: House) -> None:
+    told = replace(home, touches={"script.movie_night": frozenset({"light.kitchen"})})
+    assert mend(INTENTS[ON], {"name": "movie nights"}, told).arguments == {"name": "Movie Night"}
+    told = replace(home, touches={"script.movie_night": frozenset({"lock.front"})})
+    assert mend(INTENTS[ON], {"name": "movie nights"}, told).changes == ()
+
+
+def test_names_that_look_the_same_are_never_told_apart(home: House) -> None:
+    twins = {
+        key: Entity(key, name, "off", (), "bedroom")
+        for key, name in (("light.one", "Café"), ("light.two", "Cafe\u0301"))
+    }
+    double = replace(home, entities={**home.entities, **twins})
+    mended = mend(INTENTS[ON], {"name": "cafe"}, double)
+    assert (mended.changes, len(mended.options)) == ((), 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "area", "sent"),
+    [
+        ({"name": "Lamp"}, "bedroom", {"name": "Lamp", "area": "Bedroom"}),
+        ({"name": "lamps"}, "bedroom", {"name": "Lamp", "area": "Bedroom"}),
+        ({"name": "Lamp"}, "kitchen", {"name": "Lamp", "area": "Living Room"}),
+        ({"name": "Lamp"}, None, {"name": "Lamp"}),
+        (
+            {"name": "Lamp", "area": "Living Room"},
+            "bedroom",
+            {"name": "Lamp", "area": "Living Room"},
+        ),
+    ],
+)
+def test_this_room_settles_a_shared_name(
+    home: House, given: dict[str, Any], area: str | None, sent: dict[str, Any]
+) -> None:
+    assert mend(INTENTS[ON], given, home, area).arguments == sent
+
+
+def test_where_a_place_cannot_tell_them_apart_the_id_does(home: House) -> None:
+    lists = {
+        key: Entity(key, "List", "0", (), area)
+        for key, area in (("todo.one", "bedroom"), ("todo.two", "kitchen"))
+    }
+    double = replace(home, entities={**home.entities, **lists})
+    sent = mend(INTENTS["HassListAddItem"], {"name": "List", "item": "x"}, double, "bedroom")
+    assert sent.arguments == {"name": "todo.one", "item": "x"}
+
+
+def test_a_shared_alias_of_areas_is_no_miss(home: House) -> None:
+    areas = {key: Area(key, key, ("Big",), None) for key in ("one", "two")}
+    double = replace(home, areas={**home.areas, **areas})
+    assert mend(INTENTS[ON], {"area": "big"}, double).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("Kitchen Light", "Kichen Lihgt", True),
+        ("Kitchen Light", "Kichn Lihgt", False),
+        ("Lamp", "Lump", False),  # too short to guess
+        ("Floor 1", "Floor 2", False),
+        ("Bed light", "Red light", False),
+        ("Lights", "Light", True),
+    ],
+)
+def test_how_near_is_near(one: str, other: str, near: bool) -> None:
+    assert are_near(one, other) is near
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [("", "", 0), ("ab", "ba", 1), ("abc", "", 3), ("kitten", "sitting", 3), ("ca", "abc", 3)],
+)
+def test_slips(one: str, other: str, count: int) -> None:
+    assert slips(one, other) == count
+
+
+def test_keys_of_comparison() -> None:
+    assert folded(" ÁRBOL’s\u200b ") == "arbols"
+    assert stemmed("The Stories") == stemmed("story")
+    assert stemmed("luces") == stemmed("Luz")
+    assert stemmed("the") == "the"

@@ -1,0 +1,167 @@
+"""What the policy makes of a sentence for the home's own engine."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import SentenceMatch
+from assistant.tools.outcome import Decision
+from assistant.tools.policy import Rulings, judge_sentence
+from integrations.home_assistant.house import House
+
+LIGHTS = ("light.kitchen", "light.lamp_living", "light.lamp_bed", "light.hall")
+
+
+def match(
+    intent: str,
+    slots: dict[str, Any] | None = None,
+    *targets: str,
+    text: str = "do it",
+    source: Literal["builtin", "custom", "trigger"] = "builtin",
+) -> SentenceMatch:
+    return SentenceMatch(text, "en", source, intent, slots or {}, targets)
+
+
+DOOR, GARAGE = {"name": "front door"}, {"name": "garage door"}
+# sentence, rule, tier, allowed
+ROWS: list[tuple[SentenceMatch, str, str, bool]] = [
+    (match("HassGetState", {"name": "front door"}), "read", "read", True),
+    (match("HassGetWeather"), "read", "read", True),
+    (match("HassGetCurrentTime"), "read", "read", True),
+    (match("HassClimateGetTemperature"), "read", "read", True),
+    (match("HassNevermind"), "read", "read", True),
+    (match("HassRespond"), "read", "read", True),
+    (match("HassStartTimer", {"minutes": 5}), "note", "comfort", True),
+    (
+        match("HassListAddItem", {"name": "shopping list"}, "todo.shopping"),
+        "comfort",
+        "comfort",
+        True,
+    ),
+    (match("HassShoppingListAddItem", {"item": "milk"}), "note", "comfort", True),
+    (
+        match("HassStartTimer", {"minutes": 5, "conversation_command": "open the garage"}),
+        "later",
+        "secure",
+        False,
+    ),
+    (match("HassTurnOn", {"name": "kitchen light"}, "light.kitchen"), "comfort", "comfort", True),
+    (match("HassTurnOff", DOOR, "lock.front"), "unlock", "secure", False),
+    (match("HassTurnOff", DOOR), "unlock", "secure", False),  # seen by ourselves
+    (match("HassTurnOff", {"name": "x"}, "lock.front"), "unlock", "secure", False),  # by the engine
+    (match("HassTurnOn", DOOR, "lock.front"), "comfort", "comfort", True),
+    (match("HassOpenCover", GARAGE, "cover.garage"), "open", "secure", False),
+    (match("HassTurnOn", GARAGE, "cover.garage"), "open", "secure", False),
+    (match("HassCloseCover", GARAGE, "cover.garage"), "comfort", "comfort", True),
+    (match("HassSetPosition", {**GARAGE, "position": 20}, "cover.garage"), "open", "secure", False),
+    (match("HassTurnOff", {"area": "hall"}, "light.hall", "lock.front"), "unlock", "secure", False),
+    (match("HassTurnOn", {"name": "movie night"}, "script.movie_night"), "script", "costly", False),
+    (match("HassTurnOn", {"name": "leave"}, "scene.leave"), "unlock", "secure", False),
+    (match("HassTurnOff", {"name": "nobody"}), "unseen", "comfort", False),
+    (match("HassTurnOff", {"area": "attic", "domain": "lock"}), "unseen", "comfort", False),
+    (match("HassTurnOn", {"name": "lamp", "domain": "light"}), "comfort", "comfort", True),
+    (match("HassVacuumStart", {}, "vacuum.robbie"), "runs-on", "costly", True),
+    (match("", source="trigger"), "sentence", "costly", False),
+    (match("HassTurnOn", {"name": "lamp"}, source="trigger"), "sentence", "costly", False),
+    (match("PartyMode", source="custom"), "sentence", "costly", False),
+    (match("HassBrandNew"), "sentence", "costly", False),
+    (
+        match("HassTurnOn", {"name": "kitchen light"}, "light.kitchen", source="custom"),
+        "comfort",
+        "comfort",
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "rule", "tier", "allowed"), ROWS)
+def test_by_intent_and_targets(
+    house: House, sentence: SentenceMatch, rule: str, tier: str, allowed: bool
+) -> None:
+    verdict = judge_sentence(sentence, house, "do it", "")
+    assert (verdict.rule, verdict.tier, verdict.decision is Decision.ALLOWED) == (
+        rule,
+        tier,
+        allowed,
+    )
+    if not allowed:
+        for language in ("en", "es"):
+            assert Catalogue().say(verdict.key, language, **verdict.values)
+
+
+OFF = {"domain": "light"}
+
+
+@pytest.mark.parametrize(
+    ("targets", "heard", "area", "allowed"),
+    [
+        (LIGHTS, "turn off the lights", "Kitchen", False),
+        (LIGHTS, "turn off the lights", "", False),
+        (LIGHTS, "turn off all the lights", "", True),
+        (LIGHTS, "turn off the lights in the kitchen", "", True),
+        (LIGHTS, None, "Kitchen", False),
+        ((), "turn off the lights", "Kitchen", False),
+    ],
+)
+def test_without_a_place_only_this_room_or_what_was_said(
+    house: House, targets: tuple[str, ...], heard: str | None, area: str, allowed: bool
+) -> None:
+    sentence = match("HassTurnOff", OFF, *targets, text="turn off the lights")
+    verdict = judge_sentence(sentence, house, heard, area)
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+    assert allowed or verdict.rule == "which_room"
+
+
+def test_a_room_that_the_engine_took_from_the_device_is_a_place(house: House) -> None:
+    sentence = match("HassTurnOff", {**OFF, "area": "Kitchen"}, "light.kitchen")
+    verdict = judge_sentence(sentence, house, "turn off the lights", "Kitchen")
+    assert verdict.decision is Decision.ALLOWED
+    assert verdict.entities == ("light.kitchen",)
+
+
+def test_what_the_dry_run_tells_is_held_to_the_kind_of_the_intent(house: House) -> None:
+    room = ("light.kitchen", "switch.kettle", "lock.front", "media_player.kitchen")
+    sentence = match("HassSetVolume", {"volume_level": "20", "area": "Kitchen"}, *room)
+    verdict = judge_sentence(sentence, house, "set the volume", "Kitchen")
+    assert (verdict.decision, verdict.entities) == (Decision.ALLOWED, ("media_player.kitchen",))
+    off = match("HassTurnOff", {"area": "Kitchen"}, *room)
+    assert judge_sentence(off, house, "do", "Kitchen").rule == "unlock"
+
+
+def test_a_thing_whose_name_looks_the_same_is_judged_too(house: House) -> None:
+    false = replace(house.entities["lock.front"], entity_id="lock.false", name="Lounge\u200b Radio")
+    radio = replace(house.entities["media_player.kitchen"], name="Lounge Radio")
+    things = {**house.entities, "lock.false": false, "media_player.kitchen": radio}
+    sentence = match("HassTurnOff", {"name": "lounge radio"}, "media_player.kitchen")
+    verdict = judge_sentence(sentence, replace(house, entities=things), "radio off", "")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unlock")
+
+
+def test_an_old_picture_opens_nothing(house: House) -> None:
+    half = match("HassSetPosition", {"name": "back gate", "position": 20}, "cover.half")
+    assert judge_sentence(half, house, "do", "").decision is Decision.ALLOWED
+    assert judge_sentence(half, house, "do", "", live=False).rule == "open"
+    area = match("HassTurnOff", {"area": "kitchen"}, "light.kitchen")
+    assert judge_sentence(area, house, "do", "", live=False).rule == "unseen"
+
+
+def test_the_settings_let_a_tier_through(house: House) -> None:
+    door, trigger = match("HassTurnOff", DOOR, "lock.front"), match("", source="trigger")
+    costly, secure = Rulings(costly="allow"), Rulings(secure="allow")
+    for sentence, rulings, allowed in (
+        (door, costly, False),
+        (door, secure, True),
+        (trigger, secure, False),
+        (trigger, costly, True),
+    ):
+        verdict = judge_sentence(sentence, house, "do", "", rulings=rulings)
+        assert (verdict.decision is Decision.ALLOWED) is allowed
+
+
+def test_a_script_of_known_effect_may_be_asked_for(house: House) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+    sentence = match("HassTurnOn", {"name": "movie night"}, "script.movie_night")
+    verdict = judge_sentence(sentence, told, "do", "")
+    assert (verdict.decision, verdict.effects) == (Decision.ALLOWED, ("light.kitchen",))

@@ -1,0 +1,231 @@
+"""Sentences for the home's engine on the path of every call: judged, kept, said once, looked at."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.reading import Reading
+from assistant.clock import SystemClock
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.policy import Rulings
+from assistant.tools.saying import NAME
+from assistant.tools.toolbox import Toolbox
+from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.gemini.events import FunctionCall, FunctionCalls
+from integrations.home_assistant.conversation import Reply
+from integrations.home_assistant.house import House
+from integrations.home_assistant.websocket import Unanswered
+from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
+
+ON = SentenceMatch("turn on the fan", "en", "builtin", "HassTurnOn", {"name": "Fan"}, ("fan.bed",))
+UNLOCK = SentenceMatch(
+    "unlock the front door",
+    "en",
+    "builtin",
+    "HassTurnOff",
+    {"name": "Front Door"},
+    ("lock.front",),
+)
+ASKED = SentenceMatch(
+    "is the front door locked",
+    "en",
+    "builtin",
+    "HassGetState",
+    {"name": "Front Door"},
+    ("lock.front",),
+)
+PARTY = SentenceMatch("activate party mode", "en", "trigger")
+DONE = Reply("Turned on the fan", "action_done", succeeded=("fan.bed",))
+
+
+class Engine:
+    """Says what it is told to; every sentence is kept, one too many fails."""
+
+    def __init__(self, *answers: Reply | IntegrationError) -> None:
+        self._answers = list(answers)
+        self.said: list[tuple[str, str]] = []
+        self.works: Callable[[], None] = lambda: None
+
+    async def process(self, text: str, language: str) -> Reply:
+        self.said.append((text, language))
+        answer = self._answers.pop(0)
+        if isinstance(answer, IntegrationError):
+            raise answer
+        self.works()
+        return answer
+
+
+class LivingPicture(Picture):
+    """A house that a test changes."""
+
+    def change(self, entity_id: str, state: str) -> None:
+        entities = dict(self.house.entities)
+        entities[entity_id] = replace(entities[entity_id], state=state)
+        self.house = replace(self.house, entities=entities)
+
+
+class Stage:
+    def __init__(
+        self, house: House, *answers: Reply | IntegrationError, rulings: Rulings | None = None
+    ) -> None:
+        self.engine, self.journal = Engine(*answers), Journal()
+        self.picture = LivingPicture(house)
+        self.hub = Hub(tool("change"))
+        self.tools = Toolbox(
+            self.hub,
+            self.picture,
+            self.journal,
+            Catalogue(),
+            SystemClock(),
+            wait_s=0.0,
+            engine=self.engine,
+            rulings=rulings or Rulings(),
+        )
+
+    async def say(self, match: SentenceMatch, turn_id: str = "t") -> ToolOutcome:
+        call = ToolCall("s", NAME, {"text": match.text}, match)
+        return await self.tools.call(call, turn_id, match.text)
+
+
+async def test_what_is_done_is_observed_and_kept(house: House) -> None:
+    stage = Stage(house, DONE)
+    stage.engine.works = lambda: stage.picture.change("fan.bed", "on")
+    outcome = await stage.say(ON)
+    assert (outcome.status, outcome.decision, outcome.tier) == (
+        Status.DONE,
+        Decision.ALLOWED,
+        Tier.COMFORT,
+    )
+    assert outcome.data == "Turned on the fan"
+    assert [(one.entity_id, one.before, one.after) for one in outcome.observed] == [
+        ("fan.bed", "off", "on")
+    ]
+    assert stage.engine.said == [("turn on the fan", "en")]
+    (started,) = stage.journal.started
+    assert (started.server, started.name) == ("home_assistant", NAME)
+    assert started.arguments == {"text": ON.text, "language": "en", "intent": "HassTurnOn"}
+    assert [turn for turn, _ in stage.journal.finished] == ["t"]
+    assert [one.call_id for one in stage.tools.mutations("t")] == ["s"]
+
+
+async def test_it_stands_as_started_before_it_is_sent(house: House) -> None:
+    stage = Stage(house, DONE)
+    stage.engine.works = lambda: order.append(len(stage.journal.started))
+    order: list[int] = []
+    await stage.say(ON)
+    assert order == [1]
+
+
+async def test_the_same_sentence_is_said_once_a_turn(house: House) -> None:
+    stage = Stage(house, DONE)
+    both = await asyncio.gather(stage.say(ON), stage.say(ON))
+    assert both[0] == both[1]
+    assert len(stage.engine.said) == 1
+
+
+async def test_what_the_house_does_not_show_is_not_done(house: House) -> None:
+    outcome = await Stage(house, DONE).say(ON)
+    assert outcome.status is Status.NOT_OBSERVED
+    assert outcome.data == "Turned on the fan"
+
+
+async def test_an_old_picture_shows_nothing(house: House) -> None:
+    stage = Stage(house, DONE)
+    stage.engine.works = lambda: setattr(stage.picture, "connected", False)
+    assert (await stage.say(ON)).status is Status.NOT_OBSERVED
+
+
+async def test_an_open_lock_is_never_asked_for(house: House) -> None:
+    stage = Stage(house)
+    outcome = await stage.say(UNLOCK)
+    assert (outcome.decision, outcome.status, outcome.tier) == (
+        Decision.DENIED,
+        Status.NOT_RUN,
+        Tier.SECURE,
+    )
+    assert outcome.sentence == "I am not allowed to unlock Front Door."
+    assert not stage.engine.said
+    assert not stage.journal.started
+    assert len(stage.journal.finished) == 1
+    assert not stage.tools.allows(UNLOCK, UNLOCK.text)
+
+
+async def test_an_automation_of_unknown_effect_needs_the_owners_word(house: House) -> None:
+    assert (await Stage(house).say(PARTY)).decision is Decision.DENIED
+    stage = Stage(house, Reply("Party!", "action_done"), rulings=Rulings(costly="allow"))
+    assert stage.tools.allows(PARTY, PARTY.text)
+    outcome = await stage.say(PARTY)
+    assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COSTLY, "Party!")
+    assert len(stage.journal.started) == 1
+
+
+async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> None:
+    stage = Stage(house, Reply("Yes", "query_answer", succeeded=("lock.front",)))
+    outcome = await stage.say(ASKED)
+    assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.READ, "Yes")
+    assert not stage.journal.started
+    assert not stage.tools.mutations("t")
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "sentence"),
+    [
+        (Reply("There are two.", "error", "no_valid_targets"), Status.FAILED, "There are two."),
+        (
+            Reply("", "error", "failed_to_handle"),
+            Status.FAILED,
+            "That did not work: failed_to_handle.",
+        ),
+        (Unanswered("Lost.", timed_out=False), Status.UNKNOWN, "The connection was lost"),
+        (Unanswered("Slow.", timed_out=True), Status.TIMEOUT, "There was no answer in time"),
+        (Unavailable("Away."), Status.FAILED, "I cannot reach the house"),
+        (Refused("No."), Status.FAILED, "I cannot reach the house"),
+    ],
+)
+async def test_what_goes_wrong_is_told_honestly(
+    house: House, answer: Reply | IntegrationError, status: Status, sentence: str
+) -> None:
+    outcome = await Stage(house, answer).say(ON)
+    assert outcome.status is status
+    assert outcome.sentence.startswith(sentence)
+
+
+async def test_a_thing_that_failed_is_named(house: House) -> None:
+    reply = replace(DONE, failed=("Old \u202elamp",))
+    stage = Stage(house, reply)
+    stage.engine.works = lambda: stage.picture.change("fan.bed", "on")
+    outcome = await stage.say(ON)
+    assert outcome.status is Status.FAILED
+    assert "Old lamp" in outcome.sentence
+
+
+async def test_a_reply_is_one_clean_line(house: House) -> None:
+    stage = Stage(house, Reply("One\ntwo \u202e three" + "x" * 5000, "query_answer"))
+    outcome = await stage.say(ASKED)
+    assert outcome.data.startswith("One two three")
+    assert len(outcome.data) == 2_000
+
+
+async def test_a_model_cannot_reach_the_engine(house: House) -> None:
+    """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
+    arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
+    reading = Reading(native_voice=False, habits=LiveHabits())
+    asked = reading.take(FunctionCalls((FunctionCall("1", NAME, arguments),)), 0.0)
+    (call,) = [event for event in asked if isinstance(event, ToolCall)]
+    assert call.sentence is None
+    stage = Stage(house, rulings=Rulings("allow", "allow"))
+    outcome = await stage.tools.call(call, "t", UNLOCK.text)
+    assert outcome.status is Status.NOT_RUN
+    assert "no tool called" in outcome.sentence
+    assert not stage.engine.said
+
+
+async def test_without_an_engine_nothing_is_said(house: House) -> None:
+    tools = Toolbox(Hub(), Picture(house), Journal(), Catalogue(), SystemClock())
+    outcome = await tools.call(ToolCall("s", NAME, {}, ON), "t", ON.text)
+    assert (outcome.status, outcome.decision) == (Status.NOT_RUN, Decision.DENIED)

@@ -1,0 +1,116 @@
+"""Fields of scripts against what the house has."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.tools.scripts import ask_selectors, check_fields, read_selectors
+from integrations.home_assistant.house import House
+
+AREA: dict[str, Any] = {"area": {}}
+AREAS: dict[str, Any] = {"area": {"multiple": True}}
+LIGHTS = {"entity": {"filter": [{"domain": ["light"]}], "multiple": True}}
+
+
+def test_selectors_are_read_from_the_services() -> None:
+    services = {
+        "light": {"turn_on": {"fields": {"x": {"selector": AREA}}}},
+        "script": {
+            "movie_night": {
+                "fields": {
+                    "rooms": {"selector": AREAS},
+                    "plain": {},
+                    "odd": None,
+                    "text": {"selector": "x"},
+                }
+            },
+            "turn_on": {"fields": {}},
+            "broken": None,
+        },
+    }
+    assert read_selectors(services) == {"movie_night": {"rooms": AREAS}}
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, {"script": None}])
+def test_an_answer_of_another_form_tells_nothing(answer: Any) -> None:
+    assert read_selectors(answer) == {}
+
+
+async def test_they_are_asked_for() -> None:
+    asked: list[str] = []
+
+    async def command(kind: str, **fields: Any) -> Any:
+        asked.append(kind)
+        return {"script": {"a": {"fields": {"rooms": {"selector": AREA}}}}}
+
+    assert await ask_selectors(command) == {"a": {"rooms": AREA}}
+    assert asked == ["get_services"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "given", "sent"),
+    [
+        (AREA, "Kitchen", "Kitchen"),
+        (AREA, "kitchen", "kitchen"),
+        (AREA, "Kichen", "Kitchen"),
+        (AREA, "Háll", "Hall"),
+        (AREA, "Cocinas", "Kitchen"),
+        (AREAS, ["cocina", "the bedroom"], ["cocina", "Bedroom"]),
+        ({"floor": None}, "Downstairs", "Downstairs"),
+        ({"floor": {}}, "the first floor", "First floor"),
+        (LIGHTS, ["light.kitchen"], ["light.kitchen"]),
+        (LIGHTS, ["kitchen lights"], ["light.kitchen"]),
+        ({"entity": {"domain": "lock"}}, "front door", "lock.front"),
+        ({"device": {}}, "dev1", "dev1"),
+        ({"target": {}}, {"entity_id": ["Radio"]}, {"entity_id": ["media_player.kitchen"]}),
+        ({"target": {}}, {"area_id": "kitchn"}, {"area_id": "Kitchen"}),
+        ({"number": {}}, "Moon", "Moon"),
+        (AREA, None, None),
+    ],
+)
+def test_what_exists_is_sent(house: House, selector: Any, given: Any, sent: Any) -> None:
+    radio = replace(house.entities["media_player.kitchen"], device_id="dev1")
+    house = replace(house, entities={**house.entities, "media_player.kitchen": radio})
+    fields = check_fields({"rooms": selector}, {"rooms": given, "other": 1}, house)
+    assert (fields.problem, fields.arguments) == ("", {"rooms": sent, "other": 1})
+
+
+@pytest.mark.parametrize(
+    ("selector", "given", "problem", "options"),
+    [
+        (AREA, "Moon", "rooms: there is no area Moon", ()),
+        (AREAS, ["Kitchen", "Moon"], "rooms: there is no area Moon", ()),
+        (AREA, "the hall", "rooms: there is no area the hall", ("Hall",)),  # a lock is there
+        (AREA, 5, "rooms: it must name one area", ()),
+        ({"floor": {}}, "Cellar", "rooms: there is no floor Cellar", ()),
+        (LIGHTS, ["switch.kettle"], "rooms: there is no entity switch.kettle", ()),
+        (LIGHTS, ["light.hidden"], "rooms: there is no entity light.hidden", ()),
+        (
+            LIGHTS,
+            ["Lamp"],
+            "rooms: there is no entity Lamp",
+            ("light.lamp_living", "light.lamp_bed"),
+        ),
+        (
+            {"entity": {}},
+            "the front door",
+            "rooms: there is no entity the front door",
+            ("lock.front",),
+        ),
+        ({"device": {}}, "nothing", "rooms: there is no device nothing", ()),
+        ({"target": {}}, {"area_id": "Moon"}, "rooms.area_id: there is no area Moon", ()),
+    ],
+)
+def test_what_does_not_is_a_problem(
+    house: House, selector: Any, given: Any, problem: str, options: tuple[str, ...]
+) -> None:
+    fields = check_fields({"rooms": selector}, {"rooms": given}, house)
+    assert (fields.problem, fields.options) == (problem, options)
+
+
+def test_what_was_mended_is_told(house: House) -> None:
+    fields = check_fields({"rooms": AREAS}, {"rooms": ["Kichen"]}, house)
+    assert [(one.key, one.given, one.meant) for one in fields.changes] == [
+        ("rooms", "Kichen", "Kitchen")
+    ]

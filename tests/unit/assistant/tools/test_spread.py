@@ -1,0 +1,39 @@
+"""A list in one call becomes one call for each thing."""
+
+import pytest
+
+from assistant.tools.spread import MAX_ITEMS, spread
+
+
+@pytest.mark.parametrize(
+    ("item", "items"),
+    [
+        ("milk", ["milk"]),
+        ("milk, eggs and bread", ["milk", "eggs", "bread"]),
+        ("milk, eggs, and bread", ["milk", "eggs", "bread"]),
+        ("milk; eggs", ["milk", "eggs"]),
+        ("leche, huevos y pan", ["leche", "huevos", "pan"]),
+        ("Milch, Eier und Brot", ["Milch", "Eier", "Brot"]),
+        ("salt and pepper", ["salt and pepper"]),
+        ("1,5 l of milk", ["1,5 l of milk"]),
+        ("candy", ["candy"]),
+        ("brandy, andouille", ["brandy", "andouille"]),
+        ("milk, ", ["milk, "]),
+        (", ".join("abcdefghijklmn"), [", ".join("abcdefghijklmn")]),
+    ],
+)
+def test_items(item: str, items: list[str]) -> None:
+    calls = spread("HassListAddItem", {"item": item, "name": "Shopping"})
+    assert calls == [{"item": one, "name": "Shopping"} for one in items]
+
+
+def test_only_lists_are_spread() -> None:
+    arguments = {"item": "a, b and c"}
+    assert spread("HassBroadcast", arguments) == [arguments]
+    assert spread("", arguments) == [arguments]
+    assert spread("HassListAddItem", {"item": 3}) == [{"item": 3}]
+
+
+def test_as_many_as_allowed() -> None:
+    items = [f"thing {number}" for number in range(MAX_ITEMS)]
+    assert len(spread("HassListAddItem", {"item": ", ".join(items)})) == MAX_ITEMS

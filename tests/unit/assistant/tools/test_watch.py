@@ -1,0 +1,159 @@
+"""What a movement comes to after its call was answered."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.tools.watch import MAX_WATCHED, Watch
+from integrations.home_assistant.house import Entity, House
+
+DOOR = "cover.garage"
+
+
+class Picture:
+    """A live picture in which a wait ends at a change or when the test lets its time run out."""
+
+    def __init__(self) -> None:
+        self.house = House(entities={DOOR: Entity(DOOR, "Garage Door", "closing")})
+        self.connected = True
+        self.waiting = 0
+        self._changed = asyncio.Condition()
+        self._late = False
+
+    async def show(self, state: str) -> None:
+        door = replace(self.house.entities[DOOR], state=state)
+        self.house = House(entities={DOOR: door})
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def run_out(self) -> None:
+        self._late = True
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def wait_for(
+        self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
+    ) -> bool:
+        assert timeout_s == 60.0
+        self.waiting += 1
+        async with self._changed:
+            await self._changed.wait_for(lambda: predicate(self.house) or self._late)
+        self.waiting -= 1
+        return predicate(self.house)
+
+
+class Stage:
+    """A watch and what it said."""
+
+    def __init__(self) -> None:
+        self.picture = Picture()
+        self.said: list[tuple[str, str]] = []
+        self.watch = Watch(
+            self.picture, Catalogue(), lambda text, language: self.said.append((text, language))
+        )
+
+    def follow(self, after: str, language: str = "en", **arguments: Any) -> None:
+        self.watch.follow(outcome(after, **arguments), language)
+
+
+def outcome(after: str, entity_id: str = DOOR, **arguments: Any) -> ToolOutcome:
+    return ToolOutcome(
+        "c",
+        "home_assistant",
+        "HassTurnOff",
+        arguments,
+        Decision.ALLOWED,
+        Tier.COMFORT,
+        Status.DONE,
+        (Observed(entity_id, "open", after),),
+        1.0,
+        "",
+    )
+
+
+@asynccontextmanager
+async def watching() -> AsyncIterator[Stage]:
+    stage = Stage()
+    async with stage.watch:
+        yield stage
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("movement", "end", "said"),
+    [
+        ("closing", "closed", []),
+        ("closing 40 %", "closed", []),
+        ("closing", "open", ["Garage Door did not get there: it is open."]),
+        ("closing", "unavailable", ["Garage Door did not get there: it is not reachable."]),
+        ("locking", "jammed", ["Garage Door did not get there: it is jammed."]),
+        ("returning", "error", ["Garage Door did not get there: it is error."]),
+        ("closed", "open", []),
+    ],
+)
+async def test_only_an_odd_end_is_told(movement: str, end: str, said: list[str]) -> None:
+    async with watching() as stage:
+        stage.follow(movement)
+        await settle()
+        await stage.picture.show(end)
+        await settle()
+        assert [text for text, _ in stage.said] == said
+        assert stage.picture.waiting == 0
+
+
+async def test_one_that_takes_too_long_is_told() -> None:
+    async with watching() as stage:
+        stage.follow("closing", "es")
+        await settle()
+        await stage.picture.run_out()
+        await settle()
+    assert stage.said == [("Garage Door aún no ha llegado: sigue cerrándose.", "es")]
+
+
+async def test_on_its_way_to_a_position_open_is_as_asked() -> None:
+    async with watching() as stage:
+        stage.follow("closing", position=40)
+        await settle()
+        await stage.picture.show("open")
+        await settle()
+    assert stage.said == []
+
+
+async def test_what_is_asked_of_it_later_counts_alone() -> None:
+    async with watching() as stage:
+        stage.follow("closing")
+        stage.follow("open")  # stopped by the person
+        await settle()
+        await stage.picture.show("open")
+        await settle()
+    assert stage.said == []
+
+
+async def test_without_a_connection_nothing_is_claimed() -> None:
+    async with watching() as stage:
+        stage.follow("closing")
+        await settle()
+        stage.picture.connected = False
+        await stage.picture.show("open")
+        await settle()
+    assert stage.said == []
+
+
+async def test_no_more_than_so_many_are_watched() -> None:
+    async with watching() as stage:
+        names = [f"cover.{number}" for number in range(MAX_WATCHED + 5)]
+        stage.picture.house = House(entities={one: Entity(one, one, "closing") for one in names})
+        for name in names:
+            stage.watch.follow(outcome("closing", name), "en")
+        await settle()
+        assert stage.picture.waiting == MAX_WATCHED

@@ -1,0 +1,123 @@
+"""Actions with checked data, on targets; scenes that are made; forecasts; a picture."""
+
+import struct
+import zlib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from integrations.demo_home import actions, offered
+from integrations.demo_home.camera import HEIGHT, WIDTH, picture
+from integrations.demo_home.house import DemoHouse
+from integrations.demo_home.services import (
+    SERVICES,
+    DataError,
+    ServiceError,
+    UnfitError,
+    UnknownServiceError,
+)
+from integrations.demo_home.weather import forecast
+
+THERMOSTAT = "climate.bedroom"
+
+
+@pytest.mark.parametrize(
+    ("target", "reached"),
+    [
+        ({"entity_id": "light.desk_lamp"}, ["light.desk_lamp"]),
+        ({"entity_id": ["light.desk_lamp", "light.nowhere"]}, ["light.desk_lamp"]),
+        ({"area_id": "office"}, ["light.office", "light.desk_lamp"]),
+        ({"target": {"area_id": ["office"]}}, ["light.office", "light.desk_lamp"]),
+        ({"floor_id": "upper", "entity_id": "light.garage"}, None),
+    ],
+)
+def test_targets(house: DemoHouse, target: dict[str, Any], reached: list[str] | None) -> None:
+    changed: list[str] = []
+    house.listen(lambda change: changed.append(change.entity_id))
+    assert actions.run(house, "light", "turn_on", target) == {}
+    if reached is None:
+        reached = ["light.garage", "light.bedroom", "light.bedroom_lamp", "light.office"]
+        reached.append("light.desk_lamp")
+    assert changed == reached
+
+
+@pytest.mark.parametrize(
+    ("action", "data", "error"),
+    [
+        ("light.explode", {"entity_id": "light.hall"}, UnknownServiceError),
+        ("light.turn_on", {}, DataError),
+        ("light.turn_on", {"entity_id": "light.hall", "nonsense": 1}, DataError),
+        ("light.turn_on", {"entity_id": "light.kitchen", "brightness_pct": 101}, DataError),
+        ("climate.set_temperature", {"entity_id": THERMOSTAT}, DataError),
+        ("climate.set_temperature", {"entity_id": THERMOSTAT, "temperature": 90}, UnfitError),
+        ("weather.get_forecasts", {"entity_id": "weather.home", "type": "yearly"}, DataError),
+        ("weather.get_forecasts", {"entity_id": "weather.home", "type": "twice_daily"}, UnfitError),
+        ("weather.get_forecasts", {"entity_id": "weather.none", "type": "daily"}, ServiceError),
+        ("scene.delete", {"entity_id": "scene.good_night"}, UnfitError),
+    ],
+)  # fmt: skip
+def test_refusals(
+    house: DemoHouse, action: str, data: dict[str, Any], error: type[ServiceError]
+) -> None:
+    domain, service = action.split(".")
+    with pytest.raises(error) as failure:
+        actions.run(house, domain, service, data)
+    assert type(failure.value) is error
+
+
+def test_every_action_that_is_offered_can_be_run(house: DemoHouse) -> None:
+    told = offered.services(house)
+    names = {(domain, service) for domain, rows in told.items() for service in rows}
+    elsewhere = {("scene", "create"), ("homeassistant", "turn_on"), ("homeassistant", "turn_off")}
+    scripts = {("script", "movie_night"), ("script", "welcome_home")}
+    assert names - set(SERVICES) == elsewhere | scripts
+    assert set(SERVICES) <= names
+
+
+def test_a_picture_of_states_and_the_way_back(house: DemoHouse) -> None:
+    wanted = ["light.dining_room", "cover.living_room_blinds", "light.nowhere"]
+    actions.run(house, "scene", "create", {"scene_id": "undo", "snapshot_entities": wanted})
+    assert house.get("scene.undo").attributes["entity_id"] == wanted[:2]
+    actions.run(house, "light", "turn_on", {"entity_id": wanted[0], "brightness_pct": 5})
+    actions.run(house, "cover", "close_cover", {"entity_id": wanted[1]})
+    seen: list[str] = []
+    house.listen(
+        lambda change: seen.append(f"{change.entity_id} {change.new and change.new.state}")
+    )
+    actions.run(house, "scene", "turn_on", {"entity_id": "scene.undo"})
+    assert house.get(wanted[0]).attributes["brightness"] == 180
+    assert house.get(wanted[1]).attributes["current_position"] == 100
+    assert "cover.living_room_blinds opening" in seen
+    actions.run(house, "scene", "delete", {"entity_id": "scene.undo"})
+    assert "scene.undo" not in house.things
+
+
+def test_a_scene_of_nothing_is_not_made(house: DemoHouse) -> None:
+    data = {"scene_id": "undo", "snapshot_entities": ["light.nowhere"]}
+    actions.run(house, "scene", "create", data)
+    assert "scene.undo" not in house.things
+
+
+def test_forecasts_begin_now() -> None:
+    now = datetime(2026, 11, 21, 21, 30, tzinfo=UTC)
+    days = [datetime.fromisoformat(row["datetime"]) for row in forecast("daily", now)]
+    assert [day.day for day in days] == list(range(21, 28))
+    hours = [datetime.fromisoformat(row["datetime"]) for row in forecast("hourly", now)]
+    assert (hours[0].hour, len(hours)) == (21, 24)
+    assert all(row["templow"] < row["temperature"] for row in forecast("daily", now))
+
+
+def test_the_picture_is_a_whole_png() -> None:
+    data = picture()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", data[16:24]) == (WIDTH, HEIGHT)
+    pixels, at = b"", 8
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        (checksum,) = struct.unpack(">I", data[at + 8 + length : at + 12 + length])
+        assert checksum == zlib.crc32(kind + body)
+        pixels += body if kind == b"IDAT" else b""
+        at += 12 + length
+    assert len(zlib.decompress(pixels)) == HEIGHT * (1 + 3 * WIDTH)

@@ -1,0 +1,133 @@
+"""Registered devices: who they are, and how they are told things."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.house import DemoHouse, Event
+from integrations.demo_home.phones import CONFIRM_WITHIN_S, Channel, NotConnectedError
+from integrations.demo_home.registration import WrongFormError, forget, register, webhook
+from tests.unit.integrations.demo_home.clocks import HandClock
+
+REGISTRATION = {
+    "app_id": "org.example.test",
+    "app_name": "Test",
+    "app_version": "1",
+    "device_name": "Kitchen Box!",
+    "device_id": "box-1",
+    "manufacturer": "Hearth",
+    "model": "test",
+    "os_name": "Linux",
+}
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+async def house(clock: HandClock) -> AsyncIterator[DemoHouse]:
+    async with asyncio.TaskGroup() as group:
+        house = DemoHouse(
+            FLOORS, AREAS, THINGS, clock=clock, spawn=lambda j: group.create_task(j), settle_s=0
+        )
+        yield house
+        house.stop()
+
+
+async def test_a_device_comes_with_its_entities_and_goes_with_them(house: DemoHouse) -> None:
+    events: list[Event] = []
+    house.listen_events(events.append)
+    phone = register(house, REGISTRATION, "somebody")
+    assert house.things["notify.kitchen_box"].device_id == phone.id
+    assert not house.things["notify.kitchen_box"].exposed
+    assert forget(house, phone.entry_id)
+    assert "notify.kitchen_box" not in house.things
+    assert house.phones.by_webhook(phone.webhook_id) is None
+    assert not forget(house, phone.entry_id)
+    actions = [(e.kind, e.data["action"]) for e in events if e.kind.startswith("device")]
+    assert actions == [("device_registry_updated", "create"), ("device_registry_updated", "remove")]
+
+
+async def test_one_that_was_forgotten_keeps_its_id_and_room(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    phone.area_id = "kitchen"
+    forget(house, phone.entry_id)
+    again = register(house, REGISTRATION, "somebody")
+    assert (again.id, again.area_id) == (phone.id, "kitchen")
+    assert again.webhook_id != phone.webhook_id
+
+
+async def test_one_that_is_still_here_becomes_another(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    phone.area_id = "kitchen"
+    again = register(house, REGISTRATION, "somebody")
+    assert again.id != phone.id
+    assert again.area_id is None
+    assert house.phones.all() == [again]
+    assert house.things["notify.kitchen_box"].device_id == again.id
+
+
+@pytest.mark.parametrize("missing", sorted(set(REGISTRATION) - {"device_id"}))
+async def test_a_registration_must_be_whole(house: DemoHouse, missing: str) -> None:
+    given = {key: value for key, value in REGISTRATION.items() if key != missing}
+    with pytest.raises(WrongFormError, match=f"required key not provided at '{missing}'"):
+        register(house, given, "somebody")
+    assert house.phones.all() == []
+
+
+async def test_the_secret_of_a_device_is_not_shown(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    assert phone.webhook_id not in repr(phone)
+
+
+async def test_the_webhook(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    events: list[Event] = []
+    house.listen_events(events.append)
+    assert webhook(house, phone, {"type": "get_config"})["hass_device_id"] == phone.id
+    told = webhook(
+        house, phone, {"type": "update_registration", "data": {"device_name": "Box", "app_id": "x"}}
+    )
+    assert (told["device_name"], told["app_id"]) == ("Box", "org.example.test")
+    assert house.get("notify.kitchen_box").attributes["friendly_name"] == "Box"
+    data = {"event_type": "hearth_test", "event_data": {"a": 1}}
+    assert webhook(house, phone, {"type": "fire_event", "data": data}) == {}
+    assert Event("hearth_test", {"a": 1}) in events
+    assert webhook(house, phone, []) == {}
+
+
+async def test_without_a_channel_nothing_can_be_pushed(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    with pytest.raises(NotConnectedError, match=r"Kitchen Box! is not connected"):
+        house.phones.push(phone, {"message": "hello"})
+
+
+async def test_an_unconfirmed_push_ends_the_channel(house: DemoHouse, clock: HandClock) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    pushes: list[dict[str, Any]] = []
+    house.phones.open(phone, Channel(pushes.append, True))
+    house.phones.push(phone, {"message": "one"})
+    await clock.go(CONFIRM_WITHIN_S - 1)
+    assert house.phones.confirm(phone, pushes[0]["hass_confirm_id"])
+    assert not house.phones.confirm(phone, pushes[0]["hass_confirm_id"])
+    await clock.go(CONFIRM_WITHIN_S)
+    house.phones.push(phone, {"message": "two"})
+    await clock.go(CONFIRM_WITHIN_S)
+    assert phone.channel is None
+
+
+async def test_an_old_channel_does_not_close_the_new_one(house: DemoHouse) -> None:
+    phone = register(house, REGISTRATION, "somebody")
+    first: list[dict[str, Any]] = []
+    second: list[dict[str, Any]] = []
+    old = Channel(first.append, False)
+    house.phones.open(phone, old)
+    house.phones.open(phone, Channel(second.append, False))
+    house.phones.close(phone, old)
+    house.phones.push(phone, {"message": "hello"})
+    assert (first, second) == ([], [{"message": "hello"}])

@@ -1,0 +1,214 @@
+"""Objects, lists, references and whole tools: what is declared of them, and what is lost."""
+
+from typing import Any
+
+import pytest
+
+from integrations.gemini.declarations import convert
+from tests.unit.integrations.gemini.declared import accepted, argument
+
+TEXT = {"type": "STRING"}
+RED = {**TEXT, "enum": ["red"]}
+SAID = "(said in the description)"
+ANY = "any value, given as text"
+FREE = "a free object, given as JSON text"
+DEEPER = "recursion: what is deeper is given as JSON text"
+DEFINITIONS: dict[str, Any] = {
+    "colour": {"enum": ["red"]},
+    "a/b": {"enum": ["red"]},
+    "a~b c": {"enum": ["red"]},
+    "anchored": {"$anchor": "here", "enum": ["red"]},
+    "named": {"$id": "colour.json", "enum": ["red"]},
+    "via": {"$ref": "#/$defs/colour", "description": "inner"},
+    "nothing": False,
+    "all": True,
+    "tree": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "child": {"$ref": "#/$defs/tree"}},
+    },
+    "list": {"type": "array", "items": {"$ref": "#/$defs/list"}},
+}
+
+REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("plain", {"$ref": "#/$defs/colour"}, RED, ()),
+    ("sibling", {"$ref": "#/$defs/colour", "description": "d"}, {**RED, "description": "d"}, ()),
+    ("outer description", {"$ref": "#/$defs/via", "description": "outer"},
+     {**RED, "description": "outer"}, ()),
+    ("through another", {"$ref": "#/$defs/via"}, {**RED, "description": "inner"}, ()),
+    ("a property", {"$ref": "#/properties/y"}, {"type": "BOOLEAN"}, ()),
+    ("into a list", {"$ref": "#/$defs/colour/enum/0"}, TEXT,
+     ("x: reference #/$defs/colour/enum/0", f"x: {ANY}")),
+    ("~1", {"$ref": "#/$defs/a~1b"}, RED, ()),
+    ("~0 and %20", {"$ref": "#/$defs/a~0b%20c"}, RED, ()),
+    ("$anchor", {"$ref": "#here"}, RED, ()),
+    ("$dynamicRef", {"$dynamicRef": "#here"}, RED, ()),
+    ("$id", {"$ref": "colour.json"}, RED, ()),
+    ("$id under the root's", {"$ref": "https://a.b/colour.json"}, RED, ()),
+    ("$id with a pointer", {"$ref": "https://a.b/root.json#/$defs/colour"}, RED, ()),
+    ("nowhere", {"$ref": "#/$defs/none"}, TEXT, ("x: reference #/$defs/none", f"x: {ANY}")),
+    ("remote", {"$ref": "https://example.org/s.json"}, TEXT,
+     ("x: reference https://example.org/s.json", f"x: {ANY}")),
+    ("no URL", {"$ref": "http://[/s.json"}, TEXT, ("x: reference http://[/s.json", f"x: {ANY}")),
+    ("of a wrong kind", {"$ref": 5}, TEXT, (f"x: {ANY}",)),
+    ("to false", {"$ref": "#/$defs/nothing"}, TEXT, ("x: it admits nothing", f"x: {ANY}")),
+    ("to true twice", {"$ref": "#/$defs/all", "properties": {"a": {"$ref": "#/$defs/all"}}},
+     {"type": "OBJECT", "properties": {"a": TEXT}}, (f"x.a: {ANY}",)),
+    ("to itself", {"$ref": "#/properties/x"}, {**TEXT, "description": "A value as JSON text."},
+     (f"x: {DEEPER}", f"x: {FREE}")),
+    ("recursive", {"$ref": "#/$defs/tree"},
+     {"type": "OBJECT", "properties": {
+         "name": TEXT,
+         "child": {**TEXT, "description": "An object as JSON text, with name, child."}}},
+     (f"x.child: {DEEPER}", f"x.child: {FREE}")),
+    ("recursive list", {"$ref": "#/$defs/list"},
+     {"type": "ARRAY", "items": {**TEXT, "description": "A list as JSON text."}},
+     (f"x[]: {DEEPER}", f"x[]: {FREE}")),
+]  # fmt: skip
+
+LISTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("without items", {"type": "array"}, {"items": TEXT}, (f"x[]: {ANY}",)),
+    ("items true", {"type": "array", "items": True}, {"items": TEXT}, (f"x[]: {ANY}",)),
+    ("items false", {"type": "array", "items": False}, {"items": TEXT},
+     ("x[]: it admits nothing", f"x[]: {ANY}")),
+    ("items of a wrong kind", {"type": "array", "items": "a"}, {"items": TEXT}, (f"x[]: {ANY}",)),
+    ("lengths", {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2.0},
+     {"items": TEXT, "minItems": 1, "maxItems": 2}, ()),
+    ("lengths of a wrong kind",
+     {"type": "array", "items": {"type": "string"}, "minItems": -1, "maxItems": "2"},
+     {"items": TEXT}, ()),
+    ("unique", {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+     {"items": TEXT, "description": "No two alike."}, (f"x: uniqueItems {SAID}",)),
+    ("contains", {"type": "array", "items": {"type": "string"}, "contains": {"const": "a"}},
+     {"items": TEXT}, ("x: contains",)),
+    ("tuple", {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}],
+               "items": False},
+     {"items": {"anyOf": [TEXT, {"type": "INTEGER"}]}, "maxItems": 2,
+      "description": "In this order: string, integer."},
+     (f"x: the places of a list {SAID}",)),
+    ("tuple of draft 7", {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}},
+     {"items": {"anyOf": [TEXT, {"type": "INTEGER"}]},
+      "description": "In this order: string, integer."},
+     (f"x: the places of a list {SAID}",)),
+    ("lists of lists", {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+     {"items": {"type": "ARRAY", "items": {"type": "INTEGER"}}}, ()),
+]  # fmt: skip
+
+INNER = {"a": {"type": "integer"}}
+OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
+    ("plain", {"type": "object", "properties": INNER, "required": ["a", "b", "a", 3, []]},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]}, ()),
+    ("missing type", {"properties": INNER},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}, ()),
+    ("closed", {"properties": INNER, "additionalProperties": False},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}, ()),
+    ("open", {"properties": INNER, "additionalProperties": {"type": "string"}},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}},
+     ("x: further entries, whose names are free",)),
+    ("patterns", {"properties": INNER, "patternProperties": {"^b": {}}},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}, ("x: patternProperties",)),
+    ("no properties", {"type": "object"},
+     {**TEXT, "description": "An object as JSON text."}, (f"x: {FREE}",)),
+    ("free", {"type": "object", "additionalProperties": True, "minProperties": 1},
+     {**TEXT, "description": "An object as JSON text. At least 1 entries."},
+     (f"x: minProperties {SAID}", f"x: {FREE}")),
+    ("properties of a wrong kind", {"type": "object", "properties": [1], "required": "a"},
+     {**TEXT, "description": "An object as JSON text."}, (f"x: {FREE}",)),
+    ("dependent", {"properties": INNER, "dependentRequired": {"a": ["b", "c"]}},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
+      "description": "With a also b, c."}, (f"x: dependentRequired {SAID}",)),
+    ("conditions", {"properties": INNER, "if": {}, "then": {"properties": {"c": INNER["a"]}},
+                    "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
+     {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "acb"}},
+     ("x: what holds on a condition",)),
+    ("allOf", {"allOf": [{"properties": INNER, "required": ["a"]},
+                         {"properties": {"a": {"minimum": 1}, "b": {"type": "string"}}}]},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER", "minimum": 1}, "b": TEXT},
+      "required": ["a"]}, ()),
+    ("anyOf of what is required",
+     {"properties": INNER, "anyOf": [{"required": ["a"]}, {"description": "or nothing"}]},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]},
+     ("x: any other value",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted", "losses"),
+    [case[1:] for case in (*REFERENCES, *OBJECTS)],
+    ids=[case[0] for case in (*REFERENCES, *OBJECTS)],
+)
+def test_references_and_objects(schema: Any, wanted: Any, losses: tuple[str, ...]) -> None:
+    properties = {"x": schema, "y": {"type": "boolean"}}
+    top = {"$id": "https://a.b/root.json", "$defs": DEFINITIONS, "properties": properties}
+    assert argument(schema, **top) == (wanted, losses)
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted", "losses"), [case[1:] for case in LISTS], ids=[case[0] for case in LISTS]
+)
+def test_lists(schema: Any, wanted: dict[str, Any], losses: tuple[str, ...]) -> None:
+    assert argument(schema) == ({"type": "ARRAY", **wanted}, losses)
+
+
+@pytest.mark.parametrize(
+    ("schema", "losses"),
+    [
+        ({}, ()),
+        ({"type": "object"}, ()),
+        ({"type": "object", "properties": {}, "additionalProperties": False}, ()),
+        ({"type": "object", "properties": None, "required": None}, ()),
+        ({"properties": {"a": False}}, ()),
+        ({"additionalProperties": {"type": "string"}}, ("all arguments, whose names are free",)),
+        ({"type": "string"}, ("all arguments, which are not an object",)),
+        (True, ()),
+        (False, ()),
+        (None, ()),
+        ([], ()),
+        ("x", ()),
+    ],
+)
+def test_no_arguments(schema: Any, losses: tuple[str, ...]) -> None:
+    declaration = accepted(convert("t", "d", schema))
+    assert (declaration.parameters, declaration.losses) == (None, losses)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_alternatives_of_the_whole_tool_are_offered_together(keyword: str) -> None:
+    by_name = {"properties": {"kind": {"const": "name"}, "name": {"type": "string"}}}
+    by_id = {"properties": {"kind": {"const": "id"}, "id": {"type": "integer"}}}
+    schema: dict[str, Any] = {
+        "properties": {"force": {"type": "boolean"}},
+        "required": ["force"],
+        keyword: [
+            {**by_name, "required": ["kind", "name"]},
+            {"$ref": "#/$defs/by_id"},
+        ],
+        "$defs": {"by_id": {**by_id, "required": ["kind", "id"]}},
+    }
+    declaration = accepted(convert("t", "", schema))
+    assert declaration.parameters == {
+        "type": "OBJECT",
+        "properties": {
+            "force": {"type": "BOOLEAN"},
+            "kind": {"type": "STRING", "enum": ["name", "id"]},
+            "name": TEXT,
+            "id": {"type": "INTEGER"},
+        },
+        "required": ["force", "kind"],
+    }
+    assert declaration.losses == ("that only some of the arguments go together",)
+
+
+def test_a_whole_tool_behind_a_reference() -> None:
+    schema = {"$ref": "#/$defs/arguments", "$defs": {"arguments": {"properties": INNER}}}
+    declaration = accepted(convert("t", "", schema))
+    assert declaration.parameters is not None
+    assert declaration.parameters["properties"] == {"a": {"type": "INTEGER"}}
+
+
+def test_too_many_arguments_lose_those_that_need_not_be_given() -> None:
+    properties = {f"p{n}": {"type": "integer"} for n in range(300)}
+    declaration = accepted(convert("t", "", {"properties": properties, "required": ["p299"]}))
+    assert declaration.parameters is not None
+    kept = list(declaration.parameters["properties"])
+    assert (len(kept), kept[0], kept[-1]) == (128, "p299", "p126")
+    assert declaration.losses == ("172 of 300 arguments",)

@@ -1,0 +1,131 @@
+"""A websocket that answers as Home Assistant does, from plain rows that a test may change."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from integrations.serving import serving
+
+Row = dict[str, Any]
+
+
+class FakeHome:
+    """One house. A command that nothing here knows is refused as Home Assistant refuses it."""
+
+    def __init__(self) -> None:
+        self.floors: list[Row] = []
+        self.areas: list[Row] = []
+        self.devices: list[Row] = []
+        self.entries: dict[str, Row] = {}
+        self.states: dict[str, Row] = {}
+        self.related: dict[str, Row] = {}
+        self.config: Row = {"state": "RUNNING"}
+        self.refused: set[str] = set()  # command types, or events of subscribe_events
+        self.asked: list[Row] = []  # every command
+        self.subscriptions: dict[int, Row] = {}  # of the newest connection, by id
+        self._socket: WebSocket | None = None
+        self._told = asyncio.Condition()
+
+    @asynccontextmanager
+    async def serve(self) -> AsyncIterator[str]:
+        """The URL while it answers."""
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._converse(WebSocket(scope, receive, send))
+
+        async with serving(app, "127.0.0.1", 0) as port:
+            yield f"http://127.0.0.1:{port}"
+
+    def entity(
+        self, entity_id: str, name: str = "", state: str = "on", *, entry: Row | None = None
+    ) -> None:
+        """Add an entity; without `entry` it has none in the registry."""
+        attributes = {"friendly_name": name or entity_id}
+        self.states[entity_id] = {
+            "entity_id": entity_id,
+            "state": state,
+            "attributes": attributes,
+            "last_updated": "2026-11-22T00:00:00",
+        }
+        if entry is not None:
+            self.entries[entity_id] = {"entity_id": entity_id, **entry}
+
+    def area(self, area_id: str, name: str, **more: Any) -> None:
+        """Add an area."""
+        self.areas.append({"area_id": area_id, "name": name, "aliases": [], **more})
+
+    async def tell(self, event_type: str, **data: Any) -> None:
+        """Send an event to who has subscribed to it."""
+        assert self._socket is not None
+        event = {"event_type": event_type, "data": data}
+        for number, wanted in list(self.subscriptions.items()):
+            if wanted.get("event_type", wanted["type"]) == event_type:
+                await self._socket.send_json({"id": number, "type": "event", "event": event})
+
+    async def heard(self, kind: str, times: int = 1) -> None:
+        """Wait until that command came so often."""
+        async with asyncio.timeout(5), self._told:
+            await self._told.wait_for(lambda: self.count(kind) >= times)
+
+    def count(self, kind: str) -> int:
+        """How often that command came."""
+        return sum(1 for message in self.asked if message["type"] == kind)
+
+    async def hang_up(self) -> None:
+        """End the connection."""
+        assert self._socket is not None
+        await self._socket.close()
+
+    async def _converse(self, socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_json({"type": "auth_required"})
+        await socket.receive_json()
+        await socket.send_json({"type": "auth_ok"})
+        self._socket, self.subscriptions = socket, {}
+        try:
+            while True:
+                await self._answer(socket, await socket.receive_json())
+        except (WebSocketDisconnect, RuntimeError):  # the latter: we hung up
+            return
+
+    async def _answer(self, socket: WebSocket, message: Row) -> None:
+        reply: Row = {"id": message["id"], "type": "result", "success": True}
+        event = message.get("event_type")
+        if message["type"] in self.refused or event in self.refused:
+            reply |= {"success": False, "error": {"code": "unauthorized", "message": "no"}}
+        else:
+            try:
+                reply["result"] = self._result(message)
+            except KeyError:
+                error = {"code": "unknown_command", "message": "Unknown command."}
+                reply |= {"success": False, "error": error}
+        await socket.send_json(reply)
+        async with self._told:
+            self.asked.append(message)
+            self._told.notify_all()
+
+    def _result(self, message: Row) -> Any:
+        kind = message["type"]
+        if kind in ("subscribe_events", "some/subscription"):
+            self.subscriptions[message["id"]] = message
+            return None
+        if kind == "unsubscribe_events":
+            del self.subscriptions[message["subscription"]]
+            return None
+        if kind == "search/related":
+            return self.related[message["item_id"]]
+        if kind == "config/entity_registry/get_entries":
+            return {name: self.entries.get(name) for name in message["entity_ids"]}
+        answers: Mapping[str, Any] = {
+            "get_states": list(self.states.values()),
+            "get_config": self.config,
+            "config/floor_registry/list": self.floors,
+            "config/area_registry/list": self.areas,
+            "config/device_registry/list": self.devices,
+            "config/entity_registry/list": list(self.entries.values()),
+        }
+        return answers[kind]

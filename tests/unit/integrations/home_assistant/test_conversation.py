@@ -1,0 +1,202 @@
+"""The home's conversation engine: what its answers are read as, and what is asked of it."""
+
+from typing import Any
+
+import pytest
+
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.conversation import AGENT, Conversation, Recognized, Reply
+from integrations.home_assistant.websocket import CommandRefused, Unanswered
+
+# As Home Assistant 2026.11.0 answered.
+LIGHTS = {
+    "intent": {"name": "HassTurnOn"},
+    "slots": {"name": "kitchen lights"},
+    "details": {
+        "name": {"name": "name", "value": "Kitchen Lights", "text": "kitchen lights"},
+    },
+    "targets": {"light.kitchen_lights": {"matched": True}},
+    "match": True,
+    "sentence_template": "<turn> on [<the>] {name}",
+    "unmatched_slots": {},
+    "source": "builtin",
+}
+TRIGGER = {"match": True, "source": "trigger", "sentence_template": "activate party mode"}
+GUESS = {
+    **LIGHTS,
+    "match": False,
+    "slots": {},
+    "details": {},
+    "targets": {},
+    "unmatched_slots": {"name": "a joke"},
+}
+DONE = {
+    "response": {
+        "speech": {"plain": {"speech": "Turned on the light", "extra_data": None}},
+        "card": {},
+        "language": "en",
+        "response_type": "action_done",
+        "data": {
+            "success": [
+                {"name": "Kitchen", "type": "area", "id": "kitchen"},
+                {"name": "Kitchen Lights", "type": "entity", "id": "light.kitchen_lights"},
+            ],
+            "failed": [{"name": "Old Lamp", "type": "entity", "id": "light.old"}],
+        },
+    },
+    "conversation_id": "01M80RMTTHYJ5WRT2W7HP2BH7R",
+    "continue_conversation": False,
+}
+NOT_FOUND = {
+    "response": {
+        "speech": {"plain": {"speech": "Sorry, I am not aware of any device called a joke"}},
+        "response_type": "error",
+        "data": {"code": "no_valid_targets"},
+    },
+    "conversation_id": "01M80RMTTQ94YTC6BDZ4Y894VY",
+}
+
+
+class Home:
+    """Answers each command by the next row; one too many fails."""
+
+    def __init__(self, *answers: Any, connected: bool = True) -> None:
+        self._answers = list(answers)
+        self.connected = connected
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        self.asked.append((kind, fields))
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        (
+            LIGHTS,
+            Recognized(
+                "x",
+                "builtin",
+                "HassTurnOn",
+                {"name": "Kitchen Lights"},
+                ("light.kitchen_lights",),
+            ),
+        ),
+        (TRIGGER, Recognized("x", "trigger")),
+        (
+            {**LIGHTS, "source": "custom"},
+            Recognized(
+                "x",
+                "custom",
+                "HassTurnOn",
+                {"name": "Kitchen Lights"},
+                ("light.kitchen_lights",),
+            ),
+        ),
+        (
+            {"intent": {"name": "HassNevermind"}, "match": True},
+            Recognized("x", "builtin", "HassNevermind"),
+        ),
+        (GUESS, None),
+        (None, None),
+    ],
+)
+async def test_what_a_sentence_would_do(row: Any, found: Recognized | None) -> None:
+    home = Home({"results": [row]})
+    assert await Conversation(home, lambda: "box").recognize(["x"], "en") == found
+    assert home.asked == [
+        (
+            "conversation/agent/homeassistant/debug",
+            {"sentences": ["x"], "language": "en", "device_id": "box"},
+        )
+    ]
+
+
+async def test_the_first_of_several_that_is_known() -> None:
+    conversation = Conversation(Home({"results": [GUESS, TRIGGER]}))
+    assert await conversation.recognize(["a", "b"], "en") == Recognized("b", "trigger")
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, {"results": []}, {"results": [{"match": True}]}])
+async def test_an_unknown_form_is_no_match(answer: Any) -> None:
+    with pytest.raises(Unavailable):
+        await Conversation(Home(answer)).recognize(["x"], "en")
+
+
+@pytest.mark.parametrize(
+    ("answer", "offered"),
+    [
+        ({"results": []}, True),
+        (CommandRefused("No.", "unknown_command"), False),
+        (CommandRefused("No.", "unknown_error"), True),
+        (Unavailable("It is gone."), None),
+    ],
+)
+async def test_whether_it_can_be_asked(answer: Any, offered: bool | None) -> None:
+    assert await Conversation(Home(answer)).offered() is offered
+
+
+async def test_a_home_that_is_away_is_not_asked() -> None:
+    assert await Conversation(Home(connected=False)).offered() is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        (
+            DONE,
+            Reply(
+                "Turned on the light",
+                "action_done",
+                succeeded=("light.kitchen_lights",),
+                failed=("Old Lamp",),
+            ),
+        ),
+        (
+            NOT_FOUND,
+            Reply("Sorry, I am not aware of any device called a joke", "error", "no_valid_targets"),
+        ),
+        ({}, Reply("", "")),
+        (None, Reply("", "")),
+        ({"response": {"speech": [], "data": {"success": "yes"}}}, Reply("", "")),
+    ],
+)
+async def test_what_it_answered(answer: Any, reply: Reply) -> None:
+    assert await Conversation(Home(answer)).process("x", "en") == reply
+
+
+async def test_only_the_built_in_agent_is_ever_asked() -> None:
+    home = Home(DONE)
+    await Conversation(home, lambda: "box").process("lights on", "en")
+    ((kind, fields),) = home.asked
+    assert kind == "conversation/process"
+    assert fields == {
+        "text": "lights on",
+        "language": "en",
+        "agent_id": AGENT,
+        "conversation_id": None,
+        "device_id": "box",
+    }
+
+
+async def test_a_conversation_goes_on_for_five_minutes() -> None:
+    now = 1000.0
+    home = Home(DONE, DONE, DONE)
+    conversation = Conversation(home, monotonic=lambda: now)
+    await conversation.process("one", "en")
+    now += 299
+    await conversation.process("two", "en")
+    now += 301
+    await conversation.process("three", "en")
+    kept = [fields["conversation_id"] for _, fields in home.asked]
+    assert kept == [None, DONE["conversation_id"], None]
+
+
+@pytest.mark.parametrize("error", [Unanswered("Lost.", timed_out=False), Unavailable("Away.")])
+async def test_what_goes_wrong_is_told_as_it_is(error: IntegrationError) -> None:
+    with pytest.raises(type(error)):
+        await Conversation(Home(error)).process("x", "en")

@@ -1,0 +1,187 @@
+"""Registering: what is sent, and what each answer of Home Assistant means."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.home_assistant import mobile_app
+from integrations.home_assistant.mobile_app import Address, Appearance
+from integrations.serving import serving
+
+LOOKS = Appearance("Voice Kitchen", "1.0")
+HOOK = "5ec3e7" * 10
+
+
+class House:
+    """Answers REST as it is told, and keeps what came."""
+
+    def __init__(self, status: int, body: str, config_status: int = 200) -> None:
+        self.answer = (status, body)
+        self.config_status = config_status
+        self.came: list[tuple[str, str, str, Any]] = []  # method, path, authorization, body
+
+    async def device(self, request: Request) -> Response:
+        body = await request.body()
+        self.came.append(
+            (
+                request.method,
+                request.url.path,
+                request.headers["authorization"],
+                json.loads(body) if body else None,
+            )
+        )
+        status, text = self.answer
+        return PlainTextResponse(text, status)
+
+    async def config(self, request: Request) -> Response:
+        told = {
+            "version": "2026.11.0",
+            "state": "RUNNING",
+            "location_name": "Home",
+            "components": ["mobile_app"],
+        }
+        return PlainTextResponse(json.dumps(told), self.config_status)
+
+
+@asynccontextmanager
+async def answering(house: House) -> AsyncIterator[Address]:
+    routes = [
+        Route("/api/config", house.config),
+        Route("/api/{path:path}", house.device, methods=["POST", "DELETE"]),
+    ]
+    async with serving(Starlette(routes=routes), "127.0.0.1", 0) as port:
+        yield Address(f"http://127.0.0.1:{port}", "token")
+
+
+async def test_it_says_who_it_is_and_gets_a_secret() -> None:
+    house = House(201, json.dumps({"webhook_id": HOOK}))
+    async with answering(house) as address:
+        assert await mobile_app.register(address, "ours", LOOKS) == HOOK
+    ((method, path, authorization, body),) = house.came
+    assert (method, path) == ("POST", "/api/mobile_app/registrations")
+    assert authorization == "Bearer token"
+    assert body["device_id"] == "ours"
+    assert body["device_name"] == "Voice Kitchen"
+    assert body["app_data"] == {"push_websocket_channel": True}
+    assert body["supports_encryption"] is False
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "config_status", "kind"),
+    [
+        (404, "404: Not Found", 200, Misconfigured),
+        (401, "401: Unauthorized", 401, SignInAgain),
+        (500, "oops", 200, Unavailable),
+        (400, "no", 200, Refused),
+        (201, "no JSON", 200, Unavailable),
+        (201, "[]", 200, Unavailable),
+    ],
+)
+async def test_what_a_registration_may_be_answered(
+    status: int, body: str, config_status: int, kind: type[IntegrationError]
+) -> None:
+    async with answering(House(status, body, config_status)) as address:
+        with pytest.raises(kind):
+            await mobile_app.register(address, "ours", LOOKS)
+
+
+async def test_a_house_that_is_away() -> None:
+    with pytest.raises(Unavailable, match=r"home_assistant\.url"):
+        await mobile_app.register(Address("http://127.0.0.1:9", "token"), "ours", LOOKS)
+
+
+async def test_removing_an_entry() -> None:
+    house = House(200, "{}")
+    async with answering(house) as address:
+        await mobile_app.remove_entry(address, "entry")
+        assert house.came[0][:2] == ("DELETE", "/api/config/config_entries/entry/entry")
+        house.answer = (404, "gone already")
+        await mobile_app.remove_entry(address, "entry")
+        house.answer = (401, "401: Unauthorized")
+        with pytest.raises(Refused, match="administrator"):
+            await mobile_app.remove_entry(address, "entry")
+        house.answer = (400, "no")
+        with pytest.raises(Refused):
+            await mobile_app.remove_entry(address, "entry")
+
+
+class Answers:
+    """One command, answered as it is told."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.came: list[tuple[str, dict[str, Any]]] = []
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        self.came.append((kind, fields))
+        return self.answer
+
+
+def reply(told: Any, status: int = 200) -> dict[str, Any]:
+    return {"status": status, "body": told if told is None else json.dumps(told)}
+
+
+async def test_a_living_registration_tells_its_device() -> None:
+    home = Answers(reply({"hass_device_id": "d", "instance_id": "i"}))
+    found = await mobile_app.look(home, HOOK)
+    assert found == mobile_app.Registered("d", "i")
+    ((kind, fields),) = home.came
+    assert kind == "webhook/handle"
+    assert (fields["webhook_id"], fields["method"]) == (HOOK, "POST")
+    assert json.loads(fields["body"])["type"] == "get_config"
+
+
+@pytest.mark.parametrize("answer", [reply(None), reply("", 410), reply({}, 410)])
+async def test_nobody_behind_the_webhook(answer: dict[str, Any]) -> None:
+    assert await mobile_app.look(Answers(answer), HOOK) is None
+
+
+async def test_an_older_release_does_not_tell_its_instance() -> None:
+    found = await mobile_app.look(Answers(reply({"hass_device_id": "d"})), HOOK)
+    assert found == mobile_app.Registered("d", "")
+
+
+@pytest.mark.parametrize(
+    "answer", [None, {}, reply({}), reply([1]), {"status": 200, "body": "{"}, reply({}, 400)]
+)
+async def test_an_odd_answer_is_no_verdict(answer: Any) -> None:
+    """Least of all that the registration is gone."""
+    with pytest.raises((Unavailable, Refused)) as caught:
+        await mobile_app.look(Answers(answer), HOOK)
+    assert HOOK not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [None, [{}], [{"identifiers": 5}], "no"])
+async def test_an_odd_registry_is_no_verdict(rows: Any) -> None:
+    with pytest.raises(Unavailable):
+        await mobile_app.find_device(Answers(rows), "ours")
+
+
+async def test_our_device_among_others() -> None:
+    rows = [
+        {"id": "a", "identifiers": [["mobile_app", "another"], ["hue", 1, 2]]},
+        {
+            "id": "b",
+            "identifiers": [["mobile_app", "ours"]],
+            "name": "Voice",
+            "name_by_user": "My voice",
+            "area_id": "kitchen",
+            "disabled_by": None,
+            "config_entries": ["e"],
+        },
+    ]
+    found = await mobile_app.find_device(Answers(rows), "ours")
+    assert found == mobile_app.Device("b", "My voice", "kitchen", False, ("e",))
+    assert await mobile_app.find_device(Answers(rows), "nobody") is None
+
+
+def test_the_token_is_not_shown() -> None:
+    assert "secret" not in repr(Address("http://ha", "secret"))
