@@ -14,6 +14,7 @@ from assistant.journal.records import new_id
 from assistant.minds import open_minds
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
+from assistant.tools.watch import Watch
 from assistant.turn.ear import Ear
 from assistant.turn.language import Languages
 from assistant.turn.live import Performers
@@ -80,6 +81,9 @@ async def open_app(
         )
         works.serve(minds, runner, log)
         await stack.enter_async_context(runner)
+        if resident:
+            watch = Watch(bridge.home, bridge.catalogue, runner.announce)
+            bridge.tools.on_outcome = (await stack.enter_async_context(watch)).follow
         if resident and bridge.demo is None:
             await _be_a_device(stack, settings, bridge, runner, mouth, clock)
         yield App(settings, bridge, runner, log, minds.notices)

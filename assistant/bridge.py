@@ -15,8 +15,9 @@ from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
-from assistant.tools.policy import Rulings
+from assistant.tools.scripts import ask_selectors
 from assistant.tools.toolbox import Toolbox
+from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError
 from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
@@ -68,7 +69,7 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             from integrations.demo_home.server import DemoHome
 
             demo = await stack.enter_async_context(DemoHome())
-            url, token = demo.url, demo.token
+            url, token = demo.url, demo.person_token
         store = await stack.enter_async_context(Store(settings.database, clock))
         tls = (settings.home_assistant.verify_tls, settings.home_assistant.ca_file)
         home = await stack.enter_async_context(HomeAssistant(url, token, *tls))
@@ -84,7 +85,15 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         engine = Conversation(home, lambda: device.device_id or None)
         rulings = Rulings(settings.policy.costly, settings.policy.secure)
         tools = Toolbox(
-            hub, home, store, catalogue, clock, area=area, engine=engine, rulings=rulings
+            hub,
+            home,
+            store,
+            catalogue,
+            clock,
+            area=area,
+            engine=engine,
+            rulings=rulings,
+            ask_selectors=partial(ask_selectors, home.command),
         )
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
         cameras = Cameras(url, token, *tls)

@@ -10,9 +10,9 @@ from assistant.tools.intents import INTENTS
 from assistant.tools.menu import MenuEntry
 from assistant.tools.nearest import nearest_in_house
 from assistant.tools.outcome import Status, Tier, ToolOutcome
-from assistant.tools.policy import Verdict
 from assistant.tools.sentences import Sentences
 from assistant.tools.spread import spread
+from assistant.tools.verdict import Verdict
 from assistant.tools.verify import Finding, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House

@@ -82,6 +82,15 @@ _NOTE = Intent(Action.NOTE, by_target=False)
 _READ = Intent(Action.READ, by_target=False)
 _LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
 
+# Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
+# (bare, with the domain in the name) to 2026.11.
+READINGS = frozenset(
+    {
+        *("GetDateTime", "GetLiveContext", "HassTimerStatus", "calendar_get_events", "get_events"),
+        *("get_items", "todo_get_items"),
+    }
+)
+
 INTENTS: dict[str, Intent] = {
     "HassTurnOn": Intent(Action.ON, classes=_SWITCHED),
     "HassTurnOff": Intent(Action.OFF, classes=_SWITCHED),

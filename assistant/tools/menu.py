@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
-from assistant.tools.intents import INTENTS, Action, suffix
+from assistant.tools.intents import INTENTS, READINGS, Action, suffix
 from assistant.tools.outcome import Tier
 from assistant.tools.ranking import left_out
 from integrations.gemini.declarations import Declaration, convert
@@ -185,7 +185,7 @@ def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
 
 def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
     """The tier as far as the tool alone tells; what a call touches may raise it."""
-    if spec.trust == "trusted" and tool.read_only:
+    if tool.read_only and _is_believed_to_read(tool, spec):
         return Tier.READ, "read-only"
     if tool.name in spec.allow:
         return Tier.COMFORT, "allow"
@@ -195,6 +195,17 @@ def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
     if intent.action is Action.START:
         return Tier.COSTLY, "runs-on"
     return Tier.COMFORT, "by-target"
+
+
+def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
+    """Of the home only what is known to stay within what is exposed.
+
+    The merged tools of `/api/mcp` (Home Assistant 2026.10) are read-only too where they show the
+    log, every state or the result of any template.
+    """
+    if spec.home_assistant:
+        return suffix(tool.name) in READINGS
+    return spec.trust == "trusted"
 
 
 def is_script(name: str) -> bool:

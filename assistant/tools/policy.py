@@ -5,14 +5,14 @@ is denied unless its tier is let through; the rest is allowed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.tools.call import SentenceMatch
 from assistant.tools.gates import entity_or_guess, gate, is_costly, is_harmless
 from assistant.tools.heard import place
 from assistant.tools.intents import INTENTS, LATER, Action, Intent, suffix
-from assistant.tools.mend import Change, Mended, mend
+from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry, is_script
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import (
@@ -27,45 +27,12 @@ from assistant.tools.resolve import (
     listed,
     reach,
 )
+from assistant.tools.verdict import STRICT, Rulings, Verdict
 from integrations.home_assistant.house import House
 
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "later"})
-
-
-@dataclass(frozen=True, slots=True)
-class Rulings:
-    """What the settings say of a tier: "allow" lets it run, everything else does not."""
-
-    costly: str = "confirm"  # `policy.costly`
-    secure: str = "confirm"  # `policy.secure`
-
-    def allows(self, tier: Tier) -> bool:
-        """Whether a call of this tier may run where something in it is gated."""
-        if tier is Tier.SECURE:
-            return self.secure == "allow"
-        return tier is Tier.COSTLY and self.costly == "allow"
-
-
-STRICT = Rulings()
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is decided about one call, and why."""
-
-    decision: Decision
-    tier: Tier
-    rule: str
-    arguments: Mapping[str, Any]  # as to be sent, possibly mended and narrowed
-    entities: tuple[str, ...] = ()  # what the call itself would touch
-    effects: tuple[str, ...] = ()  # what follows from that: members of groups and scenes
-    narrowed: bool = False
-    key: str = ""  # of the sentence in the catalogue; empty where allowed
-    values: Mapping[str, str] = field(default_factory=dict)  # its fields
-    mended: tuple[Change, ...] = ()  # arguments that were not as the house has them
-    options: tuple[str, ...] = ()  # what may have been meant, where that is not known
 
 
 def judge(
@@ -354,6 +321,11 @@ def _denied(
         key=f"policy.{rule}",
         values=values,
     )
+
+
+def is_script_tool(entry: MenuEntry, house: House) -> bool:
+    """Whether this tool is someone's script."""
+    return _script_behind(entry, house) is not None
 
 
 def _script_behind(entry: MenuEntry, house: House) -> str | None:

@@ -6,8 +6,8 @@ from typing import Protocol
 from assistant.tools.answer import Answer
 from assistant.tools.call import SentenceMatch
 from assistant.tools.outcome import Status, Tier, ToolOutcome
-from assistant.tools.policy import Verdict
 from assistant.tools.sentences import Sentences
+from assistant.tools.verdict import Verdict
 from assistant.tools.verify import GLANCE_S, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Reply

@@ -9,19 +9,20 @@ from typing import Any, Protocol
 from assistant.clock import Clock
 from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.arguments import fit
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.execute import Executor
 from assistant.tools.hub import Hub
+from assistant.tools.intents import INTENTS, suffix
+from assistant.tools.judging import AskSelectors, Judge, Misfit, refused
 from assistant.tools.ledger import Entry, Ledger, Mutation
-from assistant.tools.menu import Menu, MenuEntry, build_menu
+from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.policy import STRICT, Rulings, Verdict, judge, judge_sentence
 from assistant.tools.saying import NAME, Engine, Saying
 from assistant.tools.sentences import Sentences
+from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.verify import WAIT_S, LivePicture
 from integrations.mcp.servers import HOME_ASSISTANT
 
@@ -83,21 +84,24 @@ class Toolbox:
         wait_s: float = WAIT_S,
         engine: Engine | None = None,
         rulings: Rulings = STRICT,
+        ask_selectors: AskSelectors | None = None,
     ) -> None:
-        """`area`: the room that this box stands in; `wait_s`: how long a change is waited for;
-        `engine`: what sentences are said to; `rulings`: those of the settings."""
+        """`wait_s`: how long a change is waited for; `engine`: what sentences are said to; the
+        others as in `judging.Judge`."""
         self._hub = hub
         self._home = home
         self._journal = journal
         self._catalogue = catalogue
         self._clock = clock
-        self._area = area
-        self._rulings = rulings
+        self._judge = Judge(home, area, rulings, ask_selectors)
         self._executor = Executor(hub, home, wait_s)
         self._saying = Saying(engine, home, wait_s) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
+        self._menus = MenuKeeper()
         self._ledger = Ledger()
+        # Told of each call that was sent, with the turn's language; it must not block.
+        self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
 
     def offer(self, *built_in: BuiltIn) -> None:
         """Add tools of Hearth's own. Their names must be new."""
@@ -107,12 +111,21 @@ class Toolbox:
     @property
     def current_menu(self) -> Menu:
         """The menu as last listed; before the first listing Hearth's own tools alone."""
-        return self._menu or build_menu((), {}, self._built_in)
+        return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
-        """List all servers anew. A server that does not answer has no tools; nothing is raised."""
-        self._menu = build_menu(await self._hub.tools(), self._hub.servers, self._built_in)
+        """List all servers anew. A server that does not answer has no tools; nothing is raised.
+
+        The very same menu again while nothing about the tools has changed.
+        """
+        tools = await self._hub.tools()
+        self._menu = self._menus.menu(tools, self._hub.servers, self._own())
+        await self._judge.learn(self._menu)
         return self._menu
+
+    def _own(self) -> tuple[BuiltIn, ...]:
+        """Hearth's own tools that are of use in this house."""
+        return tuple(tool for tool in self._built_in if tool.needed())
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
         """The turn's calls with a tier above READ that were sent, in the order of sending.
@@ -160,30 +173,12 @@ class Toolbox:
         entry = (self._menu or await self.menu()).find(name)
         if entry is None:
             return None
-        fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
-        return entry, self._judge(entry, fitted.arguments, heard)
+        verdict = self._judge.call(entry, arguments, heard)
+        return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
         """Whether this sentence may be said to the home's engine; nothing is run."""
-        return self._judge_sentence(match, heard).decision is Decision.ALLOWED
-
-    def _judge_sentence(self, match: SentenceMatch, heard: str | None) -> Verdict:
-        home = self._home
-        return judge_sentence(
-            match, home.house, heard, self._area, live=home.connected, rulings=self._rulings
-        )
-
-    def _judge(self, entry: MenuEntry, arguments: Mapping[str, Any], heard: str | None) -> Verdict:
-        home = self._home
-        return judge(
-            entry,
-            arguments,
-            home.house,
-            heard,
-            self._area,
-            live=home.connected,
-            rulings=self._rulings,
-        )
+        return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
     async def _run(self, request: _Request) -> ToolOutcome:
         call, sentences = request.call, request.sentences
@@ -192,44 +187,64 @@ class Toolbox:
         # Listed anew for a name that is not there: the house may have been away the last time.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
-            names = [offered.declaration.name for offered in self.current_menu.offered()]
-            near = nearest(call.name, names)
-            sentence = sentences.with_options("tools.unknown", near, name=call.name)
-            return await self._not_run(request, None, dict(call.arguments), sentence, options=near)
-        fitted = fit(entry.tool.input_schema, call.arguments, entry.declaration.renamed)
-        if fitted.problem:
-            unsaid = [option for option in fitted.options if option not in fitted.problem]
-            sentence = sentences.with_options("tools.bad_argument", unsaid, problem=fitted.problem)
-            refused = self._not_run(
-                request,
-                _way(entry),
-                fitted.arguments,
-                sentence,
-                retryable=True,
-                options=fitted.options,
-            )
-            return await refused
-        verdict = self._judge(entry, fitted.arguments, request.heard)
+            return await self._unknown(request)
+        verdict = self._judge.call(entry, call.arguments, request.heard)
+        if isinstance(verdict, Misfit):
+            return await self._misfit(request, entry, verdict)
         if verdict.decision is not Decision.ALLOWED:
-            meant = verdict.options
-            if verdict.rule == "unseen" and not meant:
-                meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
-            sentence = sentences.say(verdict.key, **verdict.values)
-            unsaid = [option for option in meant if option not in sentence]
-            sentence = sentences.with_options(verdict.key, unsaid, **verdict.values)
-            arguments = dict(verdict.arguments)
-            return await self._not_run(
-                request, _way(entry), arguments, sentence, verdict, options=meant
-            )
+            return await self._denied(request, entry, verdict)
 
         def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
             return self._executor.run(entry, verdict, outcome, sentences, _for_built_in(request))
 
         return await self._execute(request, _way(entry), verdict, run)
 
+    async def _unknown(self, request: _Request) -> ToolOutcome:
+        """A tool that there is not; or it is the home's, and the home is away."""
+        call, sentences = request.call, request.sentences
+        names = [offered.declaration.name for offered in self.current_menu.offered()]
+        near = nearest(call.name, names)
+        away = not near and not self._home.connected and suffix(call.name) in INTENTS
+        sentence = (
+            sentences.say("tools.unreachable")
+            if away
+            else sentences.with_options("tools.unknown", near, name=call.name)
+        )
+        return await self._not_run(
+            request, None, dict(call.arguments), sentence, retryable=away, options=near
+        )
+
+    async def _misfit(self, request: _Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
+        """A correction for the model."""
+        unsaid = [option for option in misfit.options if option not in misfit.problem]
+        sentence = request.sentences.with_options(
+            "tools.bad_argument", unsaid, problem=misfit.problem
+        )
+        return await self._not_run(
+            request,
+            _way(entry),
+            misfit.arguments,
+            sentence,
+            retryable=True,
+            options=misfit.options,
+        )
+
+    async def _denied(self, request: _Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
+        """What the policy does not let through, and what may have been meant instead."""
+        meant = verdict.options
+        if verdict.rule == "unseen" and not meant:
+            meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
+        said = request.sentences.say(verdict.key, **verdict.values)
+        unsaid = [option for option in meant if option not in said]
+        sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
+        arguments = dict(verdict.arguments)
+        return await self._not_run(
+            request, _way(entry), arguments, sentence, verdict, options=meant
+        )
+
     async def _say(self, request: _Request, match: SentenceMatch) -> ToolOutcome:
         """A sentence for the home's own engine, judged by what it would touch."""
-        verdict = self._judge_sentence(match, request.heard)
+        verdict = self._judge.sentence(match, request.heard)
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         verdict = replace(verdict, arguments=arguments)
@@ -277,6 +292,7 @@ class Toolbox:
             outcome = replace(outcome, ms=self._elapsed_ms(request))
             request.entry.sent = outcome
             await asyncio.shield(self._write_down(request, outcome))
+        self.on_outcome(outcome, request.language)
         return outcome
 
     async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:

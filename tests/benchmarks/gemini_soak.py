@@ -27,7 +27,7 @@ CALLS_EVERY = 3
 DROPS_EVERY = 37  # amid the answer
 GOES_EVERY = 41
 BREAKS_EVERY = 53  # the connection, between two turns
-STATE = Call("homeassistant__GetLiveContext")
+STATE = Call("GetLiveContext")
 # Of a hundred turns, once what is bounded has filled, such as the ledger of calls. One turn's sound
 # that is kept every time would be 6,400.
 GROWTH_KB = 200.0

@@ -123,7 +123,7 @@ def test_ask(text: str, tools: list[str], words: str, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    "text", ["unlock the front door", "open the garage door", "run movie night"]
+    "text", ["unlock the front door", "open the garage door", "run welcome home"]
 )
 def test_what_opens_or_is_unknown_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", text, "--json"]) == 0

@@ -49,7 +49,7 @@ HEARD = Hear(ASKED, language="en-GB")
 SAID = "The office lights are on."
 ON = Say(SAID)
 SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), ON, Done()]
-LOOK = Call("homeassistant__GetLiveContext", {"area": "office"})
+LOOK = Call("GetLiveContext", {"area": "office"})
 LOST = f"{OFFICE_ON} Then I lost the connection."
 BROKEN: list[Step] = [Drop(), Close(1011, "Internal error encountered.")]
 by_drop_and_1011 = pytest.mark.parametrize("broken", BROKEN, ids=["dropped", "1011"])

@@ -179,7 +179,7 @@ QUESTION = {"question": "Which light costs the most?"}
 
 async def test_thinking_longer_is_answered_in_the_turn(tmp_path: Path) -> None:
     think = Call("think_longer", QUESTION, answer=lambda told: "desk lamp" in told["data"])
-    look = Call("homeassistant__GetLiveContext", {"area": "Office"})
+    look = Call("GetLiveContext", {"area": "Office"})
     service = GeminiSimulator(
         [Turn("text", [think, Say("The desk lamp."), Done()])],
         once=[OnceTurn([look, Say("It is the desk lamp."), Done()])],

@@ -77,7 +77,7 @@ async def test_calls_that_come_together_are_all_answered(tmp_path: Path) -> None
         CallTogether(
             Call(TURN_ON, KITCHEN, answer={"status": "done"}),
             Call(TURN_ON, OFFICE, answer={"status": "done"}),
-            Call("homeassistant__GetLiveContext", {"area": "kitchen"}),
+            Call("GetLiveContext", {"area": "kitchen"}),
         ),
         Say("Both are on."),
         Done(),
@@ -92,7 +92,7 @@ async def test_calls_that_come_together_are_all_answered(tmp_path: Path) -> None
 
 async def test_a_chain_of_three_rounds(tmp_path: Path) -> None:
     steps = [
-        Call("homeassistant__GetLiveContext", {"area": "office"}),
+        Call("GetLiveContext", {"area": "office"}),
         Call(TURN_ON, OFFICE, answer={"status": "done"}),
         Call("light__HassLightSet", {"area": "kitchen", "brightness": 30}),
         Say("All done."),
@@ -227,7 +227,7 @@ async def test_a_model_that_announces_acts_and_then_says_nothing(tmp_path: Path)
 
 
 async def test_a_model_that_only_looks_and_says_nothing_is_asked_again(tmp_path: Path) -> None:
-    look = Call("homeassistant__GetLiveContext", {"area": "office"})
+    look = Call("GetLiveContext", {"area": "office"})
     service = GeminiSimulator(
         [Turn("text", [look, Done()]), Turn("text", [look, Say("It is dark."), Done()])]
     )

@@ -8,7 +8,8 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.outcome import Decision
-from assistant.tools.policy import Rulings, judge, wants_words
+from assistant.tools.policy import judge, wants_words
+from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, ServerSpec
 

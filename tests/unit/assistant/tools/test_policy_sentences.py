@@ -8,7 +8,8 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch
 from assistant.tools.outcome import Decision
-from assistant.tools.policy import Rulings, judge_sentence
+from assistant.tools.policy import judge_sentence
+from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House
 
 LIGHTS = ("light.kitchen", "light.lamp_living", "light.lamp_bed", "light.hall")

@@ -12,9 +12,9 @@ from assistant.clock import SystemClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.policy import Rulings
 from assistant.tools.saying import NAME
 from assistant.tools.toolbox import Toolbox
+from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
 from integrations.home_assistant.conversation import Reply

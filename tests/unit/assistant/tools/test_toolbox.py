@@ -11,6 +11,7 @@ import pytest
 from assistant.clock import SystemClock
 from assistant.journal.records import CallRecord, StoreError
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.toolbox import Toolbox
@@ -368,3 +369,42 @@ async def test_what_partly_failed_is_not_called_done(house: House) -> None:
     assert outcome.status is Status.FAILED
     assert "Ceiling fan" in outcome.sentence
     assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence
+
+
+async def test_what_was_sent_is_told_to_whoever_watches(house: House) -> None:
+    told: list[tuple[str, str]] = []
+    house.box.on_outcome = lambda outcome, language: told.append((outcome.name, language))
+    await house.do("HassTurnOn", {"name": "Kitchen light"}, language="es")
+    await house.do("HassTurnOff", {"name": "Front door"})  # refused, so never sent
+    assert told == [("intent__HassTurnOn", "es")]
+
+
+async def test_the_menu_is_the_very_same_while_nothing_changes(house: House) -> None:
+    assert await house.box.menu() is await house.box.menu()
+
+
+async def test_a_tool_that_this_house_has_no_use_for_is_not_offered(house: House) -> None:
+    here = False
+    tool = date_and_time(SystemClock(), Catalogue())
+    house.box.offer(replace(tool, name="look_at_camera", needed=lambda: here))
+    assert (await house.box.menu()).find("look_at_camera") is None
+    here = True
+    assert (await house.box.menu()).find("look_at_camera") is not None
+
+
+async def test_three_things_in_one_breath_are_three_items(house: House) -> None:
+    before = int(house.state("todo.shopping_list"))
+    outcome = await house.do(
+        "HassListAddItem", {"item": "milk, eggs and bread", "name": "Shopping list"}
+    )
+    assert outcome.status is Status.DONE
+    assert int(house.state("todo.shopping_list")) == before + 3
+
+
+async def test_a_broadcast_that_nobody_took_is_not_called_done(
+    house: House,
+) -> None:
+    assert (await house.box.menu()).find("HassBroadcast") is not None
+    outcome = await house.do("HassBroadcast", {"message": "dinner"})
+    assert outcome.status is Status.NOT_OBSERVED
+    assert "nobody heard it" in outcome.sentence

@@ -1,0 +1,135 @@
+"""What is decided about a call before anything is sent."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.tools.judging import Judge, Misfit, refused
+from assistant.tools.menu import Menu, MenuEntry, build_menu
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.scripts import Selectors
+from assistant.tools.verdict import Verdict
+from integrations.errors import Unavailable
+from integrations.home_assistant.house import House
+from integrations.mcp.servers import McpTool, home_assistant_server
+from tests.unit.assistant.tools.doubles import Picture
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "brightness": {"type": "integer", "minimum": 0, "maximum": 100},
+        "rooms": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["brightness"],
+}
+ROOMS: Mapping[str, Selectors] = {"movie_night": {"rooms": {"area": {"multiple": True}}}}
+
+
+def menu_of(*names: str, read_only: bool = False) -> Menu:
+    tools = [McpTool("home_assistant", name, name, "", SCHEMA, read_only) for name in names]
+    return build_menu(tools, {"home_assistant": home_assistant_server("http://127.0.0.1:1", "")})
+
+
+MENU = menu_of("script__movie_night")
+(SCRIPT,) = MENU.entries
+
+
+class Services:
+    """The home's list of services, and how often it was asked for."""
+
+    def __init__(self, fails: int = 0) -> None:
+        self.asked = 0
+        self._fails = fails
+
+    async def __call__(self) -> Mapping[str, Selectors]:
+        self.asked += 1
+        if self.asked <= self._fails:
+            raise Unavailable("away")
+        return ROOMS
+
+
+@pytest.fixture
+def lit(house: House) -> House:
+    """The house, in which the script is known to touch one light."""
+    return replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+
+
+async def judged(
+    house: House, arguments: dict[str, Any], entry: MenuEntry = SCRIPT
+) -> Verdict | Misfit:
+    judge = Judge(Picture(house), "Kitchen", ask_selectors=Services())
+    await judge.learn(MENU)
+    return judge.call(entry, arguments, "movie night")
+
+
+async def test_a_script_that_touches_a_light_may_run(lit: House) -> None:
+    verdict = await judged(lit, {"brightness": "30", "rooms": ["kitchen"]})
+    assert isinstance(verdict, Verdict)
+    assert verdict.decision is Decision.ALLOWED
+    assert verdict.arguments["brightness"] == 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "brightness is missing"),
+        ({"brightness": 130}, "brightness: it must be at most 100"),
+        ({"brightness": 30, "mood": "calm"}, "there is no argument mood"),
+        ({"brightness": 30, "rooms": ["Moon"]}, "rooms: there is no area Moon"),
+    ],
+)
+async def test_what_a_script_does_not_take_is_told_before_it_runs(
+    lit: House, arguments: dict[str, Any], problem: str
+) -> None:
+    misfit = await judged(lit, arguments)
+    assert isinstance(misfit, Misfit)
+    assert misfit.problem.startswith(problem)
+    seen = refused(misfit, SCRIPT)
+    assert (seen.decision, seen.rule) == (Decision.DENIED, "bad_argument")
+
+
+async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
+    verdict = await judged(lit, {"brightness": 30, "rooms": ["the kitchen"]})
+    assert isinstance(verdict, Verdict)
+    assert verdict.arguments["rooms"] == ["Kitchen"]
+    assert verdict.mended
+
+
+async def test_the_home_is_asked_once_for_each_menu(lit: House) -> None:
+    services = Services()
+    judge = Judge(Picture(lit), ask_selectors=services)
+    for menu in (MENU, MENU, menu_of("script__movie_night", "HassTurnOn")):
+        await judge.learn(menu)
+    assert services.asked == 2
+
+
+async def test_a_menu_without_scripts_asks_nothing(lit: House) -> None:
+    services = Services()
+    await Judge(Picture(lit), ask_selectors=services).learn(menu_of("HassTurnOn"))
+    assert services.asked == 0
+
+
+async def test_a_home_that_is_away_is_asked_again(lit: House) -> None:
+    services = Services(fails=1)
+    judge = Judge(Picture(lit), ask_selectors=services)
+    await judge.learn(MENU)
+    assert isinstance(judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), Verdict)
+    await judge.learn(MENU)
+    assert isinstance(judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), Misfit)
+
+
+@pytest.mark.parametrize(
+    ("tool", "tier"),
+    [
+        ("homeassistant__GetLiveContext", Tier.READ),
+        ("todo_get_items", Tier.READ),
+        ("homeassistant__render_template", Tier.COSTLY),
+        ("system_log__get_entries", Tier.COSTLY),
+        ("history__get_history", Tier.COSTLY),
+    ],
+)
+def test_of_the_home_only_known_readings_are_believed_to_read(tool: str, tier: Tier) -> None:
+    (entry,) = menu_of(tool, read_only=True).entries
+    assert entry.tier is tier
