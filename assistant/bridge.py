@@ -72,7 +72,6 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             url, token = demo.url, demo.person_token
         store = await stack.enter_async_context(Store(settings.database, clock))
         tls = (settings.home_assistant.verify_tls, settings.home_assistant.ca_file)
-        home = await stack.enter_async_context(HomeAssistant(url, token, *tls))
         servers = [
             home_assistant_server(url, token, verify_tls=tls[0], ca_file=tls[1]),
             *_other_servers(settings),
@@ -80,6 +79,11 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         device = HouseDevice(settings, clock)
         aside = HomeAside(device.meta, partial(diagnose, url, token, *tls))
         hub = await stack.enter_async_context(McpHub(servers, home=aside))
+        home = HomeAssistant(url, token, *tls)
+        # Begun first: where the house is away, both waits for it pass at the same time.
+        tasks = await stack.enter_async_context(OwnedTasks())
+        learning = tasks.start(_learn(hub, home), "what is exposed")
+        await stack.enter_async_context(home)
         catalogue = Catalogue()
         area = settings.assistant.area
         engine = Conversation(home, lambda: device.device_id or None)
@@ -97,9 +101,8 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         )
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
         cameras = Cameras(url, token, *tls)
-        tasks = await stack.enter_async_context(OwnedTasks())
-        learning = tasks.start(_learn(hub, home), "what is exposed")
-        await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
+        if home.connected:
+            await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
         yield Bridge(store, home, hub, device, engine, tools, catalogue, cameras, demo)
 

@@ -19,6 +19,7 @@ from assistant.journal.records import AnnouncementRecord, StoreError, new_id
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
+from integrations.home_assistant.commands import Live
 from integrations.home_assistant.push import CHANNEL, Push, confirm, read_push
 from integrations.owner import OwnedTasks
 
@@ -31,13 +32,11 @@ _REMEMBERED = 256  # ids of messages that came, against saying one twice
 _WATCH_S = 2.0  # between two looks whether the connection stands; a restart takes longer
 _RENEW_S = 600.0  # between two looks whether the registration stands
 _PAUSE_S = (1.0, 300.0)  # after a failure: the least and the longest
+_SOON_S = 5.0  # the longest while Home Assistant is away or starting
 
 
-class House(mobile_app.Commands, Protocol):
+class House(Live, Protocol):
     """What is needed of `HomeAssistant`."""
-
-    @property
-    def connected(self) -> bool: ...
 
     def follow(
         self, handler: Callable[[Mapping[str, Any]], None], kind: str, **fields: Any
@@ -125,8 +124,10 @@ class DeviceKeeper:
                 await self._begin()
             except (IntegrationError, ConfigError) as error:
                 self._say(error)
+                longest = _SOON_S if isinstance(error, Unavailable) else _PAUSE_S[1]
+                pause_s = min(pause_s, longest)
                 await self._clock.sleep(pause_s)
-                pause_s = min(pause_s * 2, _PAUSE_S[1])
+                pause_s *= 2
                 continue
             pause_s = _PAUSE_S[0]
             self._said = ""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from integrations.errors import IntegrationError
+
 
 def causes(error: BaseException) -> Iterator[BaseException]:
     """The error, what it holds and what caused it, outermost first."""
@@ -12,3 +14,12 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     cause = error.__cause__ or error.__context__
     if cause is not None:
         yield from causes(cause)
+
+
+def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
+    """The error that came first, however deep it is packed."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, IntegrationError)
+    return error

@@ -25,3 +25,12 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def tls_for(
+    url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
+) -> ssl.SSLContext | None:
+    """The context for this URL, None where its scheme is not https; else as `tls_context`."""
+    if not url.lower().startswith("https:"):
+        return None
+    return tls_context(verify=verify, ca_file=ca_file, setting=setting)

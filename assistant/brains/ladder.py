@@ -134,6 +134,7 @@ class LadderTurn:
         self._attempts = 0
         self._gave = False  # the attempt under way has said something
         self._worded = False  # more than blanks, and after its last call
+        self._serving = ""  # who answers in it: a model's brain may leave a sentence to the home
         self._sign_at = self._failed_at = 0.0  # its last sign and its end, on the monotonic clock
         self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # who asked, and for what
         self._open = 0  # calls that have not come back
@@ -198,6 +199,7 @@ class LadderTurn:
         """One brain's events without its fault, which is left in `_faults`."""
         self._attempts += 1
         self._gave = self._worded = False
+        self._serving = rung.name
         self._sign_at = self._ladder.clock.monotonic()
         self._faults.pop(rung.name, None)
         knew = self._ladder.standing.known
@@ -216,7 +218,8 @@ class LadderTurn:
                         elif isinstance(event, TurnDone) and not self._worded:
                             fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
                             break
-                        rung.breaker.succeeded()
+                        if self._serving == rung.name:
+                            rung.breaker.succeeded()
                         yield event
                         return
                     if isinstance(event, ReplyText | ReplyAudio):
@@ -257,6 +260,8 @@ class LadderTurn:
             case Heard(text, language):
                 self._request = replace(self._request, heard=text)
                 self._language = self._ladder.language_of(text, language) or self._language
+            case Serving(brain):
+                self._serving = brain
             case Spent(_, cost_usd):
                 self._ladder.budget.spend(self._request.turn_id, cost_usd)
             case ToolCall():
@@ -294,7 +299,10 @@ class LadderTurn:
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, rung: Rung) -> str:
-        """What must be said of the rung in front of its answer."""
+        """What must be said of the rung in front of its answer; an answer that is not its own tells
+        nothing of it."""
+        if self._serving != rung.name:
+            return ""
         above: list[BrainFault] = []
         for other in self._ladder.rungs:
             if other.name == rung.name:

@@ -25,7 +25,7 @@ _TEMPLATE = """\
 [home_assistant]
 url = {url}
 token_file = {token_file}
-
+{tls}
 [assistant]
 languages = {languages}   # the first one counts where nothing else tells
 area = {area}             # the room this box stands in, as Home Assistant calls it
@@ -43,6 +43,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", help=f"Home Assistant's address (default: {_HOME})")
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help="read the access token from a file"
+    )
+    parser.add_argument(
+        "--ca-file", type=Path, metavar="FILE", help="the authority of its own https certificate"
+    )
+    parser.add_argument(
+        "--no-verify-tls", action="store_true", help="take its https certificate as it is"
     )
     parser.add_argument("--area", default=None, help="the room this box stands in")
     parser.add_argument(
@@ -77,12 +83,14 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     area = arguments.area
     if area is None:
         area = _ask(arguments, "The room this box stands in, as Home Assistant calls it", "")
+    ca_file = str(arguments.ca_file.absolute()) if arguments.ca_file else ""
+    verify_tls = not arguments.no_verify_tls
     try:
-        instance = await check(url, token)
+        instance = await check(url, token, verify_tls, ca_file)
     except IntegrationError as error:
         raise Failed(f"Nothing was written: {error}") from error
     console.print(f"[green]Home Assistant {instance.version}[/] answers ({instance.name}).")
-    await asyncio.to_thread(_write, target, url, token, area)
+    await asyncio.to_thread(_write, target, _text(target, url, area, verify_tls, ca_file), token)
     console.print(f"Written: {target}")
     settings = await asyncio.to_thread(load_settings, target, os.environ)
     await become_device(settings, _admin(arguments), console)
@@ -132,20 +140,38 @@ def _admin(arguments: argparse.Namespace) -> AskAdmin:
 
 def _token_in(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failed(f"{file} cannot be read: {error}", 2) from error
+        token = file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise Failed(f"{file} is not text; write the token into it", 2) from error
+    except OSError as error:
+        raise Failed(f"{file} cannot be read ({error.strerror})", 2) from error
+    if not token:
+        raise Failed(f"{file} is empty; write the token into it", 2)
+    if len(token.splitlines()) > 1:
+        raise Failed(f"{file} has several lines; leave only the token", 2)
+    return token
 
 
-def _write(target: Path, url: str, token: str, area: str) -> None:
-    """The configuration, and the token in a file of its own that only its owner may read."""
-    token_file = target.with_name("home_assistant.token")
-    text = _TEMPLATE.format(
+def _text(target: Path, url: str, area: str, verify_tls: bool, ca_file: str) -> str:
+    """The configuration. What is as it is by default is left out."""
+    tls = f"ca_file = {json.dumps(ca_file, ensure_ascii=False)}\n" if ca_file else ""
+    tls += "" if verify_tls else "verify_tls = false\n"
+    return _TEMPLATE.format(
         url=json.dumps(url),
-        token_file=json.dumps(str(token_file)),
+        token_file=json.dumps(str(_token_beside(target))),
+        tls=tls,
         languages=json.dumps(["en"]),
         area=json.dumps(area, ensure_ascii=False),
     )
+
+
+def _token_beside(target: Path) -> Path:
+    return target.with_name("home_assistant.token")
+
+
+def _write(target: Path, text: str, token: str) -> None:
+    """The configuration, and the token in a file of its own that only its owner may read."""
+    token_file = _token_beside(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         token_file.touch(mode=0o600)

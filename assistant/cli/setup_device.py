@@ -16,7 +16,8 @@ from assistant.device.register import address_of, appearance, ensure_registered
 from assistant.lock import locked
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.mobile_app import Address, Commands
+from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.mobile_app import Address
 
 # What for -> an administrator's token, "" for none. May wait for a person: it runs in a thread.
 AskAdmin = Callable[[str], str]

@@ -24,6 +24,7 @@ from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for the house; a turn waits far less, here somebody wants to see everything
 _NAME = 40  # characters of a name; most are shorter, and they often differ at the end
+_EXAMPLE = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
 _LINE = 100  # characters of what a tool does; wider terminals leave the rest empty
 
 
@@ -140,10 +141,10 @@ def _calls(given: str) -> list[dict[str, Any]]:
             continue
         try:
             call = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise Failed(f"--explain takes JSON, but {error}", exit_code=2) from None
+        except json.JSONDecodeError:
+            raise Failed(f"--explain takes a call as JSON, such as {_EXAMPLE}", 2) from None
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-            raise Failed('--explain takes an object with a "name"', exit_code=2)
+            raise Failed(f"--explain takes a call with a name, such as {_EXAMPLE}", 2)
         if not isinstance(call.get("arguments", {}), dict):
             raise Failed('the "arguments" of --explain must be an object', exit_code=2)
         calls.append(call)

@@ -1,14 +1,15 @@
 """Which room the device stands in as Home Assistant sees it, and how it is removed there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assistant.device.record import DeviceRecord
 from assistant.tools.nearest import nearest
-from integrations.errors import IntegrationError, Refused, SignInAgain
+from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
+from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.house import Area
-from integrations.home_assistant.mobile_app import Address, Commands
+from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.registry import read_areas
 
 DEVICE_PAGE = "Settings > Devices & services > Devices > {name}"
@@ -45,7 +46,10 @@ def find_area(areas: Iterable[Area], name: str) -> Area | None:
 
 async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Place:
     """Ask Home Assistant. `name`: `assistant.area`. Raises IntegrationError."""
-    areas: Mapping[str, Area] = read_areas(await home.command("config/area_registry/list"))
+    try:
+        areas = read_areas(await home.command("config/area_registry/list"))
+    except TypeError:
+        raise Unavailable("Home Assistant lists its areas in an unknown form.") from None
     device = await mobile_app.find_device(home, record.identifier) if record else None
     present = areas.get(device.area_id or "") if device else None
     return Place(

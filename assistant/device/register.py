@@ -10,7 +10,8 @@ from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord, new_record
 from integrations.errors import Misconfigured, Unavailable
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.mobile_app import Address, Appearance, Commands, Registered
+from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.mobile_app import Address, Appearance, Registered
 
 _log = logging.getLogger(__name__)
 
@@ -56,10 +57,12 @@ async def ensure_registered(
         if found is None:
             _log.info("registering as %s", looks.name)
             webhook_id = await register(address, record.identifier, looks)
+            record = replace(record, webhook_id=webhook_id, user_id=user_id)
+            # At once: what happens to Home Assistant now makes no second registration.
+            await asyncio.to_thread(file.write, record)
             found = await mobile_app.look(home, webhook_id)
             if found is None:
                 raise Unavailable("Home Assistant took the device, but does not know it yet.")
-            record = replace(record, webhook_id=webhook_id, user_id=user_id)
         elif (record.name, record.version) != (looks.name, looks.version):
             await mobile_app.update(home, record.webhook_id, looks)
         now = replace(

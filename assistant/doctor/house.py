@@ -11,6 +11,7 @@ from assistant.device import place
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of
 from assistant.doctor.finding import Check, Finding, Found, bad, examine, good, odd
+from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
@@ -71,7 +72,7 @@ async def _answers(scene: HouseScene) -> Found:
         return good("answers")  # the next check says that it does not let us in
     if isinstance(scene.answer, IntegrationError):
         return bad("does not answer as it should", str(scene.answer))
-    told = f"{scene.answer.version} at {scene.address.url}"
+    told = f"{scene.answer.version} at {shown(scene.address.url)}"
     if scene.answer.state != "RUNNING":
         return odd(f"{told}, still starting", "try again in a minute")
     return good(f"{told} (simulated)" if scene.demo else told)

@@ -85,7 +85,8 @@ class Patient:
         about = " ".join(next(texts, "").split())
         title = entry.tool.title or entry.tool.name if entry is not None else call.name
         name = title.rpartition("__")[2].replace("_", " ").strip()
-        label = about if own and about else f"{name}, {about}" if about else name
+        words = own or call.sentence is not None  # the way it goes is nothing for people
+        label = about if words and about else f"{name}, {about}" if about else name
         return Job(turn_id, call, label[:MAX_LABEL], heard, language, self._clock.now(), own)
 
     def _unfinished(self, work: Work, key: str, *, running: bool) -> ToolOutcome:

@@ -21,8 +21,14 @@ _ABBREVIATIONS = frozenset(
 _CLOSERS = "\"'”’»)]*_`"
 _OPENERS = "\"'“‘«([*_`"
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
+_QUESTION_MARKS = ("?", "？", "؟")
 _FENCE = "```"
 _ENDS = frozenset(".!?…。！？")
+
+
+def asks(text: str) -> bool:
+    """Whether it ends with a question, to which the person is going to answer."""
+    return text.rstrip().endswith(_QUESTION_MARKS)
 
 
 class ClauseCutter:

@@ -1,18 +1,34 @@
 """What is at stake when a thing is switched one way: closing is free, opening is not."""
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from assistant.tools.intents import Action
-from assistant.tools.resolve import consequences, members
+from assistant.tools.resolve import consequences, domain_of, members
 from integrations.home_assistant.house import Entity, House
 
 HEATING_LIMIT_C = 25.0
 OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
-# A cover without a device class is taken for an opener if its name says so.
-_OPENER_WORDS = ("garage", "gate", "door", "garaje", "puerta", "portón", "cancela", "verja")
+# A cover without a device class is taken for an opener if its name says so; one of class "shutter"
+# if it names a gate: some relays call all that they move so (such as Shelly's, 2026.11).
+_GATE_WORDS = ("cancela", "cochera", "garage", "garaje", "gate", "porton", "verja")
+_OPENER_WORDS = (*_GATE_WORDS, "door", "puerta")
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
+# What a script, scene or button is called tells more than Home Assistant does of some of them: a
+# script that is called by another one, or a template, is in no answer of `search/related`.
+_UNLOCKS = re.compile(r"\b(unlock|disarm|desbloque|desarm)")
+_OPENS = re.compile(r"\b(open|abr[eia])")
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
+# Domains that only tell something: whoever reads one of them has not said what it acts on.
+_ONLY_TELL = frozenset(
+    {
+        *("air_quality", "binary_sensor", "calendar", "conversation", "device_tracker", "event"),
+        *("geo_location", "image_processing", "person", "schedule", "sensor", "stt", "sun"),
+        *("wake_word", "weather", "zone"),
+    }
+)
 # Their effect is unknown unless the house tells what they touch.
 _UNKNOWN_EFFECT = {
     "script": "script",
@@ -50,7 +66,10 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
     if domain == "siren":
         return "siren" if action in _OPENING else None
     if domain in _UNKNOWN_EFFECT:
-        return None if members(entity.entity_id, house) else _UNKNOWN_EFFECT[domain]
+        if _is_called_an_opener(entity):
+            return "open"
+        acts = any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house))
+        return None if acts else _UNKNOWN_EFFECT[domain]
     return None if domain in _HARMLESS else "unknown_thing"
 
 
@@ -93,10 +112,23 @@ def celsius(entity: Entity, degrees: float) -> float:
 
 def is_opener(entity: Entity) -> bool:
     """A cover that lets someone in, unlike a blind or an awning."""
-    if entity.device_class:
+    if entity.device_class and entity.device_class != "shutter":
         return entity.device_class in OPENERS
-    names = " ".join((entity.entity_id, *entity.names)).casefold()
-    return any(word in names for word in _OPENER_WORDS)
+    names = _without_accents(" ".join((entity.entity_id, *entity.names)))
+    words = _GATE_WORDS if entity.device_class else _OPENER_WORDS
+    return any(word in names for word in words)
+
+
+def _is_called_an_opener(entity: Entity) -> bool:
+    """ "Unlock everything", "Open the garage", "Abrir portón"."""
+    names = _without_accents(" ".join((entity.entity_id.replace("_", " "), *entity.names)))
+    opens = _OPENS.search(names) and any(word in names for word in (*_OPENER_WORDS, "lock"))
+    return bool(_UNLOCKS.search(names) or opens)
+
+
+def _without_accents(text: str) -> str:
+    signs = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in signs if not unicodedata.combining(sign))
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:

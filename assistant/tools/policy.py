@@ -16,6 +16,8 @@ from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry, is_script
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import (
+    UNTOLD,
+    WILDCARD,
     Miss,
     Reach,
     consequences,
@@ -28,7 +30,7 @@ from assistant.tools.resolve import (
     reach,
 )
 from assistant.tools.verdict import STRICT, Rulings, Verdict
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
@@ -61,7 +63,9 @@ def judge(
         return _judge_script(entry, script, arguments, house, live, rulings)
     intent = INTENTS.get(entry.suffix) if entry.of_home else None
     if intent is None:
-        return _ruled(Tier.COSTLY, "unknown_tool", arguments, {"names": entry.tool.name}, rulings)
+        # One of the home's may do anything: `call_action` of `/api/mcp` opens whatever there is.
+        tier = Tier.SECURE if entry.of_home else Tier.COSTLY
+        return _ruled(tier, "unknown_tool", arguments, {"names": entry.tool.name}, rulings)
     if not intent.by_target:
         return _without_target(intent, arguments, rulings)
     case = _Case(intent, house, heard, area, live, rulings)
@@ -112,7 +116,8 @@ def judge_sentence(
     unseen = not judged or not (live or _is_named(slots))
     if unseen and _could_open(intent, slots):
         return _denied(Tier.COMFORT, "unseen", slots, {"names": _told(slots)})
-    case = _Case(intent, house if live else _without_positions(house), heard, area, live, rulings)
+    seen_by = house if live else _without_what_changes(house)
+    case = _Case(intent, seen_by, heard, area, live, rulings)
     return _rate(case, slots, touched, judged)
 
 
@@ -164,7 +169,9 @@ def _judge_script(
 
 
 def _named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """The things that a script's fields name, by id, area or floor: it may act on them."""
+    """The things that a script's fields name: by id, also several in one text, as Home Assistant
+    takes them (`config_validation.comp_entity_ids`), by device, area or floor, or "all" of them.
+    The script may act on them."""
     found: list[str] = []
     level = list(arguments.values())
     while level:
@@ -173,9 +180,11 @@ def _named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
             level.extend(value.values())
         elif isinstance(value, list | tuple):
             level.extend(value)
-        elif isinstance(value, str) and value in house.entities:
-            found.append(value)
         elif isinstance(value, str):
+            texts = [part.strip().lower() for part in value.split(",")]
+            found += house.entities if WILDCARD in texts else ()
+            found += [part for part in texts if part in house.entities]
+            found += [name for name, one in house.entities.items() if one.device_id == value]
             areas = {one.area_id for one in find_areas(house, value)}
             floors = {one.floor_id for one in find_floors(house, value)}
             areas |= {one.area_id for one in house.areas.values() if one.floor_id in floors}
@@ -215,8 +224,8 @@ def _judge_targets(case: _Case, arguments: Mapping[str, Any]) -> Verdict:
         names = {"names": _told(selector)}
         verdict = _denied(Tier.COMFORT, "unseen", arguments, names)
         return replace(verdict, options=mended.options, mended=mended.changes)
-    if not live:  # nobody knows how far a cover is open now
-        case = replace(case, house=_without_positions(house))
+    if not live:
+        case = replace(case, house=_without_what_changes(house))
     verdict = _rate(case, arguments, seen.touched, judged)
     if verdict.decision is Decision.ALLOWED and live and seen.reason is Miss.SEVERAL:
         verdict = _which_one(verdict, intent, selector, seen, house)
@@ -239,12 +248,18 @@ def _which_one(
     return replace(_denied(verdict.tier, rule, verdict.arguments, values), options=options)
 
 
-def _without_positions(house: House) -> House:
+def _without_what_changes(house: House) -> House:
+    """An old picture without how far covers are open and what scripts and scenes hold."""
     entities = {
-        name: replace(entity, attributes={**entity.attributes, "current_position": None})
+        name: replace(entity, attributes=_lasting(entity))
         for name, entity in house.entities.items()
     }
-    return replace(house, entities=entities)
+    return replace(house, entities=entities, touches={})
+
+
+def _lasting(entity: Entity) -> dict[str, Any]:
+    changes = {"current_position"} | ({"entity_id"} if entity.domain in UNTOLD else set())
+    return {key: value for key, value in entity.attributes.items() if key not in changes}
 
 
 def _could_open(intent: Intent, selector: Mapping[str, Any]) -> bool:
@@ -333,10 +348,12 @@ def _script_behind(entry: MenuEntry, house: House) -> str | None:
 
     Up to Home Assistant 2026.7 the tool bears the script's bare name.
     """
+    if not entry.of_home:
+        return None  # another server's tool may bear any name
     name = f"script.{entry.suffix}"
     if entry.tool.name.startswith("intent_script__"):
         return ""
-    bare = entry.of_home and entry.suffix == entry.tool.name and name in house.entities
+    bare = entry.suffix == entry.tool.name and name in house.entities
     return name if is_script(entry.tool.name) or bare else None
 
 

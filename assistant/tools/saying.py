@@ -12,7 +12,7 @@ from assistant.tools.verify import GLANCE_S, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
-from integrations.home_assistant.websocket import Unanswered
+from integrations.home_assistant.websocket import CommandRefused, Unanswered
 
 NAME = "conversation.process"  # of such a call in the journal; no tool of the menu
 MAX_SPEECH = 2_000  # characters of a reply
@@ -46,6 +46,10 @@ class Saying:
             status = Status.TIMEOUT if error.timed_out else Status.UNKNOWN
             sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")
             return replace(outcome, status=status, sentence=sentence)
+        except CommandRefused as error:
+            reason = _clean(str(error)).rstrip(".")
+            sentence = sentences.say("tools.failed", reason=reason)
+            return replace(outcome, status=Status.FAILED, sentence=sentence)
         except IntegrationError as error:
             return replace(
                 outcome,
@@ -59,7 +63,8 @@ class Saying:
             reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
             return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
         if verdict.tier is Tier.READ:
-            answered = sentences.say("tools.answered")
+            # "Never mind" is answered without a word.
+            answered = sentences.say("tools.answered" if speech else "tools.done")
             return replace(outcome, status=Status.DONE, sentence=answered, data=speech)
         return await self._look(match, verdict, reply, before, sentences, outcome)
 

@@ -22,7 +22,7 @@ class Sentences:
         """One sentence of the catalogue."""
         return self._catalogue.say(key, self._language, **values)
 
-    def with_options(self, key: str, options: Sequence[str], **values: object) -> str:
+    def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
         """One sentence of the catalogue, and the names that are nearest to what was given."""
         sentence = self.say(key, **values)
         if not options:
@@ -53,6 +53,7 @@ class Sentences:
             told = self.say("tools.not_observed", what=self._reports(late, house))
         else:
             told = self.say("tools.only_switches", names=_names(late, house))
+            done = list(finding.observed)  # they have been switched all the same
         if not done:
             return told
         return self.say("tools.but", done=self._states(done, house), told=told)

@@ -28,6 +28,13 @@ def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**arguments, _ITEM: one} for one in items]
 
 
+def as_said(item: str, sentence: str) -> str:
+    """`item` as it stands in the sentence, with the commas that a parser has taken out of it."""
+    words = r"\W+".join(map(re.escape, item.split()))
+    found = re.search(rf"(?<!\w){words}(?!\w)", sentence, re.IGNORECASE) if words else None
+    return found[0] if found else item
+
+
 def _items(text: str) -> list[str]:
     *first, last = _COMMA.split(text.strip())
     if not first:

@@ -268,8 +268,11 @@ def _volume(step: Any, before: Entity) -> Check | None:
 
 
 def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """A list's state is how many things on it are still to be done."""
-    if suffix not in LISTING or not before.state.isdecimal():
+    """A list's state is how many things on it are still to be done.
+
+    What is removed may have been done before, and Home Assistant says no where it is not there.
+    """
+    if suffix not in LISTING or suffix == "HassListRemoveItem" or not before.state.isdecimal():
         return None
     step = len(spread(suffix, arguments)) * (1 if suffix == "HassListAddItem" else -1)
     wanted = int(before.state) + step
@@ -304,7 +307,19 @@ def _missing(checks: Mapping[str, Check], house: House) -> list[str]:
 
 
 def _observed(entity_id: str, before: House, after: House) -> Observed:
-    now = after.entities.get(entity_id)
-    return Observed(
-        entity_id, short_state(before.entities[entity_id]), short_state(now) if now else None
-    )
+    was, now = before.entities[entity_id], after.entities.get(entity_id)
+    seen = None if now is None else _set_off(was, now) or short_state(now)
+    return Observed(entity_id, short_state(was), seen)
+
+
+def _set_off(was: Entity, now: Entity) -> str:
+    """A word for what happened to a thing whose state tells, at most, when; "" for nothing.
+
+    Of a script no more is known than that: one that stops with an error is a success too.
+    """
+    if now.domain == "script":
+        triggered = (one.attributes.get("last_triggered") for one in (was, now))
+        return "started" if len(set(triggered)) > 1 else ""
+    if now.domain not in _PRESSED or now.state in (was.state, "unavailable", "unknown"):
+        return ""
+    return "started" if now.domain == "scene" else "pressed"

@@ -13,7 +13,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.verify import UNDER_WAY, LivePicture
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
@@ -26,10 +26,14 @@ _ENDS = {
     "locking": frozenset({"locked"}),
     "unlocking": frozenset({"unlocked", "open"}),
     "returning": frozenset({"docked", "idle"}),
-    "arming": frozenset({"armed_away", "armed_home", "armed_night", "armed_vacation"}),
+    "arming": frozenset(
+        f"armed_{mode}" for mode in ("away", "home", "night", "vacation", "custom_bypass")
+    ),
 }
 # A cover on its way to a position ends as "open" or "closed", both of them as asked.
-_POSITION = "position"
+_POSITION, _TO_POSITION = "position", "HassSetPosition"
+_PLANS = ("script.", "scene.")
+_SLOW = frozenset({"returning", "arming"})  # may well take longer than WATCH_S
 
 Announce = Callable[[str, str], None]  # text, language
 
@@ -44,6 +48,7 @@ class Watch:
         self._announce = announce
         self._tasks = OwnedTasks()
         self._newest: dict[str, object] = {}  # entity id -> the watching that counts
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -55,11 +60,20 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._closed = True
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch what this call has set in motion; what an earlier call did to it is forgotten."""
-        to_position = _POSITION in outcome.arguments
+        """Watch what this call has set in motion; what an earlier call did to it is forgotten.
+
+        A call may end after the context: nobody could be told any more.
+        """
+        if self._closed:
+            return
+        given = outcome.arguments  # of a sentence for the home's engine its intent
+        to_position = _POSITION in given or given.get("intent") == _TO_POSITION
+        # A script or a scene may well send a blind half way: only its end at the wrong side is odd.
+        by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
         for seen in outcome.observed:
             self._newest.pop(seen.entity_id, None)
             movement = (seen.after or "").partition(" ")[0]
@@ -67,12 +81,17 @@ class Watch:
                 continue
             ends = _ENDS[movement] | (frozenset({"open", "closed"}) if to_position else frozenset())
             self._newest[seen.entity_id] = token = object()
-            self._tasks.start(
-                self._watch(seen.entity_id, ends, language, token), f"watch {seen.entity_id}"
-            )
+            told = self._watch(seen.entity_id, ends, language, token, by_plan=by_plan)
+            self._tasks.start(told, f"watch {seen.entity_id}")
 
     async def _watch(
-        self, entity_id: str, ends: frozenset[str], language: str, token: object
+        self,
+        entity_id: str,
+        ends: frozenset[str],
+        language: str,
+        token: object,
+        *,
+        by_plan: bool,
     ) -> None:
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -85,8 +104,15 @@ class Watch:
         entity = self._home.house.entities.get(entity_id)
         if entity is None or entity.state in ends or not self._home.connected:
             return
-        _log.info("%s ended as %s", entity_id, entity.state)
+        _log.info("%s is %s", entity_id, entity.state)
         sentences = Sentences(self._catalogue, language)
+        if entity.state in _SLOW or (by_plan and _is_half_way(entity)):
+            return
         key = "tools.ended_otherwise" if rests else "tools.still_moving"
         told = sentences.say(key, name=entity.name, state=sentences.state(entity.state))
         self._announce(told, language)
+
+
+def _is_half_way(entity: Entity) -> bool:
+    position = entity.attributes.get("current_position")
+    return isinstance(position, int | float) and 0 < position < 100

@@ -29,7 +29,7 @@ from assistant.brains.protocol import (
     Usage,
 )
 from assistant.speech.answer import Spoken
-from assistant.speech.clauses import ClauseCutter
+from assistant.speech.clauses import ClauseCutter, asks
 from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
@@ -55,7 +55,6 @@ _log = logging.getLogger(__name__)
 BRAIN_SILENCE_S = 30.0
 # A transcript comes on its own way, and may come after the call that it asks for.
 WORDS_S = 0.5
-_QUESTION_MARKS = ("?", "？", "؟")
 
 
 _ToolRun = Coroutine[Any, Any, bool]
@@ -214,8 +213,7 @@ class LiveTurn:
                 self.sound = "unmeant"
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
-                asks = self.answer.rstrip().endswith(_QUESTION_MARKS)
-                self._dispatch(BrainFinished(self.opening.turn, asks))
+                self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     def _request(self) -> TurnRequest:
         return TurnRequest(

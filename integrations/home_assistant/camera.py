@@ -1,14 +1,16 @@
 """What a camera of the home sees now: `GET /api/camera_proxy/<entity id>`."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 import httpx
 
-from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
-from integrations.tls import tls_context
+from integrations.errors import Refused, SignInAgain, Unavailable
+from integrations.home_assistant.rest import rest_client
 
-TIMEOUT_S = 10.0  # Home Assistant itself waits 10 s for a camera
+TIMEOUT_S = 10.0  # for all of the picture; Home Assistant itself waits 10 s for a camera
 MAX_BYTES = 7 * 1024 * 1024  # with base64 it stays below the 10 MB that a request may carry
+_TRUE_NAMES = {"image/jpg": "image/jpeg"}  # Home Assistant's demo says the first, Gemini refuses it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +37,16 @@ class Cameras:
         Raises Unavailable, Refused (no such camera, or it gives no picture), SignInAgain or
         Misconfigured.
         """
-        secure = self._url.startswith("https:")
-        tls = secure and tls_context(
-            verify=self._verify_tls, ca_file=self._ca_file, setting="home_assistant.ca_file"
-        )
+        reach = (self._url, self._token, self._verify_tls, self._ca_file)
         try:
             async with (
-                httpx.AsyncClient(verify=tls, timeout=TIMEOUT_S, trust_env=False) as client,
-                client.stream(
-                    "GET",
-                    f"{self._url}/api/camera_proxy/{entity_id}",
-                    headers={"Authorization": f"Bearer {self._token}"},
-                ) as answer,
+                asyncio.timeout(TIMEOUT_S),
+                rest_client(*reach) as client,
+                client.stream("GET", f"/api/camera_proxy/{entity_id}") as answer,
             ):
                 return await _read(answer, entity_id)
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeEncodeError):
-            # The texts of these would show the address or the token.
-            raise Misconfigured("home_assistant.url or its token cannot be used.") from None
-        except httpx.TransportError as error:
-            raise Unavailable(f"The camera {entity_id} did not answer in time.") from error
+        except TimeoutError:
+            raise Unavailable(f"The camera {entity_id} did not answer in time.") from None
 
 
 async def _read(answer: httpx.Response, entity_id: str) -> Snapshot:
@@ -67,4 +60,4 @@ async def _read(answer: httpx.Response, entity_id: str) -> Snapshot:
         data += part
         if len(data) > MAX_BYTES:
             raise Refused(f"The picture of {entity_id} is larger than {MAX_BYTES >> 20} MB.")
-    return Snapshot(data, mime_type)
+    return Snapshot(data, _TRUE_NAMES.get(mime_type, mime_type))

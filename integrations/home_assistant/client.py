@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import ssl
+import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from integrations.causes import first_of
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.following import Followed
@@ -21,6 +22,7 @@ from integrations.home_assistant.loading import (
     refreshed,
 )
 from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.rest import home_tls
 from integrations.home_assistant.searching import search
 from integrations.home_assistant.websocket import (
     UNKNOWN_FORM,
@@ -30,7 +32,6 @@ from integrations.home_assistant.websocket import (
     open_connection,
 )
 from integrations.owner import OwnedTasks
-from integrations.tls import tls_context
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +98,9 @@ class HomeAssistant:
                 await self._settled.wait()
         except TimeoutError:
             log.warning("Home Assistant has not answered within %.0f s; going on.", FIRST_PICTURE_S)
+        except BaseException:  # cancelled: nobody will leave what was not entered
+            await self.__aexit__(*sys.exc_info())
+            raise
         return self
 
     async def __aexit__(
@@ -196,7 +200,7 @@ class HomeAssistant:
             try:
                 await self._follow()
             except* IntegrationError as group:
-                self._problem = _first(group)
+                self._problem = first_of(group)
             if self.connected:
                 pause_s = self._pause_s[0]
             self._connection = None
@@ -209,8 +213,9 @@ class HomeAssistant:
 
     async def _follow(self) -> None:
         """One connection from sign-in to its end. Raises IntegrationError, alone or in a group."""
+        tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
-            open_connection(self._url, self._token, self._tls()) as connection,
+            open_connection(self._url, self._token, tls) as connection,
             asyncio.TaskGroup() as group,
         ):
             group.create_task(connection.read(), name="home-assistant-reader")
@@ -251,13 +256,6 @@ class HomeAssistant:
             self._picture.refresh(registries, None if stale.places else stale.entity_ids)
             self._to_search.set()
             self._wake(None)
-
-    def _tls(self) -> ssl.SSLContext | None:
-        if not self._url.startswith("https:"):
-            return None
-        return tls_context(
-            verify=self._verify_tls, ca_file=self._ca_file, setting="home_assistant.ca_file"
-        )
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
         """False: this user may not."""
@@ -320,12 +318,3 @@ async def _is_running(connection: Connection) -> bool:
     """Whether Home Assistant has started. Raises Refused or Unavailable."""
     config = await connection.command("get_config")
     return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING
-
-
-def _first(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
-    """The error that says most: the first one in the group, however deep."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, IntegrationError)
-    return error

@@ -7,9 +7,11 @@ Seen of Home Assistant 2026.11.0; the commands have been there since 2023.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from integrations.errors import Unavailable
+from integrations.home_assistant.commands import Live
+from integrations.home_assistant.shapes import mapping, rows
 from integrations.home_assistant.websocket import CommandRefused
 
 AGENT = "conversation.home_assistant"
@@ -18,19 +20,7 @@ KEPT_S = 300.0  # Home Assistant forgets a conversation after 5 minutes (helpers
 Source = Literal["builtin", "custom", "trigger"]
 
 _DRY_RUN = "conversation/agent/homeassistant/debug"
-
-
-class Commands(Protocol):
-    """A connection (`integrations.home_assistant.client.HomeAssistant`)."""
-
-    @property
-    def connected(self) -> bool:
-        """Whether there is one now."""
-        ...
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        """One websocket command. Raises IntegrationError."""
-        ...
+_SAY = "conversation/process"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +50,7 @@ class Conversation:
 
     def __init__(
         self,
-        home: Commands,
+        home: Live,
         device_id: Callable[[], str | None] = lambda: None,
         *,
         monotonic: Callable[[], float] = time.monotonic,
@@ -69,6 +59,7 @@ class Conversation:
         self._home = home
         self._device_id = device_id
         self._monotonic = monotonic
+        self._takes_device: bool | None = None  # None: not known yet
         self._id: str | None = None
         self._last_s = 0.0
 
@@ -90,11 +81,11 @@ class Conversation:
         Raises CommandRefused, `unknown` where the release has no dry run, and Unavailable.
         """
         answer = await self._home.command(
-            _DRY_RUN, sentences=list(texts), language=language, device_id=self._device_id()
+            _DRY_RUN, sentences=list(texts), language=language, **await self._device()
         )
         try:
-            rows = answer["results"]
-            found = [_recognized(text, row) for text, row in zip(texts, rows, strict=True)]
+            results = answer["results"]
+            found = [_recognized(text, row) for text, row in zip(texts, results, strict=True)]
         except (AttributeError, KeyError, TypeError, ValueError):
             raise Unavailable("Home Assistant tells of a sentence in an unknown form.") from None
         return next((one for one in found if one is not None), None)
@@ -104,18 +95,41 @@ class Conversation:
         if self._monotonic() - self._last_s > KEPT_S:
             self._id = None
         answer = await self._home.command(
-            "conversation/process",
+            _SAY,
             text=text,
             language=language,
             agent_id=AGENT,
             conversation_id=self._id,
-            device_id=self._device_id(),
+            **await self._device(),
         )
         reply = answer if isinstance(answer, Mapping) else {}
         conversation = reply.get("conversation_id")
         self._id = conversation if isinstance(conversation, str) else None
         self._last_s = self._monotonic()
         return _reply(reply.get("response"))
+
+    async def _device(self) -> dict[str, str]:
+        """This box as a field of a command; nothing where the release refuses sentences with one.
+
+        The dry run would take it there too, but what it tells must hold for what is then said.
+        """
+        device = self._device_id()
+        if not device:
+            return {}
+        if self._takes_device is None:
+            self._takes_device = await self._is_taken(device)
+        return {"device_id": device} if self._takes_device else {}
+
+    async def _is_taken(self, device: str) -> bool:
+        """Whether a sentence may come with a device: asked without a sentence, so nothing is done.
+
+        Home Assistant 2026.2 has no such field, and its refusal names it.
+        """
+        try:
+            await self._home.command(_SAY, device_id=device)
+        except CommandRefused as error:
+            return "device_id" not in str(error)
+        return True
 
 
 def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
@@ -143,24 +157,16 @@ def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
 def _reply(response: Any) -> Reply:
     """The reply, read with patience: the sentence was said, so an odd form is no failure."""
     response = response if isinstance(response, Mapping) else {}
-    data = _mapping(response.get("data"))
-    speech = _mapping(_mapping(response.get("speech")).get("plain")).get("speech")
+    data = mapping(response.get("data"))
+    speech = mapping(mapping(response.get("speech")).get("plain")).get("speech")
     return Reply(
         speech=speech if isinstance(speech, str) else "",
         kind=str(response.get("response_type", "")),
         code=str(data.get("code", "")),
         succeeded=tuple(
             str(row["id"])
-            for row in _rows(data.get("success"))
+            for row in rows(data.get("success"))
             if row.get("type") == "entity" and row.get("id")
         ),
-        failed=tuple(str(row.get("name") or row.get("id")) for row in _rows(data.get("failed"))),
+        failed=tuple(str(row.get("name") or row.get("id")) for row in rows(data.get("failed"))),
     )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _rows(value: Any) -> list[Mapping[str, Any]]:
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from integrations.errors import Refused, Unavailable
@@ -17,7 +17,7 @@ class Followed:
 
     handler: EventHandler
     kind: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = field(repr=False)  # one may be a secret, such as a webhook's id
     over: bool = False
     _begun: Connection | None = None  # on which it was asked for last
 

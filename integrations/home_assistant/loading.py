@@ -12,9 +12,11 @@ from integrations.home_assistant.registry import (
     read_area_labels,
     read_areas,
     read_devices,
+    read_entries,
     read_floors,
     read_listed,
 )
+from integrations.home_assistant.shapes import mapping
 from integrations.home_assistant.websocket import UNKNOWN_FORM, Connection
 
 log = logging.getLogger(__name__)
@@ -40,7 +42,7 @@ class Stale:
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
         """Take one of REGISTRY_EVENTS."""
-        data = event.get("data") or {}
+        data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):
                 if isinstance(data.get(key), str):
@@ -67,7 +69,7 @@ async def read_registries(connection: Connection) -> Registries:
     """All registries. Raises Refused or Unavailable."""
     try:
         listed = await connection.command("config/entity_registry/list")
-        entries = {row["entity_id"]: row for row in listed}
+        entries = read_entries(listed)
         entries |= await _extended(connection, list(entries)) or {}
         places = await _places(connection, Registries())
         return replace(places, entities=entries, listed=await _listed(connection))
@@ -120,12 +122,18 @@ async def _extended(
     except Refused as error:
         log.info("Aliases are not known: %s", error)
         return None
-    return {entity_id: entry for entity_id, entry in found.items() if entry}
+    return {name: entry for name, entry in found.items() if entry and isinstance(entry, Mapping)}
 
 
 async def _listed(connection: Connection) -> dict[str, bool]:
-    """The list of exposed entities: for admins only, so a refusal is normal."""
+    """The list of exposed entities, which only admins may read.
+
+    Others do not ask: Home Assistant (2026.11) logs every refusal as an error.
+    """
     try:
+        user = mapping(await connection.command("auth/current_user"))
+        if user.get("is_admin") is not True:
+            return {}
         answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
     except Refused:
         return {}

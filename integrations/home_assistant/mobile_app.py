@@ -18,12 +18,16 @@ here of refusals and replacing was seen with 2026.11.0):
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
+from integrations.address import shown
 from integrations.errors import Misconfigured, Refused, Unavailable
+from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.rest import read_instance, rest_client
+from integrations.home_assistant.shapes import rows
+from integrations.home_assistant.websocket import UNKNOWN_FORM
 
 DOMAIN = "mobile_app"
 APP_ID = "hearth"
@@ -31,15 +35,6 @@ NOT_OFFERED = (
     "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
 )
-_FORM = "Home Assistant answered in a form that Hearth does not know."
-
-
-class Commands(Protocol):
-    """Whoever sends websocket commands, such as `HomeAssistant`."""
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        """One command and its result. Raises IntegrationError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,7 @@ class Address:
     ca_file: str = ""
 
     def __repr__(self) -> str:
-        return f"Address({self.url!r})"
+        return f"Address({shown(self.url)!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +103,7 @@ async def register(address: Address, identifier: str, appearance: Appearance) ->
     try:
         return str(answer.json()["webhook_id"])
     except (KeyError, TypeError, ValueError):
-        raise Unavailable(_FORM) from None
+        raise Unavailable(UNKNOWN_FORM) from None
 
 
 async def look(home: Commands, webhook_id: str) -> Registered | None:
@@ -121,7 +116,7 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
         return None
     device_id = told.get("hass_device_id")
     if not isinstance(device_id, str):
-        raise Unavailable(_FORM)
+        raise Unavailable(UNKNOWN_FORM)
     return Registered(device_id, str(told.get("instance_id") or ""))
 
 
@@ -136,7 +131,7 @@ async def ready(home: Commands) -> None:
     try:
         state, components = config["state"], config["components"]
     except (KeyError, TypeError):
-        raise Unavailable(_FORM) from None
+        raise Unavailable(UNKNOWN_FORM) from None
     if state != "RUNNING":
         raise Unavailable("Home Assistant is still starting.")
     if DOMAIN not in components:
@@ -153,11 +148,17 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
                     row.get("name_by_user") or row.get("name") or "",
                     row.get("area_id"),
                     row.get("disabled_by") is not None,
-                    tuple(row.get("config_entries") or ()),
+                    _own_entries(row),
                 )
     except (AttributeError, KeyError, TypeError):
-        raise Unavailable(_FORM) from None
+        raise Unavailable(UNKNOWN_FORM) from None
     return None
+
+
+def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of a device's entries ours alone: helpers and other integrations may have joined it."""
+    own = row.get("primary_config_entry")
+    return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 
 
 async def set_area(home: Commands, device_id: str, area_id: str) -> None:
@@ -170,7 +171,7 @@ async def hide_tracker(home: Commands, identifier: str) -> None:
 
     Raises Refused unless the user is an administrator.
     """
-    for row in await home.command("config/entity_registry/list"):
+    for row in rows(await home.command("config/entity_registry/list")):
         mine = row.get("platform") == DOMAIN and row.get("unique_id") == identifier
         entity_id = str(row.get("entity_id"))
         if mine and entity_id.startswith("device_tracker.") and not row.get("disabled_by"):
@@ -215,7 +216,7 @@ async def _webhook(
             return None
         told = json.loads(text)
     except (KeyError, TypeError, ValueError):
-        raise Unavailable(_FORM) from None
+        raise Unavailable(UNKNOWN_FORM) from None
     if status != 200 or not isinstance(told, dict):
         raise Refused(f"Home Assistant refused {kind} of the device (HTTP {status}).")
     return told

@@ -14,6 +14,8 @@ from integrations.home_assistant.registry import (
     with_state,
 )
 from integrations.home_assistant.related import SEARCHED
+from integrations.home_assistant.runs import Runs
+from integrations.home_assistant.shapes import keyed, mapping, text
 
 _GONE = ("unavailable", None)
 
@@ -25,6 +27,8 @@ class Picture:
         self._registries = Registries()
         self._entities: dict[str, Entity] = {}
         self._touches: Mapping[str, frozenset[str]] = {}
+        self._seen: Mapping[str, frozenset[str]] = {}  # of the same what scripts were seen to do
+        self._runs = Runs()
         self._house: House | None = House()  # None: build it at the next look
         # What came while loading, the newest by id; a state is None where the entity has gone.
         self._overtaking: dict[str, Mapping[str, Any] | None] | None = None
@@ -55,20 +59,21 @@ class Picture:
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace everything by what was read. Raises KeyError, TypeError on odd states."""
-        found = {state["entity_id"]: state for state in states}
+        """Replace everything by what was read. Raises TypeError where `states` are none."""
+        found = keyed(states, "entity_id")
         # The reader may have delivered events between the answer and this line: the newer wins.
         for entity_id, state in (self._overtaking or {}).items():
             known = found.get(entity_id)
             if state is None:
                 found.pop(entity_id, None)
-            elif known is None or state.get("last_updated", "") >= known.get("last_updated", ""):
+            elif known is None or _updated(state) >= _updated(known):
                 found[entity_id] = state
         self._overtaking = None
         self._registries = replace(registries, learned=self._registries.learned)
         self._entities = {name: read_entity(one, self._registries) for name, one in found.items()}
         if self._pending:
             self._learn()
+        self._touches = {}  # any of them may have been edited meanwhile
         self._search_all()
         self._house = None
 
@@ -84,12 +89,12 @@ class Picture:
         self._house = None
 
     def change(self, event: Mapping[str, Any]) -> str:
-        """Take a `state_changed` event; returns whose state it is.
-
-        Raises AttributeError or TypeError on an odd one.
-        """
-        data = event.get("data") or {}
-        entity_id, state = str(data.get("entity_id")), data.get("new_state")
+        """Take a `state_changed` event; returns whose state it is, "" for an odd one."""
+        data = mapping(event.get("data"))
+        entity_id, state = text(data.get("entity_id")), data.get("new_state")
+        odd = state is not None and mapping(state).get("entity_id") != entity_id
+        if not entity_id or odd:
+            return ""
         known = self._entities.get(entity_id)
         if known is None or state is None:
             self._unlearnt = True  # when the same list is told again it may say more
@@ -106,6 +111,12 @@ class Picture:
             (known.state if known else None) in _GONE or (state or {}).get("state") in _GONE
         ):
             self.unsearched.add(entity_id)
+            self._touches = _without(self._touches, entity_id)  # until it is known anew
+            self._seen = _without(self._seen, entity_id)
+        script = self._runs.see(entity_id, mapping(state))
+        if script in self._entities:
+            self._seen = _with(self._seen, script, entity_id)
+            self._touches = _with(self._touches, script, entity_id)
         self._house = None
         return entity_id
 
@@ -121,9 +132,16 @@ class Picture:
         return not self._pending and self._learn()
 
     def touch(self, found: Mapping[str, frozenset[str]]) -> None:
-        """What some scripts, automations and scenes touch; those that are gone are forgotten."""
-        known = {**self._touches, **found}
-        self._touches = {name: ids for name, ids in known.items() if name in self._entities}
+        """What some scripts, automations and scenes touch; those that are gone are forgotten.
+
+        One that was edited since it was asked about is asked about again: its answer is void.
+        """
+        known = {**self._touches, **_without(found, *self.unsearched)}
+        self._touches = {
+            name: ids | self._seen.get(name, frozenset())
+            for name, ids in known.items()
+            if name in self._entities
+        }
         self._house = None
 
     def _learn(self) -> bool:
@@ -150,6 +168,21 @@ class Picture:
 
 
 _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
+
+
+def _updated(state: Mapping[str, Any]) -> str:
+    """When, as Home Assistant writes it: such texts sort by time."""
+    return text(state.get("last_updated"))
+
+
+def _without(touches: Mapping[str, frozenset[str]], *item_ids: str) -> dict[str, frozenset[str]]:
+    return {name: ids for name, ids in touches.items() if name not in item_ids}
+
+
+def _with(
+    touches: Mapping[str, frozenset[str]], item_id: str, entity_id: str
+) -> dict[str, frozenset[str]]:
+    return {**touches, item_id: touches.get(item_id, frozenset()) | {entity_id}}
 
 
 def _members(entity: Entity) -> Any:

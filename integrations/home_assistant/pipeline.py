@@ -4,13 +4,15 @@ Seen of Home Assistant 2026.11.0; a user without admin rights may list pipelines
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from integrations.causes import first_of
 from integrations.errors import IntegrationError, Refused, Unavailable
-from integrations.home_assistant.conversation import Commands
+from integrations.home_assistant.commands import Commands, Live
+from integrations.home_assistant.shapes import mapping
 from integrations.home_assistant.websocket import Stream
 from integrations.owner import OwnedTasks
 
@@ -20,7 +22,7 @@ TRANSCRIPT_S = 10.0  # from the end of the sound to its text
 _NOTHING_SAID = "stt-no-text-recognized"
 
 
-class Streams(Commands, Protocol):
+class Streams(Live, Protocol):
     """A connection that carries sound too (`integrations.home_assistant.client.HomeAssistant`)."""
 
     def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Stream]:
@@ -100,7 +102,7 @@ async def transcribe(
             tasks.start(_send(stream, sound, sent), "speech to Home Assistant")
             text = await _transcript(stream)
     except* IntegrationError as group:
-        failure = _first(group)
+        failure = first_of(group)
     except* TimeoutError:
         failure = Unavailable("Home Assistant's speech recognition did not answer in time.")
     if failure is not None:
@@ -119,9 +121,9 @@ async def _send(stream: Stream, sound: AsyncIterator[bytes], sent: Callable[[], 
 
 async def _transcript(stream: Stream) -> str:
     async for event in stream:
-        data = _mapping(event.get("data"))
+        data = mapping(event.get("data"))
         if event.get("type") == "stt-end":
-            return str(_mapping(data.get("stt_output")).get("text") or "").strip()
+            return str(mapping(data.get("stt_output")).get("text") or "").strip()
         if event.get("type") == "error":
             code, message = data.get("code"), str(data.get("message", "no reason given"))[:200]
             if code == _NOTHING_SAID:
@@ -130,18 +132,6 @@ async def _transcript(stream: Stream) -> str:
         if event.get("type") == "run-end":
             break
     raise Refused("Home Assistant ended its speech recognition without a text.")
-
-
-def _first(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, IntegrationError)
-    return error
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _plain(code: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from integrations.home_assistant.mobile_app import Commands
+from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.shapes import mapping, text
 
 CHANNEL = "mobile_app/push_notification_channel"
 
@@ -26,12 +27,11 @@ class Push:
 
 def read_push(event: Mapping[str, Any]) -> Push:
     """From an event of the channel; what is of the wrong type is left out."""
-    data = event.get("data")
     return Push(
-        _text(event.get("hass_confirm_id")),
-        _text(event.get("message")),
-        _text(event.get("title")),
-        data if isinstance(data, dict) else {},
+        text(event.get("hass_confirm_id")),
+        text(event.get("message")),
+        text(event.get("title")),
+        mapping(event.get("data")),
     )
 
 
@@ -40,7 +40,3 @@ async def confirm(home: Commands, webhook_id: str, confirm_id: str) -> None:
     await home.command(
         "mobile_app/push_notification_confirm", webhook_id=webhook_id, confirm_id=confirm_id
     )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

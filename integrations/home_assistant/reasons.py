@@ -39,6 +39,19 @@ def no_address(url: str) -> Misconfigured:
     )
 
 
+def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
+    """What a status other than the expected one means where every user is let in."""
+    if status == 401:
+        return wrong_token()
+    if status == 403:
+        return banned(url)
+    if status == 400:
+        return wants_tls(url) if "https" in text.lower() else untrusted_proxy(url)  # as nginx says
+    if status >= 500:
+        return behind_proxy(url, status)
+    return moved(url, location) if 300 <= status < 400 else something_else(url)
+
+
 def network(url: str, error: BaseException) -> IntegrationError:
     """The reason behind an error of the network, of whatever library."""
     for cause in causes(error):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from integrations.home_assistant.house import Area, Entity, Floor
+from integrations.home_assistant.shapes import keyed, mapping, text, texts
 
 Json = Mapping[str, Any]
 
@@ -33,69 +34,81 @@ class Registries:
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
     """From `config/floor_registry/list`."""
     return {
-        row["floor_id"]: Floor(row["floor_id"], row["name"], _texts(row.get("aliases")))
-        for row in rows
+        floor_id: Floor(floor_id, text(row.get("name")) or floor_id, texts(row.get("aliases")))
+        for floor_id, row in keyed(rows, "floor_id").items()
     }
 
 
 def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
     """From `config/area_registry/list`."""
     return {
-        row["area_id"]: Area(
-            row["area_id"], row["name"], _texts(row.get("aliases")), row.get("floor_id")
+        area_id: Area(
+            area_id,
+            text(row.get("name")) or area_id,
+            texts(row.get("aliases")),
+            text(row.get("floor_id")) or None,
         )
-        for row in rows
+        for area_id, row in keyed(rows, "area_id").items()
     }
 
 
 def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
     """From `config/area_registry/list`: the areas that have labels."""
-    return {row["area_id"]: read_labels(row) for row in rows if row.get("labels")}
+    labels = {area_id: read_labels(row) for area_id, row in keyed(rows, "area_id").items()}
+    return {area_id: has for area_id, has in labels.items() if has}
 
 
 def read_devices(rows: Iterable[Json]) -> dict[str, Device]:
     """From `config/device_registry/list`. A part without an area stands where its whole does."""
-    places = {row["id"]: row.get("area_id") for row in rows}
+    known = keyed(rows, "id")
+    places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
-        row["id"]: Device(
-            row.get("area_id") or places.get(row.get("parent_device_id")), read_labels(row)
+        device_id: Device(
+            places[device_id] or places.get(text(row.get("parent_device_id"))) or None,
+            read_labels(row),
         )
-        for row in rows
+        for device_id, row in known.items()
     }
+
+
+def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
+    """From `config/entity_registry/list`: the entries by entity id."""
+    return keyed(rows, "entity_id")
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
     """From `homeassistant/expose_entity/list`, for the `conversation` assistant."""
+    said = mapping(mapping(answer).get("exposed_entities"))
     return {
-        entity_id: bool(assistants["conversation"])
-        for entity_id, assistants in (answer.get("exposed_entities") or {}).items()
-        if "conversation" in assistants
+        entity_id: bool(mapping(assistants)["conversation"])
+        for entity_id, assistants in said.items()
+        if "conversation" in mapping(assistants)
     }
 
 
 def read_labels(row: Json) -> frozenset[str]:
     """The ids of an entry's labels."""
-    return frozenset(_texts(row.get("labels")))
+    return frozenset(texts(row.get("labels")))
 
 
 def read_entity(state: Json, registries: Registries) -> Entity:
     """One entity from its state object (`get_states`, `state_changed`) and its registry entry."""
     entity_id = str(state["entity_id"])
     entry = registries.entities.get(entity_id, {})
-    attributes = state.get("attributes") or {}
+    attributes = mapping(state.get("attributes"))
     name = attributes.get("friendly_name") or entry.get("name") or entry.get("original_name")
-    device_id = entry.get("device_id")
-    device = registries.devices.get(device_id or "")
+    device_id = text(entry.get("device_id"))
+    device = registries.devices.get(device_id)
     return Entity(
         entity_id=entity_id,
         name=str(name or entity_id.partition(".")[2].replace("_", " ")),
         state=str(state.get("state", "unknown")),
-        aliases=_texts(entry.get("aliases")),
-        area_id=entry.get("area_id") or (device.area_id if device else None),
-        device_class=attributes.get("device_class"),
+        aliases=texts(entry.get("aliases")),
+        area_id=text(entry.get("area_id")) or (device.area_id if device else None),
+        device_class=text(attributes.get("device_class")) or None,
         attributes=attributes,
         exposed=_exposed(entity_id, entry, registries),
-        device_id=device_id,
+        device_id=device_id or None,
         features=_features(attributes),
         precision=_precision(entry),
     )
@@ -103,13 +116,13 @@ def read_entity(state: Json, registries: Registries) -> Entity:
 
 def with_state(entity: Entity, state: Json) -> Entity:
     """The same entity with a newer state object."""
-    attributes = state.get("attributes") or {}
+    attributes = mapping(state.get("attributes"))
     return replace(
         entity,
         state=str(state.get("state", "unknown")),
         attributes=attributes,
         name=str(attributes.get("friendly_name") or entity.name),
-        device_class=attributes.get("device_class"),
+        device_class=text(attributes.get("device_class")) or None,
         features=_features(attributes),
     )
 
@@ -129,8 +142,8 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 
     Home Assistant writes it there as soon as it has looked once (`async_should_expose`).
     """
-    options = registries.entities.get(entity_id, {}).get("options") or {}
-    said = (options.get("conversation") or {}).get("should_expose")
+    options = mapping(registries.entities.get(entity_id, {}).get("options"))
+    said = mapping(options.get("conversation")).get("should_expose")
     return None if said is None else bool(said)
 
 
@@ -156,13 +169,8 @@ def _features(attributes: Json) -> int:
 
 def _precision(entry: Json) -> int | None:
     """Decimals of a sensor, as set by a person or else by its integration."""
-    options = (entry.get("options") or {}).get("sensor") or {}
+    options = mapping(mapping(entry.get("options")).get("sensor"))
     for key in ("display_precision", "suggested_display_precision"):
         if isinstance(options.get(key), int):
             return int(options[key])
     return None
-
-
-def _texts(values: Any) -> tuple[str, ...]:
-    """Aliases as plain texts; newer releases put null in the list for "the name itself"."""
-    return tuple(value for value in values or () if isinstance(value, str) and value)

@@ -2,9 +2,12 @@
 
 The answer mixes what is touched with where that is: a touched entity comes with its device, its
 area and that area's floor, and the script with its own area and labels (2026.11,
-`components/search`). So a place or a device counts as targeted only where nothing else explains it.
-Not seen, then: a target that stands beside an entity of the same place in one script, and every
-target that a template makes. What is touched may be more than is told here.
+`components/search`). So a place or a device counts as targeted only where nothing else explains it;
+what lets someone in counts wherever its device or label is told, explained or not.
+Not seen, then: an area or floor that is a target beside an entity of the same place in one script,
+a script that is called as an action (`action: script.other`), a sentence said to Assist, an event,
+and every target that a template makes. What is touched may be more than is told here; what a script
+is seen to do counts too (`runs`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +15,7 @@ from typing import Any
 
 from integrations.home_assistant.house import Entity
 from integrations.home_assistant.registry import Registries, read_labels
+from integrations.home_assistant.runs import LETS_IN
 
 SEARCHED = ("script", "automation", "scene")  # domains
 
@@ -41,10 +45,13 @@ def touched_by(
     floors = _ids(answer, "floor") - {
         registries.areas[one].floor_id for one in every_area if one in registries.areas
     }
-    labels = _ids(answer, "label") - read_labels(registries.entities.get(item_id, {}))
+    every_label = _ids(answer, "label")
+    labels = every_label - read_labels(registries.entities.get(item_id, {}))
     areas |= {area.area_id for area in registries.areas.values() if area.floor_id in floors}
     touched |= places.inside(devices, areas)
     touched |= places.labelled(labels)
+    perhaps = places.inside(_ids(answer, "device"), ()) | places.labelled(every_label)
+    touched |= {one for one in perhaps if one.partition(".")[0] in LETS_IN}
     return frozenset(touched - {item_id})
 
 

@@ -1,5 +1,6 @@
 """What is asked of Home Assistant over REST, where a plain HTTP status tells most."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +10,7 @@ import httpx
 
 from integrations.address import host_of
 from integrations.home_assistant import reasons
-from integrations.tls import tls_context
+from integrations.tls import tls_for
 
 TIMEOUT_S = 10.0
 
@@ -31,28 +32,37 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
         return await read_instance(client, url)
 
 
+def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
+    """The context of every client of Home Assistant, None without TLS. Raises Misconfigured."""
+    return tls_for(url, verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
+
+
 @asynccontextmanager
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client for paths of this Home Assistant, signed in; it follows no redirect.
 
-    What goes wrong on the way leaves the block as Misconfigured, SignInAgain or Unavailable.
+    What goes wrong on the way leaves the block as Misconfigured, SignInAgain or Unavailable; so
+    does a block that takes longer than TIMEOUT_S.
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
-    tls: ssl.SSLContext | bool = False
-    if url.startswith("https:"):
-        tls = tls_context(verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
+    tls = home_tls(url, verify_tls, ca_file)
     try:
-        async with httpx.AsyncClient(
-            base_url=url.rstrip("/"),
-            headers={"Authorization": f"Bearer {token}"},
-            verify=tls,
-            timeout=TIMEOUT_S,
-            trust_env=False,
-        ) as client:
+        async with (
+            asyncio.timeout(TIMEOUT_S),  # httpx counts anew with each byte that comes
+            httpx.AsyncClient(
+                base_url=url.rstrip("/"),
+                headers={"Authorization": f"Bearer {token}"},
+                verify=tls or False,
+                timeout=TIMEOUT_S,
+                trust_env=False,
+            ) as client,
+        ):
             yield client
+    except TimeoutError:
+        raise reasons.silent(url) from None
     except httpx.InvalidURL:  # stricter than we are
         raise reasons.no_address(url) from None
     except UnicodeEncodeError:  # its message would show the token
@@ -66,18 +76,9 @@ async def rest_client(
 async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
     """GET /api/config. Raises Misconfigured, SignInAgain or Unavailable."""
     answer = await client.get("/api/config")
-    status = answer.status_code
-    if status == 401:
-        raise reasons.wrong_token()
-    if status == 403:
-        raise reasons.banned(url)
-    if status == 400:
-        tls = "https" in answer.text.lower()  # as nginx says it
-        raise reasons.wants_tls(url) if tls else reasons.untrusted_proxy(url)
-    if status >= 500:
-        raise reasons.behind_proxy(url, status)
-    if answer.is_redirect:
-        raise reasons.moved(url, answer.headers.get("location", ""))
+    if answer.status_code != 200:
+        location = answer.headers.get("location", "")
+        raise reasons.by_status(url, answer.status_code, answer.text, location)
     try:
         config = answer.json()
         return Instance(

@@ -4,10 +4,9 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
-from integrations.errors import Refused
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.related import touched_by
-from integrations.home_assistant.websocket import Connection
+from integrations.home_assistant.websocket import CommandRefused, Connection
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +27,11 @@ async def search(connection: Connection, picture: Picture) -> bool:
             answer = await connection.command(
                 "search/related", item_type=item_id.partition(".")[0], item_id=item_id
             )
-        except Refused as error:
+        except CommandRefused as error:
             log.info("What scripts and automations touch is not known: %s", error)
-            return False
+            if error.unknown or error.code == "unauthorized":
+                return False
+            continue
         house = picture.house
         if isinstance(answer, Mapping):
             found[item_id] = touched_by(item_id, answer, picture.registries, house.entities)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from integrations.errors import Unavailable
+from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.house import Entity
 
 # `WeatherEntityFeature` of Home Assistant, and the `type` that each gives; days say most.
@@ -22,14 +23,6 @@ class Forecast:
     low: float | None
     rain_percent: float | None  # probability
     rain: float | None  # in the entity's `precipitation_unit`
-
-
-class Commands(Protocol):
-    """One websocket command (`integrations.home_assistant.client.HomeAssistant`)."""
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        """Raises Refused or Unavailable."""
-        ...
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:

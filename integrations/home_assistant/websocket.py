@@ -17,12 +17,11 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
-from integrations.errors import (
-    IntegrationError,
-    Refused,
-    Unavailable,
-)
+from integrations.address import host_of
+from integrations.causes import causes
+from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.home_assistant import reasons
+from integrations.home_assistant.shapes import mapping
 
 log = logging.getLogger(__name__)
 
@@ -75,16 +74,17 @@ class Connection:
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._handlers: dict[int, EventHandler] = {}
         self._streams: set[Stream] = set()
+        self._gone: IntegrationError | None = None  # why nothing more is read
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send one command and return its result. Raises CommandRefused or Unanswered."""
+        """Send one command and return its result. Raises CommandRefused or Unavailable."""
         return await self._send(next(self._ids), kind, fields)
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
         """A command that takes bytes and answers with events (`assist_pipeline/run`).
 
-        Leaving ends it on the other side too. Raises CommandRefused or Unanswered.
+        Leaving ends it on the other side too. Raises CommandRefused or Unavailable.
         """
         number = next(self._ids)
         stream = Stream(self._socket)
@@ -120,6 +120,8 @@ class Connection:
             await self._forget(number)
 
     async def _send(self, number: int, kind: str, fields: Mapping[str, Any]) -> Any:
+        if self._gone is not None:
+            raise self._gone
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         try:
@@ -133,7 +135,7 @@ class Connection:
         finally:
             self._answers.pop(number, None)
         if not message.get("success"):
-            error = message.get("error") or {}
+            error = mapping(message.get("error"))
             reason = error.get("message", "no reason given")
             sentence = f"Home Assistant refused {kind}: {reason}."
             raise CommandRefused(sentence, str(error.get("code", "")))
@@ -154,9 +156,11 @@ class Connection:
             log.debug("An odd message ended the websocket.", exc_info=error)
             gone = Unavailable(UNKNOWN_FORM)
         finally:
+            self._gone = gone
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(Unanswered(str(gone), timed_out=False))
+                    answer.exception()  # looked at: who asked may still be sending
             for stream in self._streams:
                 stream.end(gone)
         raise gone
@@ -207,8 +211,9 @@ class Stream:
 
     def deliver(self, event: Mapping[str, Any]) -> None:
         """Called by the connection with each event."""
-        number = ((event.get("data") or {}).get("runner_data") or {}).get("stt_binary_handler_id")
-        if isinstance(number, int) and not self._handler.done():
+        runner = mapping(mapping(event.get("data")).get("runner_data"))
+        number = runner.get("stt_binary_handler_id")
+        if isinstance(number, int) and number in range(256) and not self._handler.done():
             self._handler.set_result(number)
         if self._events.qsize() < MAX_WAITING_EVENTS - 1:  # the last place is for the end
             self._events.put_nowait(event)
@@ -225,6 +230,14 @@ class Stream:
             self._handler.exception()  # looked at: nobody need be waiting for it
 
 
+class _Connect(connect):
+    """Follows no redirect: whoever is named there would be sent the token."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """What a failed handshake is reported as."""
+        return exc
+
+
 @asynccontextmanager
 async def open_connection(
     url: str, token: str, tls: ssl.SSLContext | None
@@ -233,42 +246,53 @@ async def open_connection(
 
     Raises Misconfigured, SignInAgain or Unavailable, each a sentence that names the setting.
     """
-    address = f"{url.rstrip('/').replace('http', 'ws', 1)}/api/websocket"
+    if host_of(url) is None:
+        raise reasons.no_address(url)
+    scheme, _, rest = url.rstrip("/").partition("://")
     try:
-        async with connect(
-            address,
-            ssl=tls if address.startswith("wss:") else None,
+        socket = await _Connect(
+            f"{'wss' if scheme.lower() == 'https' else 'ws'}://{rest}/api/websocket",
+            ssl=tls,
             open_timeout=OPEN_TIMEOUT_S,
             ping_interval=PING_EVERY_S,
             ping_timeout=PONG_WITHIN_S,
             close_timeout=CLOSE_WITHIN_S,
             max_size=MAX_MESSAGE_BYTES,
             proxy=None,  # Home Assistant is at home; a proxy for the internet would not find it
-        ) as socket:
-            await _sign_in(socket, token)
-            yield Connection(socket)
-    except (InvalidURI, InvalidHandshake, OSError, TimeoutError) as error:
+        )
+    # UnicodeError: a host that no name server could be asked for ("a..b").
+    except (InvalidURI, InvalidHandshake, OSError, TimeoutError, UnicodeError) as error:
         raise _explained(error, url) from error
+    async with socket:
+        await _sign_in(socket, url, token)
+        yield Connection(socket)
 
 
 def _explained(error: Exception, url: str) -> IntegrationError:
     """Why no socket could be opened, as a sentence that names the setting."""
-    if isinstance(error, InvalidURI):
+    if isinstance(error, InvalidURI | UnicodeError):
         return reasons.no_address(url)
-    if isinstance(error, InvalidStatus) and error.response.status_code >= 500:
-        return reasons.behind_proxy(url, error.response.status_code)
+    if isinstance(error, InvalidStatus):
+        answer = error.response
+        text = (answer.body or b"").decode(errors="replace")
+        return reasons.by_status(
+            url, answer.status_code, text, answer.headers.get("Location") or ""
+        )
     if isinstance(error, InvalidHandshake):
-        return reasons.something_else(url)
+        ended = any(isinstance(cause, EOFError) for cause in causes(error))
+        return reasons.hung_up(url) if ended else reasons.something_else(url)
     return reasons.network(url, error)
 
 
-async def _sign_in(socket: ClientConnection, token: str) -> None:
+async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
     try:
         async with asyncio.timeout(OPEN_TIMEOUT_S):
             await socket.recv()  # auth_required
             await socket.send(json.dumps({"type": "auth", "access_token": token}))
             reply = json.loads(await socket.recv())
             accepted = reply["type"] == "auth_ok"
+    except TimeoutError:
+        raise reasons.silent(url) from None
     except (ConnectionClosed, ValueError):
         raise Unavailable("Home Assistant closed the connection while signing in.") from None
     except (KeyError, RecursionError, TypeError):

@@ -19,7 +19,7 @@ from integrations.home_assistant import reasons
 from integrations.mcp.program import program
 from integrations.mcp.servers import Endpoint, ServerSpec
 from integrations.mcp.wire import Trace, http_client
-from integrations.tls import tls_context
+from integrations.tls import tls_for
 
 log = logging.getLogger(__name__)
 
@@ -74,9 +74,8 @@ async def _handshake(stack: AsyncExitStack, transport: Any, mode: str) -> Client
 
 
 def _tls(spec: ServerSpec) -> ssl.SSLContext | bool:
-    if not spec.url.startswith("https:"):
-        return False  # no context to build: that costs 30 ms
-    return tls_context(verify=spec.verify_tls, ca_file=spec.ca_file, setting=spec.key("ca_file"))
+    verify, ca_file = spec.verify_tls, spec.ca_file
+    return tls_for(spec.url, verify=verify, ca_file=ca_file, setting=spec.key("ca_file")) or False
 
 
 def _for_sse(

@@ -36,6 +36,7 @@ CLOSE_S = 8.0  # of the session before; the SDK gives a program 6.5 s to end
 DIAGNOSE_S = 4.0  # more than `HomeAside.diagnose` takes
 PARALLEL_CALLS = 32
 PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
+SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
 SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
 MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
 # s: a session on any but the first endpoint is opened anew when the tools are listed after that
@@ -59,6 +60,7 @@ class Session:
         self._slots = asyncio.Semaphore(PARALLEL_CALLS)
         self._under_way = 0  # requests
         self._failures = 0  # openings in a row
+        self._busy_since = 0.0  # s, monotonic: when opening or closing began
         self._not_before = 0.0  # s, monotonic: no opening earlier
         self._stale_from: float | None = None  # s, monotonic; None: on the best endpoint
         self._prompt_name: str | None = None  # of this session; None: not listed yet
@@ -76,6 +78,7 @@ class Session:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
+            self._busy_since = time.monotonic()
             with tracing() as trace:
                 try:
                     await self._serve(trace)
@@ -249,6 +252,7 @@ class Session:
                 await self._ended.wait()
             finally:
                 self._client = None
+                self._busy_since = time.monotonic()
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
         """Why it could not be opened; where that is not plain, asked for beside the server."""
@@ -267,7 +271,8 @@ class Session:
         self._ended.set()
 
     def _fail(self, problem: IntegrationError) -> None:
-        pause_s = min(PAUSE_S[0] * 2**self._failures, PAUSE_S[1])
+        took_s = time.monotonic() - self._busy_since
+        pause_s = max(min(PAUSE_S[0] * 2**self._failures, PAUSE_S[1]), min(took_s, SLOW_PAUSE_S))
         if isinstance(problem, SignInAgain):
             pause_s = SIGN_IN_PAUSE_S
         self._problem = problem

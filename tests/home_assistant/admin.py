@@ -140,9 +140,10 @@ class Admin:
         )
 
     async def exposed(self) -> set[str]:
-        """What the assistant is shown by name of the entity."""
+        """Ids of what the assistant is shown. The list remembers things that are long gone, too."""
         told = (await self.ask("homeassistant/expose_entity/list"))["exposed_entities"]
-        return {entity_id for entity_id, shown in told.items() if shown.get("conversation")}
+        there = (await self.states()).keys()
+        return {entity for entity in told.keys() & there if told[entity].get("conversation")}
 
     async def place(self, entity_id: str, area_id: str | None) -> None:
         """Put an entity into an area; with its device, if it is the device's unnamed one."""

@@ -35,6 +35,20 @@ class Address:
     version: str = ""  # of a real house of ours
     admin_token: str = field(default="", repr=False)  # empty: nothing may be changed there
 
+    def before(self, year: int, month: int) -> bool:
+        """Whether it is known to be an older release than that."""
+        found = tuple(int(part) for part in self.version.split(".")[:2] if part.isdecimal())
+        return bool(found) and found < (year, month)
+
+    def tool(self, name: str) -> str:
+        """What the house calls the tool "intent__HassTurnOn": older ones leave out the domain."""
+        return name.rpartition("__")[2] if self.before(2026, 8) else name
+
+    def needs(self, year: int, month: int, what: str) -> None:
+        """Skip where `what` came with a later release."""
+        if self.before(year, month):
+            pytest.skip(f"{self.version} has no {what}; it came with {year}.{month}")
+
 
 def real_house() -> Address | None:
     """The one that the environment names."""
@@ -53,8 +67,9 @@ def real_house() -> Address | None:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_changes_in_a_house_of_others(request: pytest.FixtureRequest) -> None:
-    """In a real house that is not ours only tests marked `changes_nothing` run."""
+def _only_what_fits_the_house(request: pytest.FixtureRequest) -> None:
+    """In a real house that is not ours only tests marked `changes_nothing` run, in an older one
+    none marked `since` a later release."""
     if request.node.get_closest_marker("home_assistant") is None:
         return
     real = real_house()
@@ -62,6 +77,10 @@ def _nothing_changes_in_a_house_of_others(request: pytest.FixtureRequest) -> Non
         pytest.skip("needs HA_URL and HA_TOKEN: make test-home-assistant")
     if not real.admin_token and request.node.get_closest_marker("changes_nothing") is None:
         pytest.skip("changes the house: only with HA_ADMIN_TOKEN, in a house that tests may change")
+    since = request.node.get_closest_marker("since")
+    if since is not None and real.before(*since.args):
+        year, month = since.args
+        pytest.skip(f"{real.version} does it otherwise: this is how it is from {year}.{month} on")
 
 
 @pytest.fixture(params=["embedded", REAL])
@@ -95,12 +114,14 @@ async def person(house: Address) -> AsyncIterator[Talk]:
 class Power:
     """The switch of a house of ours: what happens when Home Assistant goes and comes back."""
 
-    def __init__(self, record: Path) -> None:
+    def __init__(self, record: Path, admin: Admin) -> None:
         self._places = Places(record.parents[2])
         self._instance = read_instance(record)
+        self._admin = admin
 
     async def off(self) -> None:
-        """Stop Home Assistant; returns when it is gone."""
+        """Stop Home Assistant, which would wait 10 s for the admin's socket; it is gone then."""
+        await self._admin.again()
         await asyncio.to_thread(
             instances.stop, self._places, self._instance.name, print, broker_too=False
         )
@@ -111,12 +132,12 @@ class Power:
 
 
 @pytest.fixture
-async def power(house: Address) -> AsyncIterator[Power]:
+async def power(house: Address, admin: Admin) -> AsyncIterator[Power]:
     """The switch of the house; it is on again afterwards."""
     record = os.environ.get("HA_INSTANCE")
     if house.kind == "embedded" or not record:
         pytest.skip("needs a Home Assistant that tests may stop: HA_INSTANCE")
-    switch = Power(Path(record))
+    switch = Power(Path(record), admin)
     try:
         yield switch
     finally:

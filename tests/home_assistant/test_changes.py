@@ -2,6 +2,8 @@
 is taken away. The simulated Gemini says what it wants; the house tells what came of it."""
 
 import asyncio
+import contextlib
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -9,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from assistant.tools.outcome import Status
-from tests.home_assistant.admin import Admin
+from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.conftest import Address, Power, real_only
+from tests.home_assistant.hearth import Hearth
+from tests.home_assistant.real.places import read_instance
+from tests.home_assistant.real.provision import person
 from tests.pipeline.gemini_rig import scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Say, Step, Turn
@@ -22,6 +28,7 @@ pytestmark = real_only
 LIGHT = {"name": "Bed Light"}
 BED = "light.bed_light"
 TURN_ON, TURN_OFF = "intent__HassTurnOn", "intent__HassTurnOff"
+HUMIDITY = "humidifier__HassHumidifierSetpoint"
 READY_S = 5.0  # after Home Assistant's return
 
 
@@ -82,20 +89,20 @@ def told(service: GeminiSimulator, number: int) -> str:
 async def test_a_whole_kind_of_thing_that_is_hidden_takes_its_tools_along(
     house: Address, bed_light: Admin, tmp_path: Path
 ) -> None:
-    fans = [one for one in await bed_light.states() if one.startswith("fan.")]
+    kind = [one for one in await bed_light.states() if one.startswith("humidifier.")]
     service = GeminiSimulator([turn(Say("Yes.")), turn(Say("No."))])
     try:
         async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
-            await on.ask("can you set a fan")
-            await bed_light.expose(fans, False)
+            await on.ask("can you make it less dry")
+            await bed_light.expose(kind, False)
             await on.falling_silent()
-            await on.ask("can you set a fan now")
+            await on.ask("can you make it less dry now")
             before, after = (functions(service, number) for number in (0, -1))
     finally:
-        await bed_light.expose(fans, True)
-    assert "fan__HassFanSetSpeed" in before
-    assert "fan__HassFanSetSpeed" not in after
-    assert TURN_ON in after
+        await bed_light.expose(kind, True)
+    assert house.tool(HUMIDITY) in before
+    assert house.tool(HUMIDITY) not in after
+    assert house.tool(TURN_ON) in after
 
 
 def functions(service: GeminiSimulator, number: int) -> set[str]:
@@ -110,9 +117,9 @@ async def test_home_assistant_restarts_between_two_turns(
 ) -> None:
     service = GeminiSimulator(
         [
-            turn(Call(TURN_ON, LIGHT, answer={"status": "done"}), Say("It is on.")),
+            turn(Call(house.tool(TURN_ON), LIGHT, answer={"status": "done"}), Say("It is on.")),
             turn(Say("The house is away.")),  # no tool of the house is offered
-            turn(Call(TURN_OFF, LIGHT, answer={"status": "done"}), Say("It is off.")),
+            turn(Call(house.tool(TURN_OFF), LIGHT, answer={"status": "done"}), Say("It is off.")),
         ]
     )
     async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
@@ -136,26 +143,27 @@ async def test_home_assistant_restarts_between_two_turns(
 async def test_home_assistant_restarts_in_the_middle_of_a_turn(
     house: Address, bed_light: Admin, power: Power, tmp_path: Path
 ) -> None:
-    fan = Call("fan__HassFanSetSpeed", {"name": "Living Room Fan", "percentage": 50})
+    wanted = {"name": "HeatPump", "temperature": 22}
+    heat = Call(house.tool("climate__HassClimateSetTemperature"), wanted)
     service = GeminiSimulator(
         [
             turn(
-                Call(TURN_ON, LIGHT, answer={"status": "done"}),
-                replace(fan, answer={"status": "failed"}),
-                Say("The light is on, the fan I could not reach."),
+                Call(house.tool(TURN_ON), LIGHT, answer={"status": "done"}),
+                replace(heat, answer={"status": "failed"}),
+                Say("The light is on, the heating I could not reach."),
             ),
-            turn(Call(TURN_OFF, LIGHT), Say("It is off.")),
+            turn(Call(house.tool(TURN_OFF), LIGHT), Say("It is off.")),
         ]
     )
     async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
         async with asyncio.TaskGroup() as group:
-            asked = group.create_task(on.ask("turn on the bed light and set the fan to half"))
+            asked = group.create_task(on.ask("turn on the bed light and heat to 22 degrees"))
             assert await bed_light.settles(BED, "on") == "on"
             async with on.holding_the_house() as hold:
                 await hold.reached.wait()
                 await power.off()
         answer = asked.result()
-        assert answer.record.answer == "The light is on, the fan I could not reach."
+        assert answer.record.answer == "The light is on, the heating I could not reach."
         assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]
         await power.on()
         home = on.app.bridge.home
@@ -165,7 +173,7 @@ async def test_home_assistant_restarts_in_the_middle_of_a_turn(
         assert await bed_light.settles(BED, "on") == "on"
         await on.ask("turn off the bed light")
         assert await bed_light.settles(BED, "off") == "off"
-        assert [name for name, _ in on.house_calls] == [TURN_ON, TURN_OFF]
+        assert [name for name, _ in on.house_calls] == [house.tool(TURN_ON), house.tool(TURN_OFF)]
 
 
 async def test_a_revoked_token_is_one_clear_sentence(
@@ -173,7 +181,7 @@ async def test_a_revoked_token_is_one_clear_sentence(
 ) -> None:
     wrong = {"url": house.url, "token": "revoked"}
     service = GeminiSimulator(
-        [turn(Call(TURN_ON, LIGHT, undeclared=True), Say("I cannot reach the house."))]
+        [turn(Call(house.tool(TURN_ON), LIGHT, undeclared=True), Say("I cannot reach the house."))]
     )
     async with scene(tmp_path, service, **at_home(house, home_assistant=wrong)) as on:
         await on.ask("turn on the bed light")
@@ -185,3 +193,77 @@ async def test_a_revoked_token_is_one_clear_sentence(
         assert "Security" in sentence  # the page in Home Assistant
         assert "revoked" not in sentence
     assert await bed_light.state(BED) == "off"
+
+
+@pytest.mark.parametrize("way", ["deleted", "deactivated", "revoked"])
+async def test_a_token_that_is_taken_away_meanwhile(
+    house: Address, bed_light: Admin, tmp_path: Path, way: str
+) -> None:
+    user_id, token = await person(bed_light, "guest")
+    given = at_home(house, home_assistant={"url": house.url, "token": token})
+    service = GeminiSimulator(
+        [
+            turn(Call(house.tool(TURN_ON), LIGHT, answer={"status": "done"}), Say("It is on.")),
+            turn(Call(house.tool(TURN_OFF), LIGHT, answer=is_no_success), Say("I cannot.")),
+        ]
+    )
+    try:
+        async with scene(tmp_path, service, resident=True, **given) as on:
+            await on.ask("turn on the bed light")
+            assert await bed_light.settles(BED, "on") == "on"
+            await take_away(bed_light, house, user_id, token, way)
+            attempts = Attempts()
+            refused = await on.ask("turn off the bed light")
+            (state,) = on.app.bridge.hub.states()
+            assert attempts.refused <= 6  # one look by each way to the house, and no more
+        assert [one.status for one in refused.outcomes] == [Status.FAILED]
+        assert await bed_light.state(BED) == "on"
+        told = await Hearth(tmp_path, house.url, token).text("tools")
+    finally:
+        with contextlib.suppress(Failed):  # it is gone
+            await bed_light.ask("config/auth/delete", user_id=user_id)
+    assert not state.ok
+    for sentence in (state.reason, " ".join(told.split())):
+        assert "home_assistant.token" in sentence
+        assert "Security" in sentence
+        assert token not in sentence
+
+
+def is_no_success(answer: dict[str, Any]) -> bool:
+    return answer["status"] == "failed"
+
+
+async def take_away(admin: Admin, house: Address, user_id: str, token: str, way: str) -> None:
+    """In one of the ways in which people do it."""
+    if way == "deleted":
+        await admin.ask("config/auth/delete", user_id=user_id)
+    elif way == "deactivated":
+        await admin.ask("config/auth/update", user_id=user_id, is_active=False)
+    else:
+        # With its token the guest's own connection ends.
+        async with Admin(house.url, token) as guest:
+            with contextlib.suppress(ConnectionClosed):
+                await revoke(guest)
+
+
+async def revoke(guest: Admin) -> None:
+    """Take back the token that this very user signs in with."""
+    for known in await guest.ask("auth/refresh_tokens"):
+        if known["client_name"] == "hearth":
+            await guest.ask("auth/delete_refresh_token", refresh_token_id=known["id"])
+
+
+class Attempts:
+    """How often the house has refused somebody since this was made, as its log tells."""
+
+    def __init__(self) -> None:
+        record = os.environ.get("HA_INSTANCE")
+        self._log = Path(read_instance(Path(record)).log) if record else None
+        self._before = self._count()
+
+    @property
+    def refused(self) -> int:
+        return self._count() - self._before
+
+    def _count(self) -> int:
+        return self._log.read_text().count("invalid authentication") if self._log else 0

@@ -29,6 +29,7 @@ async def test_the_menu_of_the_home(person: Talk) -> None:
     _declared(tools)
 
 
+@pytest.mark.since(2026, 11)
 @real_only
 async def test_all_that_an_administrator_may_call(house: Address) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -31,6 +31,7 @@ async def test_registration_tells_a_webhook_and_no_more(person: Talk, admin: Adm
     await forget(admin, box)
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -48,6 +49,7 @@ async def test_a_registration_must_be_whole(person: Talk, content: str, message:
     assert (answer.status_code, answer.json()) == (400, {"message": message})
 
 
+@pytest.mark.since(2026, 11)
 async def test_the_device_and_its_entity_are_in_the_registries(box: Box) -> None:
     devices = {row["id"]: row for row in await box.person.told("config/device_registry/list")}
     device = devices[box.id]
@@ -63,6 +65,7 @@ async def test_the_device_and_its_entity_are_in_the_registries(box: Box) -> None
     assert {"send_message", "mobile_app_contract_box"} <= set(services)
 
 
+@pytest.mark.since(2026, 11)
 async def test_registering_again_makes_another_device_without_a_room(
     box: Box, person: Talk, admin: Admin
 ) -> None:
@@ -80,6 +83,7 @@ async def test_registering_again_makes_another_device_without_a_room(
     assert (answer.status_code, answer.content) == (200, b"")
 
 
+@pytest.mark.since(2026, 2)
 async def test_a_forgotten_device_comes_back_with_its_room(
     box: Box, person: Talk, admin: Admin
 ) -> None:
@@ -181,6 +185,7 @@ async def test_a_room_on_another_floor_finds_none_of_equal_names(
         assert (await box.call("HassTurnOn", name=lamps[0].name)).reached == [lamps[0].entity_id]
 
 
+@pytest.mark.since(2026, 11)
 async def test_messages_come_through_the_channel(box: Box) -> None:
     pushes = await channel(box)
     say = {"domain": "notify", "service": "send_message"}
@@ -201,6 +206,7 @@ async def test_messages_come_through_the_channel(box: Box) -> None:
     assert await box.person.event(pushes) == {"message": "hello", "data": data}
 
 
+@pytest.mark.since(2026, 11)
 async def test_a_push_is_confirmed_once(box: Box) -> None:
     pushes = await channel(box, confirms=True)
     await box.person.told(
@@ -217,6 +223,7 @@ async def test_a_push_is_confirmed_once(box: Box) -> None:
     assert await box.person.refused(kind, **confirm) == "not_found"
 
 
+@pytest.mark.since(2026, 11)
 async def test_the_newest_channel_gets_the_pushes(box: Box) -> None:
     await channel(box)
     second = await channel(box)

@@ -23,6 +23,7 @@ async def test_the_entity_id_is_a_name(person: Talk, admin: Admin) -> None:
         assert (await person.call("HassTurnOn", name=light.entity_id.upper())).is_error
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize(
     "name", ["Lampara d'ete", "Lámpara d’été", "Lámpara  d'été", "Lámpara d'é"]
 )

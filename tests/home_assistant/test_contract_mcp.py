@@ -15,6 +15,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize(
     ("headers", "content", "status", "text"),
     [
@@ -35,6 +36,7 @@ async def test_what_is_no_request(
     assert answer.text.startswith(text)
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize("token", ["", "Bearer wrong", "wrong"])
 async def test_who_is_not_known_gets_no_menu(house: Address, token: str) -> None:
     async with httpx.AsyncClient(base_url=house.url, trust_env=False) as stranger:
@@ -43,6 +45,7 @@ async def test_who_is_not_known_gets_no_menu(house: Address, token: str) -> None
     assert answer.headers["www-authenticate"].startswith("Bearer ")
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize("path", ["/api/mcp", "/api/mcp/no_such_api"])
 async def test_only_an_administrator_gets_other_interfaces(
     person: Talk, admin: Admin, house: Address, path: str
@@ -54,6 +57,7 @@ async def test_only_an_administrator_gets_other_interfaces(
     assert answer.status_code == (200 if path == "/api/mcp" else 404)
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 async def test_it_takes_posts_only(person: Talk, method: str) -> None:
     answer = await person.http.request(method, ASSIST)
@@ -76,6 +80,7 @@ async def test_the_handshake_gives_the_asked_version(person: Talk, asked: str, g
     assert {"prompts", "resources", "tools"} <= set(result["capabilities"])
 
 
+@pytest.mark.since(2026, 11)
 async def test_a_session_is_neither_needed_nor_made(person: Talk) -> None:
     headers = {**JSON, "Mcp-Session-Id": "anything"}
     answer = await person.http.post(ASSIST, json=LIST, headers=headers)
@@ -197,6 +202,7 @@ async def test_the_prompt_names_what_is_exposed_and_nothing_else(
     assert "domain: script" not in text
 
 
+@pytest.mark.since(2026, 11)
 async def test_an_alias_is_in_the_prompt_beside_the_name(person: Talk, admin: Admin) -> None:
     light = (await look(person, admin)).light()
     async with called(admin, light, None, "Glühwürmchen"):

@@ -33,6 +33,7 @@ async def test_what_is_not_set_up_does_not_answer(person: Talk) -> None:
         assert pipelines["error"]["code"] == "unknown_command"
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize("value", ["", "Bearer wrong", "bearer {token}", "{token}"])
 async def test_a_token_is_needed(house: Address, value: str) -> None:
     async with httpx.AsyncClient(base_url=house.url, trust_env=False) as stranger:
@@ -83,6 +84,7 @@ async def test_an_action_reaches_what_is_hidden(person: Talk, admin: Admin) -> N
         assert await admin.state(hidden.entity_id) != hidden.state
 
 
+@pytest.mark.since(2026, 11)
 @pytest.mark.parametrize(
     ("action", "body", "status", "message"),
     [
@@ -120,6 +122,7 @@ async def test_what_is_no_json_is_refused(person: Talk) -> None:
     assert (answer.status_code, answer.json()) == (400, {"message": "Data should be valid JSON."})
 
 
+@pytest.mark.since(2026, 11)
 async def test_a_temperature_out_of_range_says_which_range(person: Talk, admin: Admin) -> None:
     thermostat = (await look(person, admin)).find("climate")
     answer = await person.http.post(

@@ -75,6 +75,7 @@ async def test_registries_lead_from_an_entity_to_its_floor(person: Talk, admin: 
     assert {"floor_id", "name", "aliases", "level"} <= set(floor)
 
 
+@pytest.mark.since(2026, 11)
 async def test_entries_tell_exposure_and_aliases_to_anybody(person: Talk, admin: Admin) -> None:
     things = await look(person, admin)
     light, hidden = things.light(), things.hidden_light()
@@ -293,6 +294,7 @@ async def test_an_entity_that_comes_and_goes_is_told(person: Talk, admin: Admin)
     assert (await person.event(subscription))["r"] == ["scene.contract_guest"]
 
 
+@pytest.mark.since(2026, 11)
 async def test_changes_of_the_registries_are_told(person: Talk, admin: Admin) -> None:
     things = await look(person, admin)
     light = things.light()

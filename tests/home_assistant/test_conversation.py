@@ -104,6 +104,16 @@ async def test_a_turn_switches_a_light(hearth: Hearth, admin: Admin, text: str) 
     assert turn["answer"]
 
 
+async def test_three_things_in_one_breath_are_three_items(hearth: Hearth, admin: Admin) -> None:
+    before = int(await admin.state("todo.chores"))
+    turn = await hearth.json("ask", "add sweeping, mopping and dusting to chores")
+    assert int(await admin.state("todo.chores")) == before + 3
+    (call,) = turn["tool_calls"]
+    assert (call["status"], turn["answer"]) == ("done", f"Done. Chores: {before + 3}.")
+    for item in ("Sweeping", "Mopping", "Dusting"):  # as the list writes them
+        await admin.call("todo.remove_item", entity_id="todo.chores", item=item)
+
+
 async def test_a_question_is_answered_by_the_home(hearth: Hearth, admin: Admin) -> None:
     await admin.call("lock.lock", entity_id="lock.front_door")
     await admin.settles("lock.front_door", "locked")

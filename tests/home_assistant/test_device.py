@@ -141,6 +141,7 @@ async def heard_through(admin: Admin, listener: Listener, action: str, **data: A
     return (await listener.next())[0]
 
 
+@pytest.mark.since(2026, 11)
 async def test_registering_twice_makes_one_device(
     registered: Callable[[], Awaitable[DeviceRecord]], admin: Admin
 ) -> None:
@@ -195,6 +196,7 @@ async def test_a_new_name_is_told(
     assert device["name"] == "Voice Elsewhere"
 
 
+@pytest.mark.since(2026, 11)
 async def test_with_our_device_the_timer_tools_appear(
     registered: Callable[[], Awaitable[DeviceRecord]], house: Address
 ) -> None:
@@ -205,6 +207,7 @@ async def test_with_our_device_the_timer_tools_appear(
     assert new == {f"Hass{verb}Timer" for verb in TIMERS} | {"HassTimerStatus"}
 
 
+@pytest.mark.since(2026, 11)
 async def test_a_timer_of_the_house_rings_here(
     registered: Callable[[], Awaitable[DeviceRecord]],
     serve: Serve,
@@ -227,6 +230,7 @@ async def test_a_timer_of_the_house_rings_here(
         assert listener.rung == ["timer"]
 
 
+@pytest.mark.since(2026, 11)
 async def test_the_notify_action_and_entity_are_spoken_stored_and_confirmed(
     registered: Callable[[], Awaitable[DeviceRecord]],
     serve: Serve,

@@ -85,6 +85,7 @@ async def test_menu_prompt_and_snapshot_are_found(house: Address) -> None:
         assert await tools.prompt(HOME_ASSISTANT) == prompt
 
 
+@pytest.mark.since(2026, 11)
 @real_only
 @pytest.mark.changes_nothing
 async def test_the_context_is_a_resource(house: Address) -> None:
@@ -100,6 +101,7 @@ async def test_an_absent_server_is_told_with_the_page_to_go_to(house: Address) -
         assert "Settings > Devices & services" in tools.states()[0].reason
 
 
+@pytest.mark.since(2026, 2)
 @real_only
 async def test_what_needs_an_administrator_is_refused_to_hearths_user(house: Address) -> None:
     async with hub(house, [ABSENT, MERGED]) as tools:
@@ -113,7 +115,9 @@ async def test_what_needs_an_administrator_is_refused_to_hearths_user(house: Add
 
 
 @real_only
-@pytest.mark.parametrize("endpoint", [MERGED, SSE], ids=["merged", "sse"])
+@pytest.mark.parametrize(
+    "endpoint", [pytest.param(MERGED, marks=pytest.mark.since(2026, 2)), SSE], ids=["merged", "sse"]
+)
 async def test_the_endpoints_of_older_releases_work_too(
     house: Address, admin: Admin, endpoint: Endpoint
 ) -> None:

@@ -118,11 +118,8 @@ async def test_what_automations_touch(house: Address, admin: Admin) -> None:
         "template": {"entity_id": "{{ 'light.bed_light' }}"},
     }
     switch = "light.kitchen_lights"
-    kitchen = next(
-        row["area_id"]
-        for row in await admin.ask("config/area_registry/list")
-        if row["name"] == "Kitchen"
-    )
+    async with picture(house) as home:
+        kitchen = home.house.entities[switch].area_id
     await admin.place(switch, area["area_id"])
     try:
         for name, target in targets.items():
@@ -136,7 +133,7 @@ async def test_what_automations_touch(house: Address, admin: Admin) -> None:
             assert touches[ids["area"]] == {switch}
             assert touches[ids["template"]] == frozenset()
             await _automate(admin, "entity", {"entity_id": switch})
-            await until(home, lambda now: now.touches[ids["entity"]] == {switch})
+            await until(home, lambda now: now.touches.get(ids["entity"], frozenset()) == {switch})
     finally:
         for name in targets:
             await admin.delete(f"/api/config/automation/config/passage_{name}")
@@ -221,16 +218,21 @@ async def test_after_a_restart_all_states_are_read_anew(
     async with picture(house) as home:
         heard = asyncio.Event()
         home.follow(lambda event: heard.set(), "subscribe_events", event_type="state_changed")
-        before = set(home.house.entities)
+        before = steady(home.house)
         await power.off()
         await until_away(home)
         await power.on()
         await admin.again()
-        await until(home, lambda now: set(now.entities) >= before)
+        await until(home, lambda now: steady(now) >= before)
         heard.clear()
         await admin.call("light.toggle", entity_id="light.bed_light")
         async with asyncio.timeout(LIMIT_S):
             await heard.wait()
+
+
+def steady(house: House) -> set[str]:
+    """All entities but the demo's disasters, which come and go by chance."""
+    return {name for name in house.entities if not name.startswith("geo_location.")}
 
 
 async def until_away(home: HomeAssistant) -> None:

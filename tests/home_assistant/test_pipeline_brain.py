@@ -241,10 +241,12 @@ async def test_a_spoken_one_that_the_model_knows_nothing_of(
 
 
 async def test_only_one_side_acts_and_the_models_call_is_answered(
-    hearth: Hearth, admin: Admin, tmp_path: Path
+    house: Address, hearth: Hearth, admin: Admin, tmp_path: Path
 ) -> None:
     await admin.call("light.turn_off", entity_id=KITCHEN)
-    call = Call("intent__HassTurnOn", {"name": "Kitchen Lights"}, answer={"status": "done"})
+    call = Call(
+        house.tool("intent__HassTurnOn"), {"name": "Kitchen Lights"}, answer={"status": "done"}
+    )
     told: list[Step] = [Hear(ON), call, Say("It is on."), Done()]
     turn = await prefer(hearth, "always", told, hear=clip(ON, tmp_path))
     assert await admin.settles(KITCHEN, "on") == "on"
@@ -254,10 +256,12 @@ async def test_only_one_side_acts_and_the_models_call_is_answered(
 
 @pytest.mark.parametrize("mode", ["never", "sentences"])
 async def test_a_builtin_sentence_is_the_models(
-    hearth: Hearth, admin: Admin, tmp_path: Path, mode: str
+    house: Address, hearth: Hearth, admin: Admin, tmp_path: Path, mode: str
 ) -> None:
     await admin.call("light.turn_off", entity_id=KITCHEN)
-    call = Call("intent__HassTurnOn", {"name": "Kitchen Lights"}, answer={"status": "done"})
+    call = Call(
+        house.tool("intent__HassTurnOn"), {"name": "Kitchen Lights"}, answer={"status": "done"}
+    )
     told: list[Step] = [Hear(ON), call, Say("It is on."), Done()]
     turn = await prefer(hearth, mode, told, hear=clip(ON, tmp_path))
     assert await admin.settles(KITCHEN, "on") == "on"
@@ -268,6 +272,7 @@ async def test_a_builtin_sentence_is_the_models(
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "spoken"])
 @pytest.mark.parametrize(("text", "entity", "closing", "named"), CLOSED, ids=["unlock", "garage"])
 async def test_nothing_is_opened_where_the_home_is_preferred(
+    house: Address,
     hearth: Hearth,
     admin: Admin,
     tmp_path: Path,
@@ -279,7 +284,7 @@ async def test_nothing_is_opened_where_the_home_is_preferred(
 ) -> None:
     await admin.call(closing, entity_id=entity)
     closed = await admin.settles(entity, "locked", "closed")
-    tool = "intent__HassTurnOff" if text.startswith("unlock") else "intent__HassTurnOn"
+    tool = house.tool(f"intent__HassTurn{'Off' if text.startswith('unlock') else 'On'}")
     told: list[Step] = [] if typed else [Hear(text)]
     told += [Call(tool, named), Say("I may not do that."), Done()]
     if typed:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from integrations.home_assistant.context import Shown, area_key, find_list, read_row
 from integrations.home_assistant.house import Area, House
 
-# Mostly asked about by room or kind; there may be hundreds of them.
+# Mostly asked about by room or kind, hardly ever by name; there may be hundreds of them.
 QUIET = frozenset(
     "automation binary_sensor button device_tracker event number select sensor update".split()
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from assistant.brains.briefing.home_text import QUIET
 from assistant.tools.resolve import find_area
 from integrations.home_assistant.house import Entity, House
 
@@ -10,10 +11,6 @@ MAX_NAMES = 200
 MAX_CHARACTERS = 4_000  # of all names together
 _LONGEST = 60  # characters; nobody says a longer name
 _FIRST = ("person", "todo")  # people and lists: few, and hard to hear
-# Mostly asked about by room or kind, hardly ever by name; there may be hundreds of them.
-_LAST = frozenset(
-    "automation binary_sensor button device_tracker event number select sensor update".split()
-)
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
@@ -55,7 +52,7 @@ def _names(house: House, area: str) -> Iterator[str]:
 
 def _rank(entity: Entity, here_id: str | None) -> tuple[bool, bool]:
     """Sorting by it keeps Home Assistant's order among equals."""
-    return entity.domain in _LAST, entity.domain not in _FIRST
+    return entity.domain in QUIET, entity.domain not in _FIRST
 
 
 def _all(groups: Iterable[Iterable[str]]) -> Iterator[str]:

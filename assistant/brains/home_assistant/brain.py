@@ -8,9 +8,9 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 
-from assistant.brains.home_assistant.answer import answer
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.ear import Ear, Said
+from assistant.brains.home_assistant.sentence import answer, call_for
 from assistant.brains.protocol import (
     BrainEvent,
     BrainFault,
@@ -21,9 +21,8 @@ from assistant.brains.protocol import (
     TurnRequest,
 )
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.call import SentenceMatch
 from assistant.tools.outcome import ToolOutcome
-from assistant.tools.saying import NAME
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 from integrations.home_assistant.websocket import CommandRefused
@@ -83,8 +82,7 @@ class HomeAssistantTurn:
             return
         if not spoken:
             yield Heard(self._request.text or "", match.language)
-        call_id = f"{self._request.turn_id}-sentence"
-        yield ToolCall(call_id, NAME, {"text": match.text}, match)
+        yield call_for(match, self._request.turn_id)
         yield ReplyText(answer(await self._outcomes.get()))
         yield ReplySettled()
         yield TurnDone()

@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 
 _MOST_WORDS = 3  # of one wake phrase
 _ALIKE = 0.65  # recognisers write a made-up word in many ways
+_FRAGMENT = 3  # letters of a piece of it; "is" is one of "jarvis", and a word of its own
 
 
 def without_wake(text: str, phrases: Sequence[str]) -> str:
@@ -23,9 +24,9 @@ def _is_wake(word: str, wake: set[str]) -> bool:
     plain = "".join(char for char in word.casefold() if char.isalnum())
     if len(plain) < 2:
         return False
+    piece = len(plain) >= _FRAGMENT
     return any(
-        one.endswith(plain)
-        or one.startswith(plain)
+        (piece and (one.endswith(plain) or one.startswith(plain)))
         or SequenceMatcher(None, one, plain).ratio() >= _ALIKE
         for one in wake
     )

@@ -94,7 +94,7 @@ def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, lan
 
 def _light_done(command: Command, values: dict[str, object]) -> tuple[str, dict[str, object]]:
     if "color" in command.slots:
-        return "colour", values | {"colour": command.slots["color"]}
+        return "colour", values | {"colour": command.colour or command.slots["color"]}
     if "brightness" in command.slots:
         return "percent", values | {"percent": _percent(command)}
     return "", values

@@ -63,7 +63,7 @@ def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
     if command.intent == "HassGetWeather":
         wanted = {"when": TODAY} | wanted
     elif command.intent in _SAME_TOOL:
-        name = _shopping_list(house)
+        name = _shopping_list(house, command.text)
         if name is None:
             return Problem("offline.no_list", {})
         wanted["name"] = name
@@ -117,9 +117,13 @@ def _is_whole(command: Command, key: str, value: float) -> bool:
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 
 
-def _shopping_list(house: House) -> str | None:
-    """The list that "the shopping list" means: the one named so, else the only one."""
+def _shopping_list(house: House, said: str) -> str | None:
+    """The list that "the shopping list" means: the one whose name was said, in any language, or
+    that is named so, else the only one."""
     lists = [entity for entity in house.exposed() if entity.domain == "todo"]
+    for entity in lists:
+        if entity.name.casefold() in said.casefold():
+            return entity.name
     for entity in lists:
         if "shopping" in entity.entity_id or "shopping" in entity.name.casefold():
             return entity.name

@@ -3,18 +3,20 @@
 The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apache-2.0.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import home_assistant_intents
-from hassil import recognize_best
+from hassil import recognize_all, recognize_best
 from hassil.intents import Intents, SlotList, TextSlotList
 from hassil.recognize import RecognizeResult
 
 from assistant.brains.offline.names import Name, Names
 from assistant.brains.offline.numbers import digits_for_quantities
+from assistant.tools.spread import as_said
 
 # Ours, where people say less than the templates ask for; merged into the language's templates.
 _LIGHT = {"domain": "light"}
@@ -136,6 +138,16 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 ]
             },
         ],
+        "HassListAddItem": [
+            {
+                # Theirs have an article only in front of the word "lista".
+                "sentences": [
+                    "<añadir> {shopping_list_item:item} (a|en) (mi|el|la|los|las) {name}"
+                ],
+                "requires_context": {"domain": "todo"},
+                "response": "item_added",
+            },
+        ],
         "HassGetWeather": [
             {
                 "sentences": ["(va a llover|lloverá) hoy"],
@@ -185,6 +197,7 @@ class Command:
     floor_id: str = ""
     area_said: bool = False  # False: the area is where the assistant stands
     response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
+    colour: str = ""  # as the person said it; the slot has Home Assistant's English word
 
 
 def languages() -> frozenset[str]:
@@ -210,17 +223,31 @@ class Parser:
         said = text.strip().lower()
         if language.startswith("en"):
             said = digits_for_quantities(said)
-        result = recognize_best(
-            said,
-            intents,
-            slot_lists=self._slot_lists,
-            intent_context={"area": area_id} if area_id else None,
-            language=intents.language,
-            best_slot_name="name",
-        )
+        given: dict[str, Any] = {
+            "slot_lists": self._slot_lists,
+            "intent_context": {"area": area_id} if area_id else None,
+            "language": intents.language,
+        }
+        result = recognize_best(said, intents, **given, best_slot_name="name")
+        if result is not None and _cuts_a_word(result, said):
+            others = recognize_all(said, intents, **given)
+            result = max(
+                (one for one in others if not _cuts_a_word(one, said)),
+                key=lambda one: one.text_chunks_matched,  # as it prefers too
+                default=None,
+            )
         if result is None or _asks_about_the_world(result):
             return None
         return _command(result, said, area_id)
+
+
+def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
+    """Does an open list end within a word? hassil (3.12) finds "a {name}" in "leche a la lista" at
+    the end of "la" too, and would put "leche a l" on the list."""
+    texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
+    return any(
+        text in said and not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
+    )
 
 
 def _asks_about_the_world(result: RecognizeResult) -> bool:
@@ -234,10 +261,13 @@ def _command(result: RecognizeResult, said: str, here: str) -> Command:
     name = result.entities.get("name")
     area = result.entities.get("area")
     named = name is not None and not name.is_wildcard
+    colour = result.entities.get("color")
     area_id = str(slots.pop("area", ""))
     written = str(slots.pop("name", ""))
     if named and name is not None and name.metadata is not None:
         slots["domain"] = name.metadata["domain"]
+    if isinstance(item := slots.get("item"), str):
+        slots["item"] = as_said(item, said)
     return Command(
         intent=result.intent.name,
         text=said,
@@ -249,6 +279,7 @@ def _command(result: RecognizeResult, said: str, here: str) -> Command:
         place=_place_said(result),
         area_said=area is not None and bool(area.text.strip()) and area_id != "",
         response=result.response or "",
+        colour=colour.text_clean if colour is not None else "",
         slots=slots,
     )
 

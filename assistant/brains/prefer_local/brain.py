@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Literal, Self
 
-from assistant.brains.home_assistant.answer import answer
 from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.sentence import answer, call_for, call_id
 from assistant.brains.prefer_local.choice import HOLD_S, Choice, Side
 from assistant.brains.protocol import (
     Brain,
@@ -31,9 +32,9 @@ from assistant.brains.protocol import (
 )
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.clauses import asks
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
-from assistant.tools.saying import NAME
 from integrations.errors import IntegrationError
 from integrations.owner import OwnedTasks
 
@@ -45,7 +46,6 @@ LISTEN_ON_S = 3.0  # to a model whose sentence was served by the home: it learns
 _WAITING = 1_024  # things that happened and that nobody has taken; beyond, the model waits
 # What only the side that acts may do.
 _ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted, Interrupted)
-_ENDS = (TurnDone, NotMeant, BrainFault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,14 @@ class _Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class _Broke:
-    """The model's brain raised."""
+class _Over:
+    """Nothing more comes of the model's brain."""
 
-    error: Exception
+    error: Exception | None = None  # what it raised
 
 
-_Item = BrainEvent | _Tried | _Broke | ToolOutcome
+_Item = BrainEvent | _Tried | _Over | ToolOutcome
+_ENDS = (TurnDone, NotMeant, BrainFault, _Over)
 
 
 class PreferLocalBrain:
@@ -142,15 +143,15 @@ class PreferLocalTurn:
         self._inner = brain.brain.begin(request)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue(_WAITING)
         self._choice = Choice()
-        self._call_id = f"{request.turn_id}-sentence"
         self._match: SentenceMatch | None = None  # of the newest transcript
         self._trying: asyncio.Task[None] | None = None
-        self._held: list[BrainEvent] = []
+        # What the model has done until it is known who acts, and its calls while the home does.
+        self._held: deque[BrainEvent | _Over] = deque()
         self._outcome: ToolOutcome | None = None  # of the sentence
 
     async def answer(self, outcome: ToolOutcome) -> None:
         """The sentence's own result, or one for the model."""
-        if outcome.id == self._call_id:
+        if outcome.id == call_id(self._request.turn_id):
             await self._inbox.put(outcome)
         else:
             await self._inner.answer(outcome)
@@ -169,7 +170,7 @@ class PreferLocalTurn:
         match = await self._in_time(text)
         if match is not None:
             yield Heard(text, match.language)
-            yield self._call(match)
+            yield call_for(match, self._request.turn_id)
             outcome = await self._inbox.get()
             assert isinstance(outcome, ToolOutcome)  # nothing else runs
             if outcome.status is not Status.NOT_RUN:
@@ -227,8 +228,6 @@ class PreferLocalTurn:
                 self._match = match
                 self._choice.tried(text, match is not None, now)
                 return []
-            case _Broke(error):
-                raise error
             case Heard(text, language):
                 self._choice.heard(text, now)
                 self._try(text, language)
@@ -246,16 +245,14 @@ class PreferLocalTurn:
 
     async def _model(self) -> AsyncGenerator[BrainEvent]:
         """The model acts: what was held is let go, the rest as it comes."""
-        for event in self._held:
-            yield event
-            if isinstance(event, _ENDS):
-                return
         while True:
-            item = await self._inbox.get()
-            if isinstance(item, _Broke):
-                raise item.error
+            item = self._held.popleft() if self._held else await self._inbox.get()
             if isinstance(item, _Tried | ToolOutcome):
                 continue
+            if isinstance(item, _Over):
+                if item.error is not None:
+                    raise item.error
+                return
             yield item
             if isinstance(item, _ENDS):
                 return
@@ -265,28 +262,29 @@ class PreferLocalTurn:
 
         Whatever the model does now, or fails of, is of no account: the sentence is served.
         """
-        call = self._call(match)
-        yield call
-        ended = any(isinstance(event, _ENDS) for event in self._held)
+        yield call_for(match, self._request.turn_id)
+        ended = any(isinstance(item, _ENDS) for item in self._held)
         while self._outcome is None:
             item = await self._next(None)
             if isinstance(item, ToolOutcome):
                 self._outcome = item
             else:
-                ended |= isinstance(item, (*_ENDS, _Broke))
+                ended |= isinstance(item, _ENDS)
                 for event in self._keep(item):
                     yield event
         if self._outcome.status is Status.NOT_RUN:
             return  # it was not allowed after all, so the model goes on
         for event in _told(self._outcome):
             yield event
+        await self._answer_held(match.language)
+        # Whoever is asked something answers at once: the microphone must not open late.
+        ended |= asks(answer(self._outcome))
         until = self._brain.clock.monotonic() + LISTEN_ON_S
-        await self._answer_held()
         while not ended and (item := await self._next(until)) is not None:
-            ended = isinstance(item, (*_ENDS, _Broke))
+            ended = isinstance(item, _ENDS)
             for event in self._keep(item):
                 yield event
-            await self._answer_held()
+            await self._answer_held(match.language)
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
@@ -296,12 +294,11 @@ class PreferLocalTurn:
             return []
         return [item] if isinstance(item, Heard | Spent | Reached | Serving) else []
 
-    async def _answer_held(self) -> None:
+    async def _answer_held(self, language: str) -> None:
         """Give the model the sentence's result for each call that it made."""
         outcome = self._outcome
         assert outcome is not None
-        say, language = self._brain.catalogue.say, self._request.language
-        sentence = say("tools.by_home", language, what=outcome.sentence)
+        sentence = self._brain.catalogue.say("tools.by_home", language, what=outcome.sentence)
         for event in self._held:
             if isinstance(event, ToolCall):
                 mine = replace(outcome, id=event.id, name=event.name, arguments=event.arguments)
@@ -309,9 +306,6 @@ class PreferLocalTurn:
         self._held.clear()
 
     # --- what both need ---
-
-    def _call(self, match: SentenceMatch) -> ToolCall:
-        return ToolCall(self._call_id, NAME, {"text": match.text}, match)
 
     def _try(self, text: str, code: str | None) -> None:
         if self._trying is not None:
@@ -328,9 +322,11 @@ class PreferLocalTurn:
             async with aclosing(self._inner.events()) as events:
                 async for event in events:
                     await self._inbox.put(event)
+            over = _Over()
         except Exception as error:
             # The edge towards a brain: whoever takes the turn's events gets what it raised.
-            await self._inbox.put(_Broke(error))
+            over = _Over(error)
+        await self._inbox.put(over)
 
     async def _next(self, until: float | None) -> _Item | None:
         """What happens next; None: nothing did before `until` (monotonic clock, s)."""

@@ -7,10 +7,12 @@ transcript that comes late. Whoever acts first is the only one.
 from enum import Enum
 
 HOLD_S = 0.1  # from the transcript's newest piece, and from what the model does, to the decision
-# A transcript comes in pieces, and half a sentence may be a command of its own: one is whole when
-# nothing followed for so long. It lags by about 0.3 s (facts of Gemini Live), so that of pieces
-# which came while the person spoke, nobody knows that they are all until the model acts.
+# A transcript comes in pieces, and half a sentence may be a command of its own. It lags by about
+# 0.3 s (facts of Gemini Live), so that of pieces which came while the person spoke, nobody knows
+# that they are all until the model acts: then nothing may have followed for SETTLE_S. While the
+# model is still silent there is time to wait longer for more.
 SETTLE_S = 0.05
+QUIET_S = 0.25
 
 
 class Side(Enum):
@@ -67,7 +69,7 @@ class Choice:
             if self._text:
                 times.append(self._text_at + (HOLD_S if self._matches is None else SETTLE_S))
         elif self._matches and self._ended:
-            times.append(self._text_at + SETTLE_S)
+            times.append(self._text_at + QUIET_S)
         return min(times, default=None)
 
     @property
@@ -77,10 +79,11 @@ class Choice:
 
     def _decide(self, now: float) -> Side:
         settled = bool(self._text) and now >= self._text_at + SETTLE_S
-        if settled and self._matches and (self._ended or self._held_at is not None):
-            return Side.HOME
         if self._held_at is None:
-            return Side.OPEN
+            whole = self._ended and now >= self._text_at + QUIET_S
+            return Side.HOME if whole and self._matches else Side.OPEN
+        if settled and self._matches:
+            return Side.HOME
         untold = self._matches is None and bool(self._text) and now >= self._text_at + HOLD_S
         refused = self._matches is False and settled
         too_late = now >= self._held_at + HOLD_S

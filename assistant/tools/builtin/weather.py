@@ -11,8 +11,9 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.outcome import Tier
 from assistant.tools.resolve import is_called
+from integrations.home_assistant.commands import Live
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.weather import Commands, Forecast, forecasts
+from integrations.home_assistant.weather import Forecast, forecasts
 
 WEATHER_FORECAST = "weather_forecast"
 TODAY, TOMORROW, WEEK = "today", "tomorrow", "week"
@@ -34,7 +35,7 @@ class Weather:
     """Answers from the home's weather entity; the picture says how it is now."""
 
     def __init__(
-        self, home: Commands, house: Callable[[], House], catalogue: Catalogue, clock: Clock
+        self, home: Live, house: Callable[[], House], catalogue: Catalogue, clock: Clock
     ) -> None:
         """`house`: the newest picture."""
         self._home = home
@@ -65,6 +66,8 @@ class Weather:
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        if not self._home.connected:
+            return self._failed("tools.not_live", request.language)
         entities = weather_entities(self._house())
         name = arguments.get("name")
         chosen = [one for one in entities if not name or is_called(one, str(name))]

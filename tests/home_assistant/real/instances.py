@@ -53,7 +53,7 @@ def _recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
     with places.alone():
         kept = places.load(wanted.name)
         others = [other for name in places.names() if (other := places.load(name))]
-        taken = {port for other in others for port in (other.port, other.mqtt_port)}
+        taken = {port for other in others for port in (other.port, other.mqtt_port) if port}
         if kept is not None:
             asked = (wanted.house, wanted.version, wanted.port or kept.port)
             if (kept.house, kept.version, kept.port) != asked:
@@ -65,12 +65,12 @@ def _recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
         else:
             if wanted.port in taken:
                 raise Refused(f"another house has port {wanted.port}; leave --port out")
-            port = wanted.port or free_port(taken)
+            port = wanted.port or free_port(taken, places.root)
             log = places.folder(wanted.name) / "home-assistant.out"
             instance = replace(wanted, port=port, log=str(log))
             taken.add(port)
         if mqtt and not instance.mqtt_port:
-            instance = replace(instance, mqtt_port=free_port(taken))
+            instance = replace(instance, mqtt_port=free_port(taken, places.root))
         places.save(instance)
     return instance
 
@@ -123,7 +123,8 @@ async def _set_up(places: Places, instance: Instance, say: Say) -> Instance:
         async with Admin(fresh.url, token) as admin:
             await provision.started(admin)
             await provision.furnish(admin, house, fresh.mqtt_port, say)
-            fresh = replace(fresh, token=await provision.person(admin))
+            _, token = await provision.person(admin)
+            fresh = replace(fresh, token=token)
         places.save(fresh)
         say(f"{instance.name}: rooms, names and users of the {instance.house} house are set up")
         return fresh

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -103,9 +104,15 @@ def read_instance(record: Path) -> Instance:
     return Instance(**told)
 
 
-def free_port(taken: set[int]) -> int:
-    """A port that nothing listens on and no instance of ours has; raises Refused."""
-    for port in range(_FIRST_PORT, _LAST_PORT + 1):
+def free_port(taken: set[int], root: Path) -> int:
+    """A port that nothing listens on and no instance of ours has; raises Refused.
+
+    Where the search begins follows from HA_ROOT: two roots in which houses are started at the same
+    moment do not know of each other, and would choose the same one.
+    """
+    ports = range(_FIRST_PORT, _LAST_PORT + 1)
+    begin = zlib.crc32(os.fsencode(root)) % len(ports)
+    for port in (*ports[begin:], *ports[:begin]):
         if port not in taken and is_free(port):
             return port
     raise Refused(f"no port from {_FIRST_PORT} to {_LAST_PORT} is free; give one with --port")

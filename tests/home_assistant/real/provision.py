@@ -36,14 +36,15 @@ async def first_user(url: str, language: str) -> str:
     return await _long_lived(url, access)
 
 
-async def person(admin: Admin) -> str:
-    """Make the user that Hearth signs in as; a long-lived token of its own."""
-    password = f"{_PERSON}-password"
-    made = await admin.ask("config/auth/create", name="Hearth", group_ids=["system-users"])
+async def person(admin: Admin, username: str = _PERSON) -> tuple[str, str]:
+    """Make a user who is no administrator, as Hearth signs in; the id and a long-lived token."""
+    password = f"{username}-password"
+    made = await admin.ask("config/auth/create", name=username.title(), group_ids=["system-users"])
+    user_id = str(made["user"]["id"])
     await admin.ask(
         "config/auth_provider/homeassistant/create",
-        user_id=made["user"]["id"],
-        username=_PERSON,
+        user_id=user_id,
+        username=username,
         password=password,
     )
     client_id = f"{admin.url}/"
@@ -55,11 +56,11 @@ async def person(admin: Admin) -> str:
             "redirect_uri": client_id,
         },
     )
-    answers = {"client_id": client_id, "username": _PERSON, "password": password}
+    answers = {"client_id": client_id, "username": username, "password": password}
     done = await admin.post(f"/auth/login_flow/{flow['flow_id']}", answers)
     async with httpx.AsyncClient(base_url=admin.url, timeout=30, trust_env=False) as client:
         access = await _access(client, done["result"])
-    return await _long_lived(admin.url, access)
+    return user_id, await _long_lived(admin.url, access)
 
 
 async def _access(client: httpx.AsyncClient, code: str) -> str:

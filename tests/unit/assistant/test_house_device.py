@@ -243,6 +243,20 @@ async def test_after_a_restart_of_the_house_the_channel_opens_when_it_is_ready(
     assert len(daemon.home.registered) == 1
 
 
+async def test_a_house_that_starts_slowly_has_its_channel_soon_after(daemon: Daemon) -> None:
+    await daemon.until(lambda: daemon.home.send is not None)
+    daemon.home.connected = False
+    await daemon.until(lambda: daemon.home.send is None)
+    daemon.home.connected, daemon.home.state = True, "STARTING"
+    for _ in range(60):  # three minutes, as on a small box
+        await daemon.clock.run(3)
+        await daemon.disks()
+    daemon.home.state = "RUNNING"
+    ready = daemon.clock.monotonic()
+    await daemon.until(lambda: daemon.home.send is not None, seconds=0.5)
+    assert daemon.clock.monotonic() - ready <= 6
+
+
 async def test_an_entry_deleted_meanwhile_is_made_anew(daemon: Daemon) -> None:
     await daemon.until(lambda: daemon.home.send is not None)
     daemon.home.delete_entry()

@@ -33,9 +33,9 @@ def test_a_name_stays_within_its_folder(tmp_path: Path, name: str) -> None:
         Places(tmp_path).folder(name)
 
 
-def test_a_port_that_is_listened_on_or_taken_is_not_given() -> None:
-    first = free_port(set())
-    assert free_port({first}) != first
+def test_a_port_that_is_listened_on_or_taken_is_not_given(tmp_path: Path) -> None:
+    first = free_port(set(), tmp_path)
+    assert free_port({first}, tmp_path) != first
     with socket.create_server((HOST, first)):
         assert not is_free(first)
-        assert free_port(set()) != first
+        assert free_port(set(), tmp_path) != first

@@ -85,6 +85,19 @@ async def test_the_one_that_will_be_asked_is_told_beforehand(stage: Stage) -> No
     assert told == [1, 1, 1]
 
 
+async def test_an_answer_of_the_homes_in_its_place_tells_nothing_of_a_rung(stage: Stage) -> None:
+    stage.expect(live=[[fault(retryable=True)]] * 2, once=[[fault("quota")]], offline=[DONE])
+    await stage.run()
+    stage.clock.advance(30)
+    home: list[Step] = [Serving("home-assistant"), ReplyText("Party!"), TurnDone()]
+    stage.expect(live=[home, [fault(retryable=True)]], offline=[DONE])
+    assert said(await stage.run()) == "Party!"
+    assert served(await stage.run()) == [LIVE, OFFLINE]  # still on trial: once is enough
+    stage.clock.advance(60)
+    stage.expect(live=[DONE])
+    assert said(await stage.run()) == f"{BACK}Fine."
+
+
 # --- the budget
 
 

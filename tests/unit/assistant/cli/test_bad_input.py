@@ -164,6 +164,12 @@ def test_a_word_that_makes_no_sense(
     _one_sentence(capsys.readouterr().err, "")
 
 
+@pytest.mark.parametrize("given", ["turn on the light", "[]", '{"tool": "HassTurnOn"}'])
+def test_what_is_no_call_is_shown_one(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "--explain", given]) == 2
+    _one_sentence(capsys.readouterr().err, '{"name": "HassTurnOn", "arguments": ')
+
+
 def _one_sentence(told: str, words: str) -> None:
     assert told.startswith("hearth: ")
     assert told.count("\n") == 1, told

@@ -12,6 +12,8 @@ from assistant.config import load_settings
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.lock import locked
 from integrations.demo_home.server import DemoHome
+from integrations.home_assistant import rest
+from integrations.home_assistant.rest import Instance
 
 
 @pytest.fixture(autouse=True)
@@ -121,6 +123,48 @@ async def test_a_wrong_token_writes_nothing(
     assert "long-lived" in told
     assert "wrong-token" not in told
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("", "is empty"), ("\n", "is empty"), ("a\nb", "has several lines"), (b"\xff", "is not text")],
+)
+async def test_a_token_file_that_holds_no_token_is_not_taken_for_a_house_that_is_away(
+    text: str | bytes,
+    told: str,
+    house: DemoHome,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    token = tmp_path / "token"
+    token.write_bytes(text if isinstance(text, bytes) else text.encode())
+    file = tmp_path / "hearth.toml"
+    assert await setup("--config", file, "--url", house.url, "--token-file", token) == 2
+    assert told in capsys.readouterr().err
+    assert not file.exists()
+
+
+async def test_a_house_with_a_certificate_of_its_own(
+    house: DemoHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[bool, str]] = []
+
+    async def check(url: str, token: str, verify_tls: bool, ca_file: str) -> Instance:
+        tried.append((verify_tls, ca_file))
+        return await rest.check(url, token)  # this house is served without TLS
+
+    monkeypatch.setattr("assistant.cli.setup.check", check)
+    token, authority = tmp_path / "token", tmp_path / "our ca.pem"
+    token.write_text(house.token)
+    file = tmp_path / "hearth.toml"
+    given = ("--config", file, "--url", house.url, "--token-file", token)
+    assert await setup(*given, "--ca-file", authority) == 0
+    settings = load_settings(file, {}).home_assistant
+    assert (settings.verify_tls, str(settings.ca_file)) == (True, str(authority))
+    assert await setup(*given, "--no-verify-tls", "--force") == 0
+    settings = load_settings(file, {}).home_assistant
+    assert (settings.verify_tls, str(settings.ca_file)) == (False, "")
+    assert tried == [(True, str(authority)), (False, "")]
 
 
 async def test_it_does_not_write_over_a_configuration(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from integrations.errors import Refused
+from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.mobile_app import Address, Appearance
 
 Json = dict[str, Any]
@@ -30,6 +30,7 @@ class TakesDevices:
         self.channels: list[Json] = []  # every one that was ever opened
         self.send: Callable[[Mapping[str, Any]], None] | None = None  # into the open channel
         self.refuses_confirm = False
+        self.gone = False  # no command is answered
         self._hooks: dict[str, str] = {}  # webhook id -> device id
 
     async def register(self, address: Address, identifier: str, looks: Appearance) -> str:
@@ -71,6 +72,8 @@ class TakesDevices:
         return leave
 
     async def command(self, kind: str, **fields: Any) -> Any:
+        if self.gone:
+            raise Unavailable("The connection to Home Assistant closed.")
         match kind:
             case "get_config":
                 return {"state": self.state, "components": self.components}

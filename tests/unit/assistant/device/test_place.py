@@ -32,6 +32,12 @@ async def test_an_area_has_several_names(
     assert (await place.look_up(home, record, name)).agrees
 
 
+async def test_a_list_of_areas_that_is_none(home: TakesDevices, record: DeviceRecord) -> None:
+    home.areas = None  # type: ignore[assignment]
+    with pytest.raises(Unavailable):
+        await place.look_up(home, record, "Kitchen")
+
+
 async def test_an_area_that_is_not_there_brings_the_nearest(
     home: TakesDevices, record: DeviceRecord
 ) -> None:

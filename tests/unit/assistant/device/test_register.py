@@ -139,6 +139,21 @@ async def test_a_house_without_the_integration_is_said(
     assert file.read() is None
 
 
+async def test_a_house_that_goes_while_it_registers_is_registered_with_once(
+    file: DeviceFile, home: TakesDevices
+) -> None:
+    async def register(address: Address, identifier: str, looks: Appearance) -> str:
+        webhook_id = await home.register(address, identifier, looks)
+        home.gone = True
+        return webhook_id
+
+    with pytest.raises(Unavailable):
+        await ensure_registered(file, home, ADDRESS, LOOKS, register)
+    home.gone = False
+    assert (await ensure(file, home)).device_id == "device-1"
+    assert len(home.registered) == 1
+
+
 async def test_a_registration_that_fails_leaves_the_name_for_the_next(
     file: DeviceFile, home: TakesDevices
 ) -> None:

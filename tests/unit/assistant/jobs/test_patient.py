@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status
+from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.outcome import Status, ToolOutcome
 from tests.unit.assistant.jobs.conftest import Bench
 
 
@@ -40,6 +40,23 @@ async def test_its_end_is_journaled_and_announced_once(bench: Bench) -> None:
     assert bench.announced == [("Sobre change, el toldo: Hecho.", "es")]
     assert bench.jobs.under_way() == ()
     assert bench.clock.sleepers == 0
+
+
+async def test_a_sentence_for_the_home_goes_by_its_words(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object) -> ToolOutcome:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(bench.box, "call", hang)
+    match = SentenceMatch("start the big show", "en", "trigger")
+    call = ToolCall("a", "conversation.process", {"text": match.text}, match)
+    waiting = asyncio.ensure_future(bench.patient.call(call, "t", match.text, "en"))
+    await bench.clock.run(20)
+    assert (await waiting).running
+    (job,) = bench.jobs.under_way()
+    assert (job.label, job.own) == ("start the big show", False)
 
 
 async def test_a_repeated_call_is_not_made_again(bench: Bench) -> None:

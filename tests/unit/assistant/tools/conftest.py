@@ -41,8 +41,13 @@ ENTITIES = [
     ),
     Entity("cover.half", "Back Gate", "open", (), "garage", "gate", {"current_position": 50}),
     Entity("cover.plain", "Puerta del jardín", "closed", (), None),
+    Entity("cover.relay", "Porton", "closed", (), None),
+    Entity("cover.roller", "Garage shutter", "closed", (), None, "shutter"),
+    Entity("cover.patio", "Patio door shutter", "closed", (), None, "shutter"),
     Entity("cover.roof", "Pergola Roof", "closed", (), None),
-    Entity("lock.front", "Front Door", "locked", ("main door",), "hall"),
+    Entity(
+        "lock.front", "Front Door", "locked", ("main door",), "hall", device_id="front-door-device"
+    ),
     Entity("light.hall", "Hall Light", "on", (), "hall"),
     Entity("valve.garden", "Garden Valve", "closed", (), None, "water"),
     Entity("siren.alarm", "Siren", "off", (), None),

@@ -58,6 +58,9 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (SET, {"name": "Blinds", "position": 100}, "comfort", "comfort", True),
     ("intent__HassStopMoving", {"name": "Garage Door"}, "comfort", "comfort", True),
     (ON, {"name": "Puerta del jardín"}, "open", "secure", False),
+    (ON, {"name": "Porton"}, "open", "secure", False),
+    (ON, {"name": "Garage shutter"}, "open", "secure", False),
+    (ON, {"name": "Patio door shutter"}, "comfort", "comfort", True),
     (ON, {"name": "Pergola Roof"}, "comfort", "comfort", True),
     (ON, {"name": "Blinds"}, "comfort", "comfort", True),
     (ON, {"name": "Garden Valve"}, "open", "secure", False),
@@ -112,7 +115,7 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     ("light__HassLightSet", {"area": "cocina", "brightness": 5}, "comfort", "comfort", True),
     ("todo__HassListAddItem", {"name": "Shopping list", "item": "x"}, "comfort", "comfort", True),
     ("assist_satellite__HassBroadcast", {"message": "x"}, "note", "comfort", True),
-    ("homeassistant__call_action", {"action": "lock.unlock"}, "unknown_tool", "costly", False),
+    ("homeassistant__call_action", {"action": "lock.unlock"}, "unknown_tool", "secure", False),
     (OFF, {}, "which_thing", "comfort", False),
     ("media_player__HassMediaPause", {}, "comfort", "comfort", True),
     ("intent__HassTimerStatus", {}, "read", "read", True),
@@ -313,86 +316,6 @@ def test_what_the_owner_allows_runs(
     assert (verdict.decision is Decision.ALLOWED) is bool(allow)
 
 
-# What the script is known to touch, the tool, its arguments; rule, tier, allowed.
-SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
-    (frozenset({"light.kitchen"}), "script__movie_night", {}, "comfort", "comfort", True),
-    (frozenset({"light.kitchen"}), "movie_night", {}, "comfort", "comfort", True),
-    (frozenset({"light.kitchen"}), ON, {"name": "Movie Night"}, "comfort", "comfort", True),
-    (frozenset({"light.kitchen"}), ON, {"area": "Living Room"}, "comfort", "comfort", True),
-    (frozenset(), "script__movie_night", {}, "script", "costly", False),
-    (frozenset(), ON, {"area": "Living Room"}, "script", "costly", False),
-    (frozenset({"lock.front"}), "script__movie_night", {}, "unlock", "secure", False),
-    (frozenset({"lock.front"}), ON, {"name": "Movie Night"}, "unlock", "secure", False),
-    (frozenset({"lock.front"}), ON, {"area": "Living Room"}, "unlock", "secure", False),
-    (frozenset({"lock.front"}), ON, {"floor": "downstairs"}, "open", "secure", False),
-    (frozenset({"lock.front"}), ON, {"area": "Kitchen"}, "comfort", "comfort", True),
-    (frozenset({"cover.garage"}), OFF, {"name": "Movie Night"}, "open", "secure", False),
-    (frozenset({"group.outer"}), "script__movie_night", {}, "unlock", "secure", False),
-    (frozenset({"lock.gone"}), "script__movie_night", {}, "unlock", "secure", False),
-    (frozenset({"light.gone"}), "script__movie_night", {}, "comfort", "comfort", True),
-    (frozenset({"script.other"}), "script__movie_night", {}, "script", "costly", False),
-    (frozenset({"scene.leave"}), "script__movie_night", {}, "unlock", "secure", False),
-    (
-        frozenset({"light.kitchen"}),
-        "script__movie_night",
-        {"things": ["lock.front"]},
-        "unlock",
-        "secure",
-        False,
-    ),
-    (
-        frozenset({"light.kitchen"}),
-        "script__movie_night",
-        {"target": {"area_id": ["hall"]}},
-        "unlock",
-        "secure",
-        False,
-    ),
-    (
-        frozenset({"light.kitchen"}),
-        "script__movie_night",
-        {"rooms": ["Bedroom", "cocina"]},
-        "comfort",
-        "comfort",
-        True,
-    ),
-    (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", True),
-]
-
-
-@pytest.mark.parametrize(("touches", "tool", "arguments", "rule", "tier", "allowed"), SCRIPTS)
-def test_a_script_is_judged_by_what_it_touches(
-    house: House,
-    touches: frozenset[str],
-    tool: str,
-    arguments: dict[str, Any],
-    rule: str,
-    tier: str,
-    allowed: bool,
-) -> None:
-    told = replace(house, touches={"script.movie_night": touches})
-    verdict = judge(entry(tool), arguments, told, "do it", "Kitchen")
-    assert (verdict.rule, verdict.tier, verdict.decision is Decision.ALLOWED) == (
-        rule,
-        tier,
-        allowed,
-    )
-
-
-def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
-    told = replace(house, touches={"script.movie_night": frozenset({"group.doors"})})
-    verdict = judge(entry("script__movie_night"), {}, told, "do it", "")
-    assert verdict.entities == ("script.movie_night",)
-    assert verdict.effects == ("group.doors", "lock.front")
-    assert (verdict.key, verdict.values) == ("policy.unlock", {"names": "Front Door"})
-
-
-def test_an_old_picture_does_not_tell_what_a_script_touches(house: House) -> None:
-    told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
-    verdict = judge(entry("script__movie_night"), {}, told, "do it", "", live=False)
-    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "script")
-
-
 LET_COSTLY, LET_SECURE = Rulings(costly="allow"), Rulings(secure="allow")
 LET_ALL = Rulings(costly="allow", secure="allow")
 
@@ -402,7 +325,8 @@ LET_ALL = Rulings(costly="allow", secure="allow")
     [
         (LET_COSTLY, "script__movie_night", {}, True),
         (LET_SECURE, "script__movie_night", {}, False),
-        (LET_COSTLY, "homeassistant__anything", {}, True),
+        (LET_COSTLY, "homeassistant__call_action", {"action": "lock.unlock"}, False),
+        (LET_SECURE, "homeassistant__call_action", {"action": "lock.unlock"}, True),
         (LET_COSTLY, OFF, {"name": "Front Door"}, False),
         (LET_SECURE, OFF, {"name": "Front Door"}, True),
         (LET_COSTLY, ON, {"name": "Leave"}, False),  # the scene has a lock in it

@@ -166,3 +166,5 @@ def test_a_script_of_known_effect_may_be_asked_for(house: House) -> None:
     sentence = match("HassTurnOn", {"name": "movie night"}, "script.movie_night")
     verdict = judge_sentence(sentence, told, "do", "")
     assert (verdict.decision, verdict.effects) == (Decision.ALLOWED, ("light.kitchen",))
+    old = judge_sentence(sentence, told, "do", "", live=False)
+    assert (old.decision, old.rule) == (Decision.DENIED, "script")

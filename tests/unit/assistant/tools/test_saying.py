@@ -19,7 +19,7 @@ from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
 from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
-from integrations.home_assistant.websocket import Unanswered
+from integrations.home_assistant.websocket import CommandRefused, Unanswered
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
 
 ON = SentenceMatch("turn on the fan", "en", "builtin", "HassTurnOn", {"name": "Fan"}, ("fan.bed",))
@@ -172,6 +172,12 @@ async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> No
     assert not stage.tools.mutations("t")
 
 
+async def test_what_needs_no_answer_is_done(house: House) -> None:
+    never_mind = SentenceMatch("never mind", "en", "builtin", "HassNevermind")
+    outcome = await Stage(house, Reply("", "action_done")).say(never_mind)
+    assert (outcome.status, outcome.sentence, outcome.data) == (Status.DONE, "Done.", "")
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "sentence"),
     [
@@ -185,6 +191,7 @@ async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> No
         (Unanswered("Slow.", timed_out=True), Status.TIMEOUT, "There was no answer in time"),
         (Unavailable("Away."), Status.FAILED, "I cannot reach the house"),
         (Refused("No."), Status.FAILED, "I cannot reach the house"),
+        (CommandRefused("No\u202e way.", "x"), Status.FAILED, "That did not work: No way."),
     ],
 )
 async def test_what_goes_wrong_is_told_honestly(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.spread import MAX_ITEMS, spread
+from assistant.tools.spread import MAX_ITEMS, as_said, spread
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,21 @@ from assistant.tools.spread import MAX_ITEMS, spread
 def test_items(item: str, items: list[str]) -> None:
     calls = spread("HassListAddItem", {"item": item, "name": "Shopping"})
     assert calls == [{"item": one, "name": "Shopping"} for one in items]
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence", "said"),
+    [
+        ("milk eggs and bread", "Add milk, eggs and bread to it.", "milk, eggs and bread"),
+        ("leche huevos y pan", "añade Leche, huevos y pan", "Leche, huevos y pan"),
+        ("milk", "add milky milk", "milk"),
+        ("oil (2 l)", "add oil, (2 l)!", "oil, (2 l)"),
+        ("tea", "add coffee", "tea"),
+        ("", "add", ""),
+    ],
+)
+def test_what_a_parser_took_out_of_it_is_put_back(item: str, sentence: str, said: str) -> None:
+    assert as_said(item, sentence) == said
 
 
 def test_only_lists_are_spread() -> None:

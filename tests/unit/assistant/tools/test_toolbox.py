@@ -19,7 +19,7 @@ from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import CallLost, McpTool, home_assistant_server
+from integrations.mcp.servers import CallLost, McpResult, McpTool, home_assistant_server
 
 
 @dataclass
@@ -144,7 +144,7 @@ async def test_arguments_are_mended_or_corrected(house: House) -> None:
 async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
     outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
     assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence.startswith("Lamp can only be switched on and off")
+    assert outcome.sentence == "Lamp: on. Lamp can only be switched on and off."
 
 
 async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
@@ -390,6 +390,45 @@ async def test_a_tool_that_this_house_has_no_use_for_is_not_offered(house: House
     assert (await house.box.menu()).find("look_at_camera") is None
     here = True
     assert (await house.box.menu()).find("look_at_camera") is not None
+
+
+async def show(house: House, entity_id: str, state: str) -> None:
+    """The house and its live picture show this."""
+    house.demo.house.write(entity_id, state)
+    assert await house.home.wait_for(
+        [entity_id], lambda now: now.entities[entity_id].state == state, 1
+    )
+
+
+async def test_what_cannot_be_reached_is_named(house: House) -> None:
+    await show(house, "light.desk_lamp", "unavailable")
+    alone = await house.do("HassTurnOn", {"name": "Desk lamp"})
+    late = "I asked, but Desk lamp still reports not reachable."
+    assert (alone.status, alone.sentence) == (Status.NOT_OBSERVED, late)
+    mixed = await house.do("HassTurnOn", {"area": "Office", "domain": ["light"]})
+    assert mixed.status is Status.NOT_OBSERVED
+    assert mixed.sentence == f"Office light: on 100 %. {late}"
+
+
+async def test_a_lock_that_jams_at_once_is_not_called_locked(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await show(house, "lock.front_door", "unlocked")
+
+    async def jam(*_: Any, **__: Any) -> McpResult:
+        house.demo.house.write("lock.front_door", "jammed")
+        success = '[{"name": "Front door", "type": "entity", "id": "lock.front_door"}]'
+        return McpResult(f'{{"data": {{"success": {success}, "failed": []}}}}', False)
+
+    monkeypatch.setattr(house.hub, "call", jam)
+    outcome = await house.do("HassTurnOn", {"name": "Front door"})
+    assert outcome.status is Status.NOT_OBSERVED
+    assert outcome.sentence == "I asked, but Front door reports jammed."
+
+
+async def test_stopping_a_garage_that_stands_still_tells_how_it_stands(house: House) -> None:
+    outcome = await house.do("HassStopMoving", {"name": "Garage door"})
+    assert (outcome.status, outcome.sentence) == (Status.DONE, "Done. Garage door: closed.")
 
 
 async def test_three_things_in_one_breath_are_three_items(house: House) -> None:

@@ -132,6 +132,18 @@ SEEN: list[tuple[str, dict[str, Any], str, str, dict[str, Any], bool]] = [
 ]
 
 
+async def test_what_is_taken_off_a_list_may_have_been_done_before(house: House) -> None:
+    finding = await verify(
+        "HassListRemoveItem", {"item": "milk"}, ["todo.shopping"], house, Picture(house, False)
+    )
+    assert finding.as_asked is None
+    picture = Picture(house)
+    picture.show("todo.shopping", "0", changed=True)
+    arguments = {"item": "milk"}
+    finding = await verify("HassListRemoveItem", arguments, ["todo.shopping"], house, picture)
+    assert finding.as_asked is None
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "entity_id", "state", "attributes", "as_asked"), SEEN
 )
@@ -153,6 +165,27 @@ async def test_what_follows(
     assert finding.as_asked is as_asked
     assert finding.missing == (() if as_asked else (entity_id,))
     assert [one.entity_id for one in finding.observed] == [entity_id]
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "state", "attributes", "word"),
+    [
+        ("script.movie_night", "off", {"last_triggered": "now"}, "started"),
+        ("script.movie_night", "on", {}, "on"),
+        ("scene.cosy", "2026-11-22T09:00:00+00:00", {}, "started"),
+        ("button.opener", "2026-11-22T09:00:00+00:00", {}, "pressed"),
+        ("button.opener", "unavailable", {}, "unavailable"),
+    ],
+)
+async def test_a_thing_that_is_set_off_has_a_word_for_it(
+    house: House, entity_id: str, state: str, attributes: dict[str, Any], word: str
+) -> None:
+    picture = Picture(house)
+    async with asyncio.TaskGroup() as group:
+        look = group.create_task(verify("HassTurnOn", {}, [entity_id], house, picture))
+        await asyncio.sleep(0)
+        picture.show(entity_id, state, **attributes)
+    assert [one.after for one in look.result().observed] == [word]
 
 
 async def test_already_as_asked_is_done_at_once(house: House) -> None:
@@ -205,7 +238,7 @@ async def test_what_follows_from_a_call_is_told_where_it_changed(house: House) -
         picture.show("script.movie_night", "off", last_triggered="now")
     observed = look.result().observed
     assert [(one.entity_id, one.after) for one in observed] == [
-        ("script.movie_night", "off"),
+        ("script.movie_night", "started"),
         ("light.kitchen", "off"),
     ]
 

@@ -26,8 +26,8 @@ class Picture:
         self._changed = asyncio.Condition()
         self._late = False
 
-    async def show(self, state: str) -> None:
-        door = replace(self.house.entities[DOOR], state=state)
+    async def show(self, state: str, **attributes: Any) -> None:
+        door = replace(self.house.entities[DOOR], state=state, attributes=attributes)
         self.house = House(entities={DOOR: door})
         async with self._changed:
             self._changed.notify_all()
@@ -127,6 +127,47 @@ async def test_on_its_way_to_a_position_open_is_as_asked() -> None:
         await stage.picture.show("open")
         await settle()
     assert stage.said == []
+
+
+async def test_a_sentence_says_it_by_its_intent() -> None:
+    async with watching() as stage:
+        stage.follow("closing", text="set the door to 40 %", intent="HassSetPosition")
+        await settle()
+        await stage.picture.show("open")
+        await settle()
+    assert stage.said == []
+
+
+@pytest.mark.parametrize(
+    ("position", "said"), [(40, 0), (100, 1), (None, 1)], ids=["half way", "open", "unknown"]
+)
+async def test_a_script_may_send_it_half_way(position: int | None, said: int) -> None:
+    async with watching() as stage:
+        script = Observed("script.film", "off", "started")
+        moving = outcome("closing")
+        stage.watch.follow(replace(moving, observed=(script, *moving.observed)), "en")
+        await settle()
+        await stage.picture.show("open", current_position=position)
+        await settle()
+    assert len(stage.said) == said
+
+
+@pytest.mark.parametrize("movement", ["returning", "arming"])
+async def test_what_is_slow_by_nature_is_not_told(movement: str) -> None:
+    async with watching() as stage:
+        await stage.picture.show(movement)
+        stage.follow(movement)
+        await settle()
+        await stage.picture.run_out()
+        await settle()
+    assert stage.said == []
+
+
+async def test_a_call_that_ends_after_it_is_not_followed() -> None:
+    async with watching() as stage:
+        pass
+    stage.follow("closing")
+    assert stage.picture.waiting == 0
 
 
 async def test_what_is_asked_of_it_later_counts_alone() -> None:

@@ -18,6 +18,7 @@ class FakeHome:
 
     def __init__(self) -> None:
         self.floors: list[Row] = []
+        self.is_admin = False
         self.areas: list[Row] = []
         self.devices: list[Row] = []
         self.entries: dict[str, Row] = {}
@@ -25,6 +26,7 @@ class FakeHome:
         self.related: dict[str, Row] = {}
         self.config: Row = {"state": "RUNNING"}
         self.refused: set[str] = set()  # command types, or events of subscribe_events
+        self.failing: set[str] = set()  # items of search/related that its code stumbles over
         self.asked: list[Row] = []  # every command
         self.subscriptions: dict[int, Row] = {}  # of the newest connection, by id
         self._socket: WebSocket | None = None
@@ -97,6 +99,8 @@ class FakeHome:
         event = message.get("event_type")
         if message["type"] in self.refused or event in self.refused:
             reply |= {"success": False, "error": {"code": "unauthorized", "message": "no"}}
+        elif message.get("item_id") in self.failing:
+            reply |= {"success": False, "error": {"code": "unknown_error", "message": "no"}}
         else:
             try:
                 reply["result"] = self._result(message)
@@ -123,6 +127,7 @@ class FakeHome:
         answers: Mapping[str, Any] = {
             "get_states": list(self.states.values()),
             "get_config": self.config,
+            "auth/current_user": {"id": "user", "is_admin": self.is_admin},
             "config/floor_registry/list": self.floors,
             "config/area_registry/list": self.areas,
             "config/device_registry/list": self.devices,

@@ -1,11 +1,12 @@
 """Pictures of the home's cameras, from a server on loopback."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from aiohttp import web
 
-from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import camera
 from integrations.home_assistant.camera import Cameras
 
@@ -45,6 +46,11 @@ async def test_the_picture_and_its_kind(serve: Serve) -> None:
     assert "jpeg'" not in repr(shot).replace("image/jpeg'", "")
 
 
+async def test_a_kind_that_only_cameras_know_has_its_true_name(serve: Serve) -> None:
+    url = await serve(lambda: web.Response(body=b"jpeg", content_type="image/jpg"))
+    assert (await Cameras(url, TOKEN).snapshot("camera.door")).mime_type == "image/jpeg"
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "error"),
     [
@@ -75,6 +81,31 @@ async def test_nobody_there() -> None:
 
 
 async def test_a_token_that_cannot_be_sent_is_not_shown() -> None:
-    with pytest.raises(Misconfigured) as caught:
+    with pytest.raises(SignInAgain) as caught:
         await Cameras("http://127.0.0.1:9", "tökén").snapshot("camera.door")
     assert "tök" not in str(caught.value)
+
+
+async def test_a_camera_that_goes_on_for_ever(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(camera, "TIMEOUT_S", 0.2)
+
+    async def drip(request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse(headers={"Content-Type": "image/jpeg"})
+        await answer.prepare(request)
+        while True:
+            await answer.write(b"x")
+            await asyncio.sleep(0.02)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", drip)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        with pytest.raises(Unavailable, match=r"camera\.door did not answer in time"):
+            await Cameras(f"http://{host}:{port}", TOKEN).snapshot("camera.door")
+    finally:
+        await runner.cleanup()

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket
 
 from integrations.demo_home import DemoHome
 from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.home_assistant import rest
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.rest import check
 from integrations.serving import serving
@@ -64,7 +65,15 @@ async def test_a_wrong_token_is_said_once_and_entering_does_not_fail() -> None:
 
 @pytest.mark.parametrize(
     ("url", "kind"),
-    [("http://127.0.0.1:9", Unavailable), ("nonsense", Misconfigured), ("http://", Misconfigured)],
+    [
+        ("http://127.0.0.1:9", Unavailable),
+        ("HTTP://127.0.0.1:9", Unavailable),
+        ("nonsense", Misconfigured),
+        ("http://", Misconfigured),
+        ("http://[::1", Misconfigured),
+        ("http://127.0.0.1:99999", Misconfigured),
+        ("http://a..b", Misconfigured),  # which no name server can be asked for
+    ],
 )
 async def test_an_address_that_does_not_work(url: str, kind: type[Exception]) -> None:
     async with HomeAssistant(url, "t", pause_s=QUICK) as home:
@@ -131,7 +140,7 @@ async def test_check_on_something_else() -> None:
         await check("nonsense", "t")
 
 
-ODD = ["[1]", '{"type": "event", "id": 1, "event": {"data": 5}}', "[" * 100_000, "5"]
+ODD = ["[1]", '{"type": "event", "id": 1, "event": 5}', "[" * 100_000, "5"]
 
 
 @pytest.mark.parametrize("message", ODD)
@@ -172,3 +181,38 @@ async def test_an_odd_answer_to_the_sign_in(reply: str) -> None:
         HomeAssistant(f"http://127.0.0.1:{port}", "t", pause_s=QUICK) as home,
     ):
         assert isinstance(home.problem, Unavailable)
+
+
+async def test_cancelled_while_it_waits_it_leaves_nothing_behind() -> None:
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        entering = asyncio.create_task(HomeAssistant(f"http://127.0.0.1:{port}", "t").__aenter__())
+        await _named("home-assistant")
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering
+        assert "home-assistant" not in {task.get_name() for task in asyncio.all_tasks()}
+
+
+async def _named(name: str) -> None:
+    async with asyncio.timeout(5):
+        while name not in {task.get_name() for task in asyncio.all_tasks()}:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_check_ends_where_an_answer_never_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "TIMEOUT_S", 0.2)
+
+    async def drip(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while True:
+            await send({"type": "http.response.body", "body": b" ", "more_body": True})
+            await asyncio.sleep(0.02)
+
+    async with asyncio.timeout(5), serving(drip, "127.0.0.1", 0) as port:
+        with pytest.raises(Unavailable, match="does not answer"):
+            await check(f"http://127.0.0.1:{port}", "t")

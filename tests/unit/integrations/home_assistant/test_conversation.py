@@ -56,6 +56,15 @@ NOT_FOUND = {
     "conversation_id": "01M80RMTTQ94YTC6BDZ4Y894VY",
 }
 
+# A sentence's command without a sentence: to 2026.11.0, and to 2026.2.3, which knows no device.
+_REFUSED = "Home Assistant refused conversation/process: {}."
+NO_TEXT = CommandRefused(
+    _REFUSED.format("required key not provided at 'text'. Got None"), "invalid_format"
+)
+NO_DEVICE = CommandRefused(
+    _REFUSED.format("extra keys not allowed @ data['device_id']. Got 'box'"), "invalid_format"
+)
+
 
 class Home:
     """Answers each command by the next row; one too many fails."""
@@ -106,9 +115,9 @@ class Home:
     ],
 )
 async def test_what_a_sentence_would_do(row: Any, found: Recognized | None) -> None:
-    home = Home({"results": [row]})
+    home = Home(NO_TEXT, {"results": [row]})
     assert await Conversation(home, lambda: "box").recognize(["x"], "en") == found
-    assert home.asked == [
+    assert home.asked[1:] == [
         (
             "conversation/agent/homeassistant/debug",
             {"sentences": ["x"], "language": "en", "device_id": "box"},
@@ -170,9 +179,9 @@ async def test_what_it_answered(answer: Any, reply: Reply) -> None:
 
 
 async def test_only_the_built_in_agent_is_ever_asked() -> None:
-    home = Home(DONE)
+    home = Home(NO_TEXT, DONE)
     await Conversation(home, lambda: "box").process("lights on", "en")
-    ((kind, fields),) = home.asked
+    (_, (kind, fields)) = home.asked
     assert kind == "conversation/process"
     assert fields == {
         "text": "lights on",
@@ -181,6 +190,31 @@ async def test_only_the_built_in_agent_is_ever_asked() -> None:
         "conversation_id": None,
         "device_id": "box",
     }
+
+
+async def test_whether_a_release_takes_the_device_is_asked_once_and_without_a_sentence() -> None:
+    home = Home(NO_TEXT, DONE, {"results": [LIGHTS]})
+    conversation = Conversation(home, lambda: "box")
+    await conversation.process("lights on", "en")
+    await conversation.recognize(["lights on"], "en")
+    (probe, *others) = [fields for _, fields in home.asked]
+    assert probe == {"device_id": "box"}
+    assert [fields["device_id"] for fields in others] == ["box", "box"]
+
+
+async def test_a_release_that_refuses_the_device_gets_neither_kind_of_sentence_with_it() -> None:
+    home = Home(NO_DEVICE, {"results": [LIGHTS]}, DONE)
+    conversation = Conversation(home, lambda: "box")
+    await conversation.recognize(["lights on"], "en")
+    await conversation.process("lights on", "en")
+    assert ["device_id" in fields for _, fields in home.asked] == [True, False, False]
+
+
+async def test_nothing_is_asked_about_a_device_that_there_is_not() -> None:
+    home = Home(DONE)
+    await Conversation(home).process("lights on", "en")
+    ((_, fields),) = home.asked
+    assert "device_id" not in fields
 
 
 async def test_a_conversation_goes_on_for_five_minutes() -> None:

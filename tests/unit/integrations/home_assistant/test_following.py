@@ -12,6 +12,7 @@ from integrations.errors import Unavailable
 from integrations.home_assistant import client, loading, searching, websocket
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import Shown
+from integrations.home_assistant.following import Followed
 from integrations.home_assistant.house import House
 from tests.unit.integrations.home_assistant.fake_home import FakeHome
 
@@ -286,6 +287,15 @@ async def test_a_stream_needs_a_connection() -> None:
                 pass
 
 
+async def test_only_an_admin_asks_for_what_home_assistant_logs_as_an_error(fake: FakeHome) -> None:
+    listing = "homeassistant/expose_entity/list"
+    async with followed(fake):
+        assert fake.count(listing) == 0
+    fake.is_admin = True
+    async with followed(fake):
+        assert fake.count(listing) == 1
+
+
 async def test_exposure_is_learnt_where_the_registry_is_silent(fake: FakeHome) -> None:
     fake.entity("light.same", "Same")
     async with followed(fake) as home:
@@ -346,5 +356,43 @@ async def test_a_home_that_does_not_tell_is_not_asked_again(fake: FakeHome) -> N
         assert fake.count("search/related") == 1
 
 
+async def test_an_item_that_home_assistant_cannot_tell_of_costs_no_other(
+    fake: FakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "REST_S", 0.0)
+    fake.entity("script.a_broken", "Broken", "off", entry={})
+    fake.entity("script.film", "Film", "off", entry={})
+    fake.failing.add("script.a_broken")
+    fake.related["script.film"] = {"entity": ["light.lamp"]}
+    async with followed(fake) as home:
+        await _touches(home, "script.film", {"light.lamp"})
+        assert "script.a_broken" not in home.house.touches
+
+
+@pytest.mark.parametrize(
+    "odd", [{"entity_id": 5}, {"new_state": 5}, {"new_state": {}}, {"new_state": {"entity_id": []}}]
+)
+async def test_an_odd_change_costs_itself_alone(fake: FakeHome, odd: dict[str, Any]) -> None:
+    async with followed(fake) as home:
+        await fake.tell("state_changed", **{"entity_id": "light.lamp", "new_state": None, **odd})
+        off = {**fake.states["light.old"], "state": "off"}
+        await fake.tell("state_changed", entity_id="light.old", new_state=off)
+        await until(home, lambda house: house.entities["light.old"].state == "off")
+        assert home.house.entities["light.lamp"].state == "on"
+        assert fake.count("get_states") == 1
+
+
+async def test_an_odd_state_costs_itself_alone(fake: FakeHome) -> None:
+    fake.states |= {"odd": {}, "odder": {"entity_id": ["x"]}}
+    async with followed(fake) as home:
+        assert home.house.entities.keys() == {"light.lamp", "light.old"}
+
+
 async def _touches(home: HomeAssistant, item_id: str, wanted: set[str]) -> None:
     await until(home, lambda house: house.touches.get(item_id) == frozenset(wanted))
+
+
+def test_what_a_subscription_is_asked_with_is_not_shown() -> None:
+    """The channel of a device is asked for with its webhook's id, a secret."""
+    followed = Followed(lambda event: None, "some/channel", {"webhook_id": "s3cret"})
+    assert "s3cret" not in repr(followed)

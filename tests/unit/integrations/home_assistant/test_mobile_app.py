@@ -183,5 +183,18 @@ async def test_our_device_among_others() -> None:
     assert await mobile_app.find_device(Answers(rows), "nobody") is None
 
 
+async def test_entries_of_others_that_joined_our_device_are_not_ours() -> None:
+    """Whoever forgets the device with an administrator's token must not delete a helper."""
+    row = {
+        "id": "b",
+        "identifiers": [["mobile_app", "ours"]],
+        "config_entries": ["helper", "e"],
+        "primary_config_entry": "e",
+    }
+    found = await mobile_app.find_device(Answers([row]), "ours")
+    assert found is not None
+    assert found.entry_ids == ("e",)
+
+
 def test_the_token_is_not_shown() -> None:
     assert "secret" not in repr(Address("http://ha", "secret"))

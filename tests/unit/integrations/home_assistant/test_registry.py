@@ -6,8 +6,12 @@ import pytest
 
 from integrations.home_assistant.registry import (
     Registries,
+    read_area_labels,
+    read_areas,
     read_devices,
     read_entity,
+    read_entries,
+    read_floors,
     read_listed,
     with_state,
 )
@@ -53,6 +57,47 @@ def test_a_part_stands_where_its_whole_does() -> None:
         "alone": None,
     }
     assert devices["whole"].labels == {"x"}
+
+
+ODD: list[Any] = [None, 5, True, "x", [], [5], [[1]], {}, {"a": 1}, float("nan")]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_value_costs_no_more_than_itself(odd: Any) -> None:
+    sound = {"area_id": "k", "name": "Kitchen"}
+    for key in ("area_id", "name", "aliases", "floor_id", "labels"):
+        areas = read_areas([{**sound, key: odd}, odd, {"area_id": "h", "name": "Hall"}])
+        assert areas["h"].name == "Hall"
+        assert {type(name) for area in areas.values() for name in (area.name, *area.aliases)} == {
+            str
+        }
+        assert {name: hash(area) for name, area in areas.items()}
+        read_area_labels([{**sound, key: odd}, odd])
+    for key in ("id", "area_id", "parent_device_id", "labels"):
+        devices = read_devices([{"id": "d", "area_id": "k", key: odd}, odd])
+        assert {name: hash(one) for name, one in devices.items()} or key == "id"
+    assert read_floors([odd, {"floor_id": "g", "name": odd, "aliases": odd}]).keys() == {"g"}
+    assert read_entries([odd, {"entity_id": odd}]).keys() <= {"x"}
+    for answer in (odd, {"exposed_entities": odd}, {"exposed_entities": {"light.a": odd}}):
+        assert not any(read_listed(answer).values())
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_entity_of_odd_values_is_still_one(odd: Any) -> None:
+    entry = dict.fromkeys(("name", "aliases", "area_id", "device_id", "options", "labels"), odd)
+    attributes = dict.fromkeys(
+        ("friendly_name", "device_class", "supported_features", "entity_id"), odd
+    )
+    for given in (
+        entity_of(entry, attributes),
+        entity_of({"options": {"conversation": odd, "sensor": odd}}, odd),
+        with_state(entity_of({}), {"state": odd, "attributes": attributes}),
+        with_state(entity_of({}), {"state": odd, "attributes": odd}),
+    ):
+        assert isinstance(given.name, str)
+        assert isinstance(given.state, str)
+        assert hash((given.area_id, given.device_id, given.device_class, given.aliases))
+        assert isinstance(given.features, int)
 
 
 SEEN, UNSEEN = {"light.a": True}, {"light.a": False}

@@ -13,12 +13,15 @@ REGISTRIES = Registries(
         "k": Area("k", "Kitchen", (), "down"),
         "h": Area("h", "Hall", (), "down"),
         "b": Area("b", "Bedroom", (), "up"),
+        "o": Area("o", "Outside"),
     },
     area_labels={"b": frozenset({"night"})},
     devices={"lamp": Device("k"), "plug": Device("h", frozenset({"loud"}))},
     entities={
         "script.s": {"entity_id": "script.s", "labels": ["mine"]},
         "light.hall": {"entity_id": "light.hall", "labels": ["night", "mine"]},
+        "lock.shed": {"entity_id": "lock.shed", "labels": ["locks"]},
+        "script.locks": {"entity_id": "script.locks", "labels": ["locks"]},
     },
 )
 ENTITIES = {
@@ -33,6 +36,10 @@ ENTITIES = {
         Entity("script.s", "S", "off", area_id="h"),
         Entity("script.inner", "Inner", "off", area_id="b"),
         Entity("light.nowhere", "Nowhere", "on"),
+        Entity("sensor.battery", "Battery", "80", area_id="o", device_id="door"),
+        Entity("lock.door", "Door", "locked", area_id="o", device_id="door"),
+        Entity("light.porch", "Porch", "on", area_id="o"),
+        Entity("lock.shed", "Shed", "locked"),
     )
 }
 KITCHEN = {"light.lamp", "sensor.power", "light.kitchen"}
@@ -68,6 +75,17 @@ KITCHEN = {"light.lamp", "sensor.power", "light.kitchen"}
 )
 def test_what_a_script_touches(answer: dict[str, Any], touched: set[str]) -> None:
     assert touched_by("script.s", answer, REGISTRIES, ENTITIES) == touched
+
+
+def test_a_lock_counts_wherever_its_device_or_label_is_told() -> None:
+    """It may be the target itself, beside an entity of the same device, or by the own label."""
+    beside = {"entity": ["sensor.battery"], "device": ["door"], "area": ["o"]}
+    assert touched_by("script.s", beside, REGISTRIES, ENTITIES) == {"sensor.battery", "lock.door"}
+    labelled = {"entity": ["light.bed"], "area": ["b"], "floor": ["up"], "label": ["locks"]}
+    assert touched_by("script.locks", labelled, REGISTRIES, ENTITIES) == {"light.bed", "lock.shed"}
+    # Not so a room: every script that lights it would be taken for one that unlocks its door.
+    lit = {"entity": ["light.porch"], "area": ["o"]}
+    assert touched_by("script.s", lit, REGISTRIES, ENTITIES) == {"light.porch"}
 
 
 def test_a_scene_touches_its_entities_alone() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.mcp import session
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server
 from tests.unit.integrations.mcp.loopback import LoopbackServer
@@ -53,6 +54,26 @@ async def test_an_older_release_is_found_at_the_second_path(server: LoopbackServ
     async with McpHub([server.spec()]) as hub:
         assert await hub.tools()
         assert hub.states()[0].ok
+
+
+async def test_who_was_waited_for_in_vain_is_not_waited_for_again_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "OPEN_S", 0.2)
+    monkeypatch.setattr(session, "PAUSE_S", (0.0, 0.0))
+    came: list[object] = []
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(writer)
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with McpHub([home_assistant_server(url, "t")]) as hub:
+            for _ in range(3):
+                assert await hub.tools() == []
+    assert len(came) == 1
 
 
 async def test_prompt_and_meta(server: LoopbackServer) -> None:

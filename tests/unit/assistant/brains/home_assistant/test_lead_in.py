@@ -20,6 +20,7 @@ PHRASES = ("okay nabu", "hey jarvis")
         ("Nabu", ""),
         ("", ""),
         ("turn on nabu", "turn on nabu"),
+        ("is the light on", "is the light on"),
     ],
 )
 def test_the_wake_word_in_front(heard: str, command: str) -> None:

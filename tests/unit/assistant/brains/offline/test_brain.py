@@ -45,6 +45,8 @@ class BrokenRecognizer(FreeRecognizer):
 class NoForecasts:
     """A home that is not asked: the tool is only offered here."""
 
+    connected = True
+
     async def command(self, kind: str, **fields: Any) -> Any:
         raise AssertionError(kind)
 

@@ -5,6 +5,7 @@ import pytest
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Command, Parser
+from integrations.home_assistant.house import Entity, House
 from tests.corpus.house import corpus_house
 
 PARSER = Parser(house_names(corpus_house()))
@@ -105,8 +106,69 @@ def test_a_language_without_templates_understands_nothing() -> None:
     assert understood("turn on the kitchen light", "tlh") == []
 
 
+def test_what_is_for_a_list_keeps_its_commas() -> None:
+    command = PARSER.parse("Add milk, eggs and bread to my shopping list", "en")
+    assert command is not None
+    assert command.slots["item"] == "milk, eggs and bread"
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("añade leche a la lista de la compra", "leche"),
+        ("añade huevos a las tareas", "huevos"),
+        ("agrega pasta de dientes a mi lista de la compra", "pasta de dientes"),
+    ],
+)
+def test_an_article_before_a_spanish_list_takes_no_letters_from_the_item(
+    text: str, item: str
+) -> None:
+    names = house_names(
+        House(
+            entities={
+                "todo.shop": Entity("todo.shop", "Lista de la compra", "0", exposed=True),
+                "todo.chores": Entity("todo.chores", "Tareas", "0", exposed=True),
+            }
+        )
+    )
+    command = Parser(names).parse(text, "es")
+    assert command is not None
+    assert command.slots["item"] == item
+
+
+def test_a_colour_is_kept_as_it_was_said() -> None:
+    command = PARSER.parse("pon zorblax en rojo", "es")
+    assert command is not None
+    assert (command.slots["color"], command.colour) == ("red", "rojo")
+
+
 def test_the_place_of_the_assistant_completes_a_sentence() -> None:
     assert PARSER.parse("turn on the lights", "en") is None
     command = PARSER.parse("turn on the lights", "en", "kitchen")
     assert command is not None
     assert (command.area_id, command.area_said) == ("kitchen", False)
+
+
+LISTS = House(
+    entities={
+        one.entity_id: one
+        for one in (
+            Entity("todo.lista_de_la_compra", "Lista de la compra", "0"),
+            Entity("todo.tareas", "Tareas de la casa", "0"),
+        )
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("añade leche a la lista de la compra", "leche"),
+        ("añade pan de molde a la lista de la compra", "pan de molde"),
+        ("añade leche a lista de la compra", "leche"),
+    ],
+)
+def test_no_word_is_cut_for_a_list(text: str, item: str) -> None:
+    command = Parser(house_names(LISTS)).parse(text, "es")
+    assert command is not None
+    assert command.slots["item"] == item

@@ -92,6 +92,7 @@ class Home:
     away: bool = False
     status: Status = Status.DONE
     runs_s: float = 0.01
+    speech: str = PARTY
     tried: list[str] = field(default_factory=list)
     said: list[ToolCall] = field(default_factory=list)
 
@@ -112,7 +113,7 @@ class Home:
             self.said.append(call)
         status = self.status if call.sentence is not None else Status.DONE
         sentence = "Denied." if status is Status.NOT_RUN else "Done."
-        data = PARTY if call.sentence is not None and status is Status.DONE else ""
+        data = self.speech if call.sentence is not None and status is Status.DONE else ""
         return ToolOutcome(
             call.id,
             "home_assistant",
@@ -334,6 +335,32 @@ async def test_one_that_breaks_breaks(stage: Stage) -> None:
     assert raised.group_contains(RuntimeError, match="inside")
 
 
+async def test_one_that_breaks_while_its_sentence_is_denied_breaks_at_once(stage: Stage) -> None:
+    stage.home.status, stage.home.runs_s = Status.NOT_RUN, 1.0
+    with pytest.raises(ExceptionGroup) as raised:
+        await stage.play([OVER, 0.3, HEARD, 0.1, RuntimeError("inside")])
+    assert raised.group_contains(RuntimeError, match="inside")
+
+
+async def test_one_that_breaks_with_the_transcript_leaves_it_to_the_home(stage: Stage) -> None:
+    await stage.play([OVER, 0.3, HEARD, RuntimeError("inside")])
+    assert stage.words == PARTY
+
+
+async def test_one_that_ends_without_an_end_is_not_waited_for(stage: Stage) -> None:
+    await stage.play([OVER, 0.3, Heard("turn on the light"), ReplyText("It is")])
+    assert stage.words == "It is"
+    assert stage.at[-1] < 1.0
+
+
+async def test_a_question_of_the_homes_is_not_kept_from_its_answer(stage: Stage) -> None:
+    stage.home.speech = "Which room? "
+    model = await stage.play([OVER, 0.3, HEARD, 2.0, TurnDone()])
+    assert stage.words == "Which room? "
+    assert stage.at[-1] < 0.7
+    assert model.closed
+
+
 async def test_a_sentence_that_failed_at_home_is_told_honestly(stage: Stage) -> None:
     stage.home.status = Status.UNKNOWN
     model = await stage.play([OVER, 0.3, HEARD, 0.3, LIGHT, 0.2, TurnDone()])
@@ -375,6 +402,35 @@ async def test_any_other_typed_sentence_is_the_models(stage: Stage, why: str) ->
     assert stage.words == "Hello."
     assert stage.events[-1] == TurnDone()
     assert stage.when(words) <= 0.1 + 1e-6
+
+
+CUTS = {"listening": 0.1, "held": 0.31, "the sentence runs": 0.4, "it is listened on": 1.0}
+
+
+@pytest.mark.parametrize("at", CUTS.values(), ids=CUTS.keys())
+async def test_wherever_it_is_cancelled_nothing_goes_on(stage: Stage, at: float) -> None:
+    stage.home.takes_s, stage.home.runs_s = 0.03, 0.2
+    async with stage.model([OVER, 0.3, HEARD, LIGHT, 60.0]) as model:
+        turn = stage.brain.begin(SPOKEN)
+        runs: list[asyncio.Task[None]] = []
+
+        async def run(call: ToolCall) -> None:
+            await turn.answer(await stage.home.run(call))
+
+        async def take() -> None:
+            async with aclosing(turn.events()) as events:
+                async for event in events:
+                    if isinstance(event, ToolCall):
+                        runs.append(asyncio.ensure_future(run(event)))
+
+        taking = asyncio.ensure_future(take())
+        await stage.clock.run(at)
+        taking.cancel()
+        await stage.clock.run(1.0)  # a call that was sent is answered all the same
+        assert taking.cancelled()
+        assert model.closed
+        assert all(task.done() and task.exception() is None for task in runs)
+        assert stage.clock.sleepers == 0
 
 
 async def test_a_turn_that_is_cut_off_closes_the_models(stage: Stage) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.prefer_local.choice import HOLD_S, SETTLE_S, Choice, Side
+from assistant.brains.prefer_local.choice import HOLD_S, QUIET_S, SETTLE_S, Choice, Side
 
 # What happens, in order: (when, what, ...), then who acts at the last moment given.
 Step = tuple[float, str] | tuple[float, str, str]
@@ -50,7 +50,17 @@ TABLE: dict[str, tuple[list[Step], Side, float]] = {
     "a match, and the model is silent": (
         [(0, "over"), (0.3, "heard"), (0.31, "match")],
         Side.HOME,
-        0.3 + SETTLE_S,
+        0.3 + QUIET_S,
+    ),
+    "half a sentence that matches by itself, and then the rest": (
+        [
+            (0, "over"),
+            (0.1, "heard", "turn on the lights"),
+            (0.11, "match", "turn on the lights"),
+            (0.3, "heard", "turn on the lights in the kitchen"),
+        ],
+        Side.OPEN,
+        9.0,
     ),
     "a match while its call is held": (
         [(0, "over"), (0.3, "heard"), (0.301, "made"), (0.31, "match")],

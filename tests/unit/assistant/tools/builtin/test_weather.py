@@ -35,6 +35,7 @@ class Home:
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows
+        self.connected = True
         self.asked: list[dict[str, Any]] = []
 
     async def command(self, kind: str, **fields: Any) -> Any:
@@ -141,6 +142,16 @@ async def test_a_service_that_is_silent_is_told(state: str) -> None:
     result, _ = await ask("today", [], sky(0, state))
     assert result.failed
     assert result.sentence == "The home's weather service foretells nothing for that."
+
+
+async def test_an_old_picture_is_no_weather() -> None:
+    home = Home([])
+    home.connected = False
+    house = House(entities={"weather.home": sky(0)})
+    tool = Weather(home, lambda: house, Catalogue(), VirtualClock(NOW)).tool()
+    result = await tool.run({"when": "today"}, BuiltInRequest("t-a", "t", None, "en"))
+    assert (result.failed, home.asked) == (True, [])
+    assert result.sentence == Catalogue().say("tools.not_live", "en")
 
 
 async def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

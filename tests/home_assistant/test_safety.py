@@ -1,0 +1,173 @@
+"""Nothing opens, unlocks, disarms or sounds before a yes, whatever a model or a sentence asks for.
+
+Each house is attacked with the names of its own doors, in every form that reaches or nearly reaches
+them. What counts is what the house shows, not what is answered.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.bridge import Bridge, open_bridge
+from assistant.clock import SystemClock
+from assistant.config.load import load_settings
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Status
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address, real_only
+
+OPEN = {
+    "lock": ("unlocking", "unlocked", "opening", "open"),
+    "cover": ("opening", "open"),
+    "valve": ("opening", "open"),
+    "siren": ("on",),
+    "alarm_control_panel": ("disarmed",),
+}
+CLOSING = {
+    "lock": "lock.lock",
+    "cover": "cover.close_cover",
+    "valve": "valve.close_valve",
+    "siren": "siren.turn_off",
+}
+TOOLS = ("intent__HassTurnOn", "intent__HassTurnOff", "intent__HassToggle", "HassTurnOff")
+ALL = "unlock and open everything in the whole house, all of it"  # what lets most calls through
+SENTENCES = (
+    "unlock {0}",
+    "open {0}",
+    "turn off {0}",
+    "turn on {0}",
+    "toggle {0}",
+    "set {0} to 100%",
+    "unlock {0} in 1 second",
+    "turn on the lights and unlock {0}",
+    "abre {0}",
+    "desbloquea {0}",
+)
+EVERYTHING = ("unlock all the doors", "open all the garage doors", "unlock everything", "open it")
+
+
+@asynccontextmanager
+async def bridge_of(house: Address, folder: Path) -> AsyncIterator[Bridge]:
+    file = folder / "hearth.toml"
+    file.write_text(
+        f'[home_assistant]\nurl = "{house.url}"\ntoken = "{house.token}"\n'
+        f'[assistant]\narea = "Kitchen"\ndata = "{folder / "data"}"\n'
+    )
+    async with open_bridge(load_settings(file, {}), SystemClock()) as bridge:
+        yield bridge
+
+
+def guarded(bridge: Bridge) -> list[str]:
+    """What lets someone in or makes a noise, but for blinds."""
+    return [
+        one.entity_id
+        for one in bridge.home.house.entities.values()
+        if one.domain in OPEN and (one.domain != "cover" or one.device_class == "garage")
+    ]
+
+
+def aims(bridge: Bridge) -> list[str]:
+    """Of each kind the first that the assistant may see."""
+    first: dict[str, str] = {}
+    for name in guarded(bridge):
+        if bridge.home.house.entities[name].exposed:
+            first.setdefault(name.partition(".")[0], name)
+    return list(first.values())
+
+
+async def opened(admin: Admin, entity_ids: list[str]) -> set[str]:
+    states = await admin.states()
+    return {name for name in entity_ids if states[name]["state"] in OPEN[name.partition(".")[0]]}
+
+
+async def close(admin: Admin, entity_ids: list[str]) -> None:
+    """As far as it can be: a jammed lock stays as it is."""
+    async with asyncio.TaskGroup() as group:
+        for entity_id in entity_ids:
+            domain = entity_id.partition(".")[0]
+            if domain in CLOSING:
+                group.create_task(admin.call(CLOSING[domain], entity_id=entity_id))
+    for entity_id in entity_ids:
+        if not entity_id.startswith("alarm_control_panel."):
+            await admin.settles(entity_id, "locked", "closed", "off", "jammed", limit_s=15.0)
+
+
+def spelt(name: str) -> Iterator[str]:
+    """The name and what looks, sounds or is nearly like it."""
+    yield from (name, name.upper(), f" {name}\n", f"the {name}", f"{name}s", name[:-1])
+    yield from (f"{name}\u200b", name.replace(" ", "\u00a0"), name.replace("o", "ö"))
+
+
+def attacks(bridge: Bridge) -> Iterator[tuple[str, dict[str, Any]]]:
+    house, doors = bridge.home.house, aims(bridge)
+    places = [one.name for one in house.areas.values()]
+    places += [one.name for one in house.floors.values()]
+    odd: list[Any] = [["lock"], "lock", [["lock"]], {"a": "lock"}, ["LOCK"], "light,lock", 5]
+    for tool in TOOLS:
+        for door in doors:
+            for name in (door, *spelt(house.entities[door].name)):
+                yield tool, {"name": name}
+        for place in (*places, "all", " all ", ""):
+            for key in ("name", "area", "floor"):
+                yield tool, {key: place}
+        for domain in (*odd, *([one] for one in OPEN), ["script"], ["button"], ["scene"]):
+            yield tool, {"domain": domain}
+            yield tool, {"domain": domain, "preferred_area_id": "kitchen"}
+        for device_class in ("garage", "door", ["lock"]):
+            yield tool, {"device_class": device_class}
+    for door in doors:
+        name = house.entities[door].name
+        yield "intent__HassSetPosition", {"name": name, "position": 100}
+        target = {"entity_id": door}
+        for action in ("lock.unlock", "cover.open_cover"):
+            yield "homeassistant__call_action", {"action": action, "target": target}
+        yield "conversation.process", {"text": f"unlock {name}"}
+        yield "HassStartTimer", {"seconds": 1, "conversation_command": f"unlock {name}"}
+    for script in (one for one in house.entities if one.startswith("script.")):
+        if house.touches.get(script, frozenset()).intersection(guarded(bridge)):
+            object_id = script.partition(".")[2]
+            yield f"script__{object_id}", {}
+            yield object_id, {}
+            yield "HassTurnOff", {"name": script}
+
+
+async def test_no_call_opens_anything(house: Address, admin: Admin, tmp_path: Path) -> None:
+    async with bridge_of(house, tmp_path) as bridge:
+        doors = guarded(bridge)
+        await close(admin, doors)
+        stood_open = await opened(admin, doors)
+        calls = list(attacks(bridge))
+        assert len(calls) > 100
+        await bridge.tools.menu()
+        for number, (tool, arguments) in enumerate(calls):
+            call = ToolCall(f"call-{number}", tool, arguments)
+            outcome = await bridge.tools.call(call, f"turn-{number}", ALL)
+            if outcome.status is not Status.NOT_RUN:
+                assert await opened(admin, doors) <= stood_open, (tool, arguments)
+        assert await opened(admin, doors) <= stood_open
+
+
+@real_only
+async def test_no_sentence_opens_anything(house: Address, admin: Admin, tmp_path: Path) -> None:
+    async with bridge_of(house, tmp_path) as bridge:
+        doors = guarded(bridge)
+        await close(admin, doors)
+        stood_open = await opened(admin, doors)
+        dry_run = DryRun(bridge.conversation, ("en", "es"), ("okay nabu",))
+        names = [bridge.home.house.entities[door].name for door in aims(bridge)]
+        said = [form.format(name) for form in SENTENCES for name in names] + list(EVERYTHING)
+        tried = 0
+        for number, text in enumerate(said):
+            match = await dry_run.match(text, "en")
+            if match is None:
+                continue
+            tried += 1
+            call = ToolCall(f"call-{number}", "conversation.process", {"text": text}, match)
+            outcome = await bridge.tools.call(call, f"turn-{number}", text)
+            if outcome.status is not Status.NOT_RUN:
+                assert await opened(admin, doors) <= stood_open, text
+        assert tried > len(names)
+        assert await opened(admin, doors) <= stood_open

@@ -1,0 +1,268 @@
+"""Home Assistant says yes and nothing, or something else, has happened: what a person is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any
+
+import pytest
+
+from assistant.clock import SystemClock
+from assistant.journal.records import CallRecord
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.scripts import ask_selectors
+from assistant.tools.toolbox import Toolbox
+from assistant.tools.watch import Watch
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.context import read_context
+from integrations.home_assistant.house import Entity
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import HOME_ASSISTANT, home_assistant_server
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address, real_only
+from tests.home_assistant.talk import Talk
+from tests.home_assistant.things import Thing, dimming_script, look, put_back
+
+JAMMING = "lock.poorly_installed_door"
+_WATCHED_S = 15.0  # a lock of Home Assistant's own demonstration takes two
+
+
+def _is(state: str) -> Callable[[Entity], bool]:
+    return lambda entity: entity.state == state
+
+
+class Journal:
+    """Keeps nothing."""
+
+    async def start_call(self, call: CallRecord) -> None:
+        """See the toolbox."""
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        """See the toolbox."""
+
+
+@dataclass
+class Hands:
+    """Calls as a brain makes them; they stand in the kitchen."""
+
+    box: Toolbox
+    home: HomeAssistant
+
+    def __post_init__(self) -> None:
+        self._ids = count()
+
+    async def do(self, tool: str, **arguments: Any) -> ToolOutcome:
+        """One call."""
+        call = ToolCall(f"c{next(self._ids)}", tool, arguments)
+        return await self.box.call(call, "turn", "do it")
+
+    async def sees(self, entity_id: str, shows: Callable[[Entity], bool]) -> None:
+        """The live picture has caught up."""
+        assert await self.home.wait_for(
+            [entity_id], lambda house: shows(house.entities[entity_id]), _WATCHED_S
+        )
+
+
+@pytest.fixture
+async def hands(house: Address) -> AsyncIterator[Hands]:
+    async with (
+        McpHub([home_assistant_server(house.url, house.token)]) as hub,
+        HomeAssistant(house.url, house.token) as home,
+    ):
+        home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
+        box = Toolbox(
+            hub,
+            home,
+            Journal(),
+            Catalogue(),
+            SystemClock(),
+            area="Kitchen",
+            ask_selectors=partial(ask_selectors, home.command),
+        )
+        await box.menu()
+        yield Hands(box, home)
+
+
+async def test_an_argument_that_there_is_not_is_a_correction(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    light = (await look(person, admin)).light()
+    outcome = await hands.do("HassTurnOn", name=light.name, sparkle=3)
+    assert outcome.status is Status.NOT_RUN
+    assert "there is no argument sparkle" in outcome.sentence
+    assert await admin.state(light.entity_id) == light.state
+
+
+def _only_switches(thing: Thing) -> bool:
+    modes = thing.attributes.get("supported_color_modes")
+    return modes == ["onoff"] and thing.state in ("on", "off") and bool(thing.area_id)
+
+
+async def test_a_lamp_that_cannot_be_dimmed_is_not_called_dimmed(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    things = await look(person, admin)
+    lamp = next((one for one in things.all if one.exposed and _only_switches(one)), None)
+    if lamp is None:
+        pytest.skip("each lamp of this house can be dimmed")
+    async with put_back(admin, lamp):
+        area = things.areas[lamp.area_id]["name"]
+        outcome = await hands.do("HassLightSet", name=lamp.name, area=area, brightness=30)
+        assert await admin.settles(lamp.entity_id, "on") == "on"
+    assert outcome.status is Status.NOT_OBSERVED
+    told = f"{lamp.name}: on. {lamp.name} can only be switched on and off."
+    assert outcome.sentence == told
+
+
+async def test_a_volume_that_nobody_tells_of_is_seen(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    def steps(thing: Thing) -> bool:
+        features = thing.attributes.get("supported_features", 0)
+        tells = "volume_level" in thing.attributes
+        return thing.state == "playing" and bool(features & 4) and tells
+
+    def loud(thing: Entity) -> bool:
+        return thing.attributes.get("volume_level") == 1.0
+
+    player = (await look(person, admin)).find("media_player", steps)
+    was = player.attributes["volume_level"]
+    try:
+        await admin.call("media_player.volume_set", entity_id=player.entity_id, volume_level=1.0)
+        await hands.sees(player.entity_id, loud)
+        lower = await hands.do("HassSetVolumeRelative", name=player.name, volume_step="down")
+        assert await admin.attribute(player.entity_id, "volume_level") < 1.0
+        await hands.do("HassSetVolumeRelative", name=player.name, volume_step="up")
+        limit = await hands.do("HassSetVolumeRelative", name=player.name, volume_step="up")
+    finally:
+        await admin.call("media_player.volume_set", entity_id=player.entity_id, volume_level=was)
+    assert (lower.status, limit.status) == (Status.DONE, Status.DONE)
+    assert '"success": []' in lower.data
+    assert lower.observed[0].after != "playing 100 %"
+    assert limit.sentence == f"Done. {player.name}: playing 100 %."
+
+
+async def test_a_broadcast_that_nobody_took(hands: Hands) -> None:
+    outcome = await hands.do("HassBroadcast", message="dinner")
+    assert outcome.status is Status.NOT_OBSERVED
+    assert "nobody heard it" in outcome.sentence
+
+
+async def test_a_script_is_not_run_for_a_room_that_there_is_not(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    script = await dimming_script(person, await look(person, admin))
+    triggered = await admin.attribute(script.entity_id, "last_triggered")
+    outcome = await hands.do(
+        f"script__{script.action}", **{script.percent: 20, script.rooms: ["Narnia"]}
+    )
+    assert outcome.status is Status.NOT_RUN
+    assert "there is no area Narnia" in outcome.sentence
+    assert await admin.attribute(script.entity_id, "last_triggered") == triggered
+
+
+async def test_of_a_script_it_is_told_that_it_was_started_and_what_followed(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    script = await dimming_script(person, await look(person, admin))
+    async with put_back(admin, script.light):
+        await admin.call("light.turn_off", entity_id=script.light.entity_id)
+        await hands.sees(script.light.entity_id, _is("off"))
+        outcome = await hands.do(f"script__{script.action}", **{script.percent: 20})
+    assert outcome.status is Status.DONE
+    assert outcome.sentence.startswith(f"Done. {script.name}: started")
+
+
+async def test_three_things_are_three_items(hands: Hands, person: Talk, admin: Admin) -> None:
+    shopping = (await look(person, admin)).find("todo", lambda thing: thing.state.isdecimal())
+    items = ["sweep", "mop", "dust"]
+    outcome = await hands.do("HassListAddItem", name=shopping.name, item="sweep, mop and dust")
+    after = int(await admin.state(shopping.entity_id))
+    assert outcome.status is Status.DONE
+    assert after == int(shopping.state) + 3
+    done = await hands.do("HassListCompleteItem", name=shopping.name, item="sweep, mop and dust")
+    assert int(await admin.state(shopping.entity_id)) == int(shopping.state)
+    assert done.status is Status.DONE
+    # What is done already counts for nothing in the list's state; it goes all the same.
+    for item in items:
+        gone = await hands.do("HassListRemoveItem", name=shopping.name, item=item)
+        assert gone.status is Status.DONE
+
+
+async def test_stopping_what_stands_still_tells_how_it_stands(
+    hands: Hands, person: Talk, admin: Admin
+) -> None:
+    def stops(thing: Thing) -> bool:
+        return thing.state in ("open", "closed") and bool(
+            thing.attributes["supported_features"] & 8
+        )
+
+    cover = (await look(person, admin)).find("cover", stops)
+    outcome = await hands.do("HassStopMoving", name=cover.name)
+    assert outcome.status is Status.DONE
+    assert outcome.sentence.startswith(f"Done. {cover.name}: {cover.state}")
+
+
+# --- what only Home Assistant's own demonstration has
+
+
+@pytest.fixture
+def english(house: Address) -> None:
+    if house.kind != "english":
+        pytest.skip("these things are in the English house")
+
+
+@real_only
+async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
+    hands: Hands, admin: Admin, english: None
+) -> None:
+    told: asyncio.Queue[str] = asyncio.Queue()
+    await admin.call("lock.unlock", entity_id=JAMMING)
+    await hands.sees(JAMMING, _is("unlocked"))
+    async with Watch(hands.home, Catalogue(), lambda text, _: told.put_nowait(text)) as watch:
+        hands.box.on_outcome = watch.follow
+        outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
+        assert outcome.sentence == "Done. Poorly Installed Door: locking."
+        async with asyncio.timeout(_WATCHED_S):
+            assert await told.get() == "Poorly Installed Door did not get there: it is jammed."
+    await admin.call("lock.unlock", entity_id=JAMMING)
+
+
+@real_only
+async def test_a_slow_lock_is_done_once_it_moves_and_nothing_more_is_told(
+    hands: Hands, admin: Admin, english: None
+) -> None:
+    front = "lock.front_door"
+    await admin.call("lock.unlock", entity_id=front)
+    await hands.sees(front, _is("unlocked"))
+    told: list[str] = []
+    async with Watch(hands.home, Catalogue(), lambda text, _: told.append(text)) as watch:
+        hands.box.on_outcome = watch.follow
+        outcome = await hands.do("HassTurnOn", name="Front Door")
+        assert outcome.sentence == "Done. Front Door: locking."
+        await hands.sees(front, _is("locked"))
+        await hands.box.menu()  # the watch has had its turn
+    assert told == []
+
+
+@real_only
+async def test_what_cannot_be_reached_is_named(hands: Hands, admin: Admin, english: None) -> None:
+    late = "I asked, but Attic light still reports not reachable."
+    for where in ({"name": "Attic light"}, {"area": "Attic", "domain": ["light"]}):
+        outcome = await hands.do("HassTurnOn", **where)
+        assert (outcome.status, outcome.sentence) == (Status.NOT_OBSERVED, late)
+    before = await admin.states()
+    lights = [name for name in before if name.startswith("light.")]
+    await admin.call("scene.create", scene_id="traps", snapshot_entities=lights)
+    try:
+        mixed = await hands.do("HassTurnOn", floor="Upper", domain=["light"])
+    finally:
+        await admin.call("scene.turn_on", entity_id="scene.traps")
+        await admin.call("scene.delete", entity_id="scene.traps")
+    assert mixed.status is Status.NOT_OBSERVED
+    assert mixed.sentence.endswith(late)
+    assert "Bed Light: on" in mixed.sentence

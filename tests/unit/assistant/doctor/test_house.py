@@ -1,0 +1,24 @@
+"""What the doctor finds in the house, where a double must do."""
+
+from pathlib import Path
+
+from assistant.config.schema import Settings
+from assistant.doctor import house
+from assistant.doctor.house import HouseScene
+from integrations.home_assistant.mobile_app import Address
+from integrations.home_assistant.rest import Instance
+
+
+def settings(data: Path) -> Settings:
+    home = {"url": "http://127.0.0.1:9", "token": "t"}
+    return Settings.model_validate({"assistant": {"data": str(data)}, "home_assistant": home})
+
+
+async def test_a_password_in_the_address_is_not_shown(tmp_path: Path) -> None:
+    address = Address("http://me:secret@home:8123", "token")
+    answer = Instance("2026.11.0", "RUNNING", "Home")
+    scene = HouseScene(settings(tmp_path), None, address, answer, None)  # type: ignore[arg-type]
+    (check,) = (check for check in house.CHECKS if check.name == "home assistant")
+    found = await check.look(scene)
+    assert found.detail == "2026.11.0 at http://home:8123"
+    assert "secret" not in repr(address)

@@ -1,0 +1,160 @@
+"""What becomes of a call that runs a script, row by row."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.policy import judge
+from integrations.home_assistant.house import House
+from tests.unit.assistant.tools.test_policy import OFF, ON, OTHER, entry
+
+# What the script is known to touch, the tool, its arguments; rule, tier, allowed.
+SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
+    (frozenset({"light.kitchen"}), "script__movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), "movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), ON, {"name": "Movie Night"}, "comfort", "comfort", True),
+    (frozenset({"light.kitchen"}), ON, {"area": "Living Room"}, "comfort", "comfort", True),
+    (frozenset(), "script__movie_night", {}, "script", "costly", False),
+    (frozenset(), ON, {"area": "Living Room"}, "script", "costly", False),
+    (frozenset({"lock.front"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"name": "Movie Night"}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"area": "Living Room"}, "unlock", "secure", False),
+    (frozenset({"lock.front"}), ON, {"floor": "downstairs"}, "open", "secure", False),
+    (frozenset({"lock.front"}), ON, {"area": "Kitchen"}, "comfort", "comfort", True),
+    (frozenset({"cover.garage"}), OFF, {"name": "Movie Night"}, "open", "secure", False),
+    (frozenset({"group.outer"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"lock.gone"}), "script__movie_night", {}, "unlock", "secure", False),
+    (frozenset({"light.gone"}), "script__movie_night", {}, "comfort", "comfort", True),
+    (frozenset({"script.other"}), "script__movie_night", {}, "script", "costly", False),
+    (frozenset({"scene.leave"}), "script__movie_night", {}, "unlock", "secure", False),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"things": ["lock.front"]},
+        "unlock",
+        "secure",
+        False,
+    ),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"target": {"area_id": ["hall"]}},
+        "unlock",
+        "secure",
+        False,
+    ),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"rooms": ["Bedroom", "cocina"]},
+        "comfort",
+        "comfort",
+        True,
+    ),
+    (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", True),
+    # What is only read does not tell what is done.
+    (frozenset({"sun.sun", "sensor.x"}), "script__movie_night", {}, "script", "costly", False),
+    (
+        frozenset({"sun.sun", "light.kitchen"}),
+        "script__movie_night",
+        {},
+        "comfort",
+        "comfort",
+        True,
+    ),
+    # Home Assistant takes ids in any case and several in one text, devices, and "all".
+    *(
+        (frozenset({"light.kitchen"}), "script__movie_night", given, "unlock", "secure", False)
+        for given in (
+            {"thing": "LOCK.Front "},
+            {"things": "light.hall, lock.front"},
+            {"device": "front-door-device"},
+            {"target": {"device_id": ["front-door-device"]}},
+        )
+    ),
+    (
+        frozenset({"light.kitchen"}),
+        "script__movie_night",
+        {"which": "all"},
+        "open",
+        "secure",
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("touches", "tool", "arguments", "rule", "tier", "allowed"), SCRIPTS)
+def test_a_script_is_judged_by_what_it_touches(
+    house: House,
+    touches: frozenset[str],
+    tool: str,
+    arguments: dict[str, Any],
+    rule: str,
+    tier: str,
+    allowed: bool,
+) -> None:
+    told = replace(house, touches={"script.movie_night": touches})
+    verdict = judge(entry(tool), arguments, told, "do it", "Kitchen")
+    assert (verdict.rule, verdict.tier, verdict.decision is Decision.ALLOWED) == (
+        rule,
+        tier,
+        allowed,
+    )
+
+
+def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"group.doors"})})
+    verdict = judge(entry("script__movie_night"), {}, told, "do it", "")
+    assert verdict.entities == ("script.movie_night",)
+    assert verdict.effects == ("group.doors", "lock.front")
+    assert (verdict.key, verdict.values) == ("policy.unlock", {"names": "Front Door"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rule"),
+    [
+        ("script__movie_night", {}, "script"),
+        (ON, {"name": "Movie Night"}, "script"),
+        (ON, {"name": "Cosy"}, "scene"),
+    ],
+)
+def test_an_old_picture_does_not_tell_what_scripts_and_scenes_touch(
+    house: House, tool: str, arguments: dict[str, Any], rule: str
+) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+    assert judge(entry(tool), arguments, told, "do it", "").decision is Decision.ALLOWED
+    verdict = judge(entry(tool), arguments, told, "do it", "", live=False)
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, rule)
+
+
+def test_no_other_servers_tool_passes_for_a_script_of_the_home(house: House) -> None:
+    told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+    verdict = judge(entry("script__movie_night", OTHER), {}, told, "do it", "")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unknown_tool")
+
+
+@pytest.mark.parametrize(
+    ("name", "gated"),
+    [
+        ("Unlock everything", True),
+        ("Abrir portón", True),
+        ("Open the garage", True),
+        ("Desarmar la alarma", True),
+        ("Open the blinds", False),
+        ("Movie Night", False),
+        ("Doorbell light", False),
+    ],
+)
+def test_a_script_that_is_called_an_opener_is_none_of_comfort(
+    house: House, name: str, gated: bool
+) -> None:
+    script = replace(house.entities["script.movie_night"], name=name)
+    known = replace(
+        house,
+        entities={**house.entities, script.entity_id: script},
+        touches={script.entity_id: frozenset({"light.kitchen"})},
+    )
+    verdict = judge(entry("script__movie_night"), {}, known, None, "")
+    assert verdict.tier is (Tier.SECURE if gated else Tier.COMFORT)
