@@ -26,6 +26,8 @@ class Home:
 
     async def prepare(self, asked: Asked) -> None:
         """So that what is asked for is not so yet."""
+        if asked.entity.startswith("media_player."):  # one that is off has no volume
+            await self.admin.call("media_player.turn_on", entity_id=asked.entity)
         if asked.before is not None:
             action, data = asked.before
             await self.admin.call(action, **data)

@@ -28,7 +28,7 @@ async def start(places: Places, wanted: Instance, say: Say, *, mqtt: bool = Fals
     Raises Refused with a sentence.
     """
     installed = install(places, wanted.version, say)
-    instance = _recorded(places, wanted, mqtt)
+    instance = recorded(places, wanted, mqtt)
     folder = places.folder(instance.name)
     if not instance.admin_token:  # new, or its set-up broke off: from the beginning
         stop(places, instance.name, say)
@@ -48,7 +48,7 @@ async def start(places: Places, wanted: Instance, say: Say, *, mqtt: bool = Fals
         ) from error
 
 
-def _recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
+def recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
     """What is kept of it, or a new one with a port that nobody else has."""
     with places.alone():
         kept = places.load(wanted.name)

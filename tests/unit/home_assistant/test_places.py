@@ -39,3 +39,8 @@ def test_a_port_that_is_listened_on_or_taken_is_not_given(tmp_path: Path) -> Non
     with socket.create_server((HOST, first)):
         assert not is_free(first)
         assert free_port(set(), tmp_path) != first
+
+
+def test_two_roots_do_not_begin_at_the_same_port() -> None:
+    """They know nothing of each other, and houses may be started in both in the same second."""
+    assert free_port(set(), Path("/srv/one")) != free_port(set(), Path("/srv/two"))
