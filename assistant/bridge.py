@@ -15,7 +15,7 @@ from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
-from assistant.tools.scripts import ask_selectors
+from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError
@@ -97,7 +97,7 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             area=area,
             engine=engine,
             rulings=rulings,
-            ask_selectors=partial(ask_selectors, home.command),
+            ask_scripts=partial(ask_scripts, home.command),
         )
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
         cameras = Cameras(url, token, *tls)

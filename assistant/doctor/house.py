@@ -90,7 +90,8 @@ async def _tools(scene: HouseScene) -> Found:
     menu = await scene.bridge.tools.menu()
     states = scene.bridge.hub.states()
     lost = [state for state in states if not state.ok]
-    told = f"{len(menu.entries)} tools of {len(states) - len(lost)} servers"
+    well = len(states) - len(lost)
+    told = f"{len(menu.entries)} tools of {well} server{'' if well == 1 else 's'}"
     reasons = "; ".join(f"{state.name}: {state.reason}" for state in lost)
     if any(state.name == HOME_ASSISTANT for state in lost):
         return bad("Home Assistant's tools cannot be used", reasons)
@@ -123,7 +124,8 @@ async def _device(scene: HouseScene) -> Found:
         return odd("not found out", str(error))
     if device is None:
         return odd(
-            "registered once, but deleted in Home Assistant", "hearth run registers it again"
+            "registered once, but deleted in Home Assistant",
+            "hearth run registers it again within ten minutes, or at its next start",
         )
     if device.disabled:
         return odd(

@@ -6,7 +6,7 @@ from typing import Any
 from assistant.tools.answer import MAX_DATA, Answer, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.hub import Hub
-from assistant.tools.intents import INTENTS
+from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.menu import MenuEntry
 from assistant.tools.nearest import nearest_in_house
 from assistant.tools.outcome import Status, Tier, ToolOutcome
@@ -17,8 +17,6 @@ from assistant.tools.verify import Finding, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import CallLost, McpResult
-
-BROADCAST = "HassBroadcast"  # says yes also where no speaker took it
 
 
 class Executor:

@@ -82,6 +82,8 @@ _NOTE = Intent(Action.NOTE, by_target=False)
 _READ = Intent(Action.READ, by_target=False)
 _LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
 
+BROADCAST = "HassBroadcast"  # it succeeds also where no speaker takes it
+
 # Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
 # (bare, with the domain in the name) to 2026.11.
 READINGS = frozenset(

@@ -11,14 +11,15 @@ from assistant.tools.mend import Change
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.outcome import Decision
 from assistant.tools.policy import is_script_tool, judge, judge_sentence
-from assistant.tools.scripts import Selectors, check_fields
+from assistant.tools.scripts import Taken, check_fields
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 
 _log = logging.getLogger(__name__)
 
-AskSelectors = Callable[[], Awaitable[Mapping[str, Selectors]]]  # raises IntegrationError
+_TEMPERATURE = "HassClimateSetTemperature"
+AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +39,24 @@ class Judge:
         home: LivePicture,
         area: str = "",
         rulings: Rulings = STRICT,
-        ask_selectors: AskSelectors | None = None,
+        ask_scripts: AskScripts | None = None,
     ) -> None:
         """`area`: the room that this box stands in; `rulings`: those of the settings;
-        `ask_selectors`: what the fields of the home's scripts take (`scripts.ask_selectors`)."""
+        `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`)."""
         self._home = home
         self._area = area
         self._rulings = rulings
-        self._ask_selectors = ask_selectors
-        self._selectors: Mapping[str, Selectors] = {}
-        self._known_for: Menu | None = None  # the menu for which the selectors were asked
+        self._ask_scripts = ask_scripts
+        self._scripts: Mapping[str, Taken] = {}
+        self._known_for: Menu | None = None  # the menu for which the scripts were asked about
 
     async def learn(self, menu: Menu) -> None:
         """Ask what the scripts of a new menu take; where nobody answers the schemas must do."""
-        if menu is self._known_for or self._ask_selectors is None:
+        if menu is self._known_for or self._ask_scripts is None:
             return
         if any(self._is_script(entry) for entry in menu.offered()):
             try:
-                self._selectors = await self._ask_selectors()
+                self._scripts = await self._ask_scripts()
             except IntegrationError as error:
                 _log.info("The fields of scripts are not known: %s", error)
                 return
@@ -72,20 +73,67 @@ class Judge:
         mended: tuple[Change, ...] = ()
         given: Mapping[str, Any] = fitted.arguments
         if self._is_script(entry):
-            fields = check_fields(self._selectors.get(entry.suffix, {}), given, house)
+            taken = self._scripts.get(entry.suffix, Taken())
+            fields = check_fields(taken.selectors, given, house)
             if fields.problem:
                 return Misfit(dict(fields.arguments), fields.problem, fields.options)
             given, mended = fields.arguments, fields.changes
         live, rulings = self._home.connected, self._rulings
         verdict = judge(entry, given, house, heard, self._area, live=live, rulings=rulings)
-        return replace(verdict, mended=(*mended, *verdict.mended))
+        verdict = replace(verdict, mended=(*mended, *verdict.mended))
+        if self._is_script(entry):
+            return verdict
+        return self._whole(self._within(entry.suffix, verdict.arguments, verdict))
 
     def sentence(self, match: SentenceMatch, heard: str | None) -> Verdict:
         """Decide about a sentence for the home's own engine."""
         home = self._home
-        return judge_sentence(
+        verdict = judge_sentence(
             match, home.house, heard, self._area, live=home.connected, rulings=self._rulings
         )
+        return self._whole(self._within(match.intent, match.slots, verdict))
+
+    def _within(self, suffix: str, arguments: Mapping[str, Any], verdict: Verdict) -> Verdict:
+        """Degrees beyond what a thermostat takes: Home Assistant's answer would not say so."""
+        wanted = arguments.get("temperature")
+        if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
+            return verdict
+        for entity_id in verdict.entities:
+            climate = self._home.house.entities.get(entity_id)
+            low, high = (
+                climate.attributes.get(key) if climate is not None else None
+                for key in ("min_temp", "max_temp")
+            )
+            if not (isinstance(low, int | float) and isinstance(high, int | float)):
+                continue
+            if climate is not None and not low <= wanted <= high:
+                values = {"names": climate.name, "low": f"{low:g}", "high": f"{high:g}"}
+                return replace(
+                    verdict,
+                    decision=Decision.DENIED,
+                    rule="range",
+                    key="policy.range",
+                    values=values,
+                )
+        return verdict
+
+    def _whole(self, verdict: Verdict) -> Verdict:
+        """No script is started by its name alone that must be told more: it would fail, and Home
+        Assistant would say yes."""
+        house = self._home.house
+        for entity_id in verdict.entities:
+            taken = self._scripts.get(entity_id.removeprefix("script."))
+            starts = entity_id.startswith("script.") and entity_id in house.entities
+            if taken is None or not starts or not taken.required:
+                continue
+            values = {
+                "names": house.entities[entity_id].name,
+                "fields": ", ".join(name.replace("_", " ") for name in taken.required),
+            }
+            return replace(
+                verdict, decision=Decision.DENIED, rule="fields", key="policy.fields", values=values
+            )
+        return verdict
 
     def _is_script(self, entry: MenuEntry) -> bool:
         return entry.of_home and is_script_tool(entry, self._home.house)

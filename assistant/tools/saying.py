@@ -5,6 +5,7 @@ from typing import Protocol
 
 from assistant.tools.answer import Answer
 from assistant.tools.call import SentenceMatch
+from assistant.tools.intents import BROADCAST
 from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.verdict import Verdict
@@ -78,6 +79,9 @@ class Saying:
         outcome: ToolOutcome,
     ) -> ToolOutcome:
         """What the house shows of it. An automation's effect is not known, so it is believed."""
+        if match.intent == BROADCAST and not reply.succeeded:
+            unheard = sentences.say("tools.unheard")
+            return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)
         reached = reply.succeeded or verdict.entities
         wait_s = self._wait_s if match.intent else min(self._wait_s, GLANCE_S)
         finding = await verify(

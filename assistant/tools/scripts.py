@@ -5,7 +5,7 @@ runs with whatever it is given. The selectors that people chose for the fields t
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from assistant.tools.gates import is_safe_to_guess
@@ -36,27 +36,39 @@ class Fields:
     changes: tuple[Change, ...] = ()
 
 
-async def ask_selectors(command: Command) -> dict[str, Selectors]:
-    """The selectors of every script's fields, by the script's own name ("movie_night").
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a script takes."""
+
+    selectors: Selectors = field(default_factory=dict)
+    required: tuple[str, ...] = ()  # fields without which it is not what its owner meant
+
+
+async def ask_scripts(command: Command) -> dict[str, Taken]:
+    """What every script with fields takes, by the script's own name ("movie_night").
 
     Any user may ask. Raises what `command` raises.
     """
-    return read_selectors(await command("get_services"))
+    return read_scripts(await command("get_services"))
 
 
-def read_selectors(services: Any) -> dict[str, Selectors]:
+def read_scripts(services: Any) -> dict[str, Taken]:
     """From the answer to `get_services`; whatever is not of that form is left out."""
     scripts = services.get("script") if isinstance(services, Mapping) else None
-    found: dict[str, Selectors] = {}
+    found: dict[str, Taken] = {}
     for name, service in (scripts or {}).items():
         fields = service.get("fields") if isinstance(service, Mapping) else None
-        selectors = {
-            key: field["selector"]
-            for key, field in (fields or {}).items()
-            if isinstance(field, Mapping) and isinstance(field.get("selector"), Mapping)
-        }
-        if selectors:
-            found[str(name)] = selectors
+        known = {str(key): one for key, one in (fields or {}).items() if isinstance(one, Mapping)}
+        taken = Taken(
+            {
+                key: one["selector"]
+                for key, one in known.items()
+                if isinstance(one.get("selector"), Mapping)
+            },
+            tuple(key for key, one in known.items() if one.get("required") is True),
+        )
+        if taken != Taken():
+            found[str(name)] = taken
     return found
 
 

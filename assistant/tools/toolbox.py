@@ -15,7 +15,7 @@ from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.execute import Executor
 from assistant.tools.hub import Hub
 from assistant.tools.intents import INTENTS, suffix
-from assistant.tools.judging import AskSelectors, Judge, Misfit, refused
+from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Entry, Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.nearest import nearest, nearest_in_house
@@ -84,7 +84,7 @@ class Toolbox:
         wait_s: float = WAIT_S,
         engine: Engine | None = None,
         rulings: Rulings = STRICT,
-        ask_selectors: AskSelectors | None = None,
+        ask_scripts: AskScripts | None = None,
     ) -> None:
         """`wait_s`: how long a change is waited for; `engine`: what sentences are said to; the
         others as in `judging.Judge`."""
@@ -93,7 +93,7 @@ class Toolbox:
         self._journal = journal
         self._catalogue = catalogue
         self._clock = clock
-        self._judge = Judge(home, area, rulings, ask_selectors)
+        self._judge = Judge(home, area, rulings, ask_scripts)
         self._executor = Executor(hub, home, wait_s)
         self._saying = Saying(engine, home, wait_s) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)

@@ -17,6 +17,9 @@ from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Un
 # "Model Context Protocol" alone was the client, which is of no use here.
 _INTEGRATION = '"Model Context Protocol" ("Model Context Protocol Server" in older releases)'
 
+# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL (x509_vfy.h).
+_OTHER_NAME = frozenset({62, 64})
+
 
 def wrong_token() -> SignInAgain:
     """Status 401, or the websocket's auth_invalid."""
@@ -56,6 +59,11 @@ def network(url: str, error: BaseException) -> IntegrationError:
     """The reason behind an error of the network, of whatever library."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
+            if cause.verify_code in _OTHER_NAME:
+                return Misconfigured(
+                    f"The certificate of {shown(url)} is for another name: write the name that it "
+                    "is for into home_assistant.url, or set home_assistant.verify_tls to false."
+                )
             return Misconfigured(
                 f"The certificate of {shown(url)} is not trusted: set home_assistant.ca_file to "
                 "its authority, or home_assistant.verify_tls to false."

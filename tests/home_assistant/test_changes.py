@@ -230,7 +230,7 @@ async def test_a_token_that_is_taken_away_meanwhile(
 
 
 def is_no_success(answer: dict[str, Any]) -> bool:
-    return answer["status"] == "failed"
+    return bool(answer["status"] == "failed")
 
 
 async def take_away(admin: Admin, house: Address, user_id: str, token: str, way: str) -> None:

@@ -104,6 +104,7 @@ async def test_a_turn_switches_a_light(hearth: Hearth, admin: Admin, text: str) 
     assert turn["answer"]
 
 
+@pytest.mark.since(2026, 11)
 async def test_three_things_in_one_breath_are_three_items(hearth: Hearth, admin: Admin) -> None:
     before = int(await admin.state("todo.chores"))
     turn = await hearth.json("ask", "add sweeping, mopping and dusting to chores")
@@ -150,6 +151,7 @@ async def test_a_sentence_of_an_automation_needs_the_owners_word(
         assert (call["status"], call["decision"]) == ("not_run", "denied")
 
 
+@pytest.mark.since(2026, 11)
 async def test_what_the_engine_does_not_know_goes_to_the_next_rung(
     hearth: Hearth, admin: Admin
 ) -> None:

@@ -63,10 +63,13 @@ async def test_an_entity_without_an_entry_is_hidden_and_shown_again(
     if not bare:
         pytest.skip("every exposed entity of this house has a registry entry")
     async with picture(house) as home:
-        for exposed in (False, True):
-            await admin.expose(bare[:1], exposed)
-            home.learn_exposure(read_context(await person.prompt()))
-            assert home.house.entities[bare[0]].exposed is exposed
+        try:
+            for exposed in (False, True):
+                await admin.expose(bare[:1], exposed)
+                home.learn_exposure(read_context(await person.prompt()))
+                assert home.house.entities[bare[0]].exposed is exposed
+        finally:  # a release without the prompt skips in the middle
+            await admin.expose(bare[:1], True)
 
 
 @real_only

@@ -14,7 +14,7 @@ from assistant.tools.answer import read_answer
 from assistant.tools.intents import INTENTS, Action
 from assistant.tools.mend import mend
 from assistant.tools.resolve import domain_of, reach, with_members
-from assistant.tools.scripts import ask_selectors, check_fields
+from assistant.tools.scripts import ask_scripts, check_fields
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House
@@ -259,7 +259,7 @@ async def test_what_was_mended_is_found(house: Address, admin: Admin) -> None:
 
 async def test_the_fields_of_a_script_are_held_against_the_house(house: Address) -> None:
     async with HomeAssistant(house.url, house.token) as home:
-        selectors = (await ask_selectors(home.command))["movie_night"]
+        selectors = (await ask_scripts(home.command))["movie_night"].selectors
         there = check_fields(selectors, {"brightness": 30, "rooms": ["Kitchen"]}, home.house)
         nowhere = check_fields(selectors, {"brightness": 30, "rooms": ["Moon"]}, home.house)
         async with asyncio.timeout(5.0):  # searched in the background

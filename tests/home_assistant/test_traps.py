@@ -14,7 +14,7 @@ from assistant.journal.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
-from assistant.tools.scripts import ask_selectors
+from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.watch import Watch
 from integrations.home_assistant.client import HomeAssistant
@@ -81,7 +81,7 @@ async def hands(house: Address) -> AsyncIterator[Hands]:
             Catalogue(),
             SystemClock(),
             area="Kitchen",
-            ask_selectors=partial(ask_selectors, home.command),
+            ask_scripts=partial(ask_scripts, home.command),
         )
         await box.menu()
         yield Hands(box, home)

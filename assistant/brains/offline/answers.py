@@ -1,5 +1,7 @@
 """Sentences after a call: what was done, refused or not seen, from the catalogue."""
 
+import json
+
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.parse import Command
 from assistant.speech.catalogue import Catalogue
@@ -37,12 +39,14 @@ def answer_outcome(
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
+    if command.intent == "HassTimerStatus" and outcome.status is Status.DONE:
+        return _timers(outcome.data, say, language)
     if outcome.tier is Tier.READ and outcome.sentence:
         return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         return _done(command, outcome, what, say, language)
-    if outcome.status is Status.FAILED and outcome.sentence:
+    if outcome.status in (Status.FAILED, Status.NOT_OBSERVED) and outcome.sentence:
         return outcome.sentence
     key = {
         Status.NOT_OBSERVED: "offline.not_observed",
@@ -50,6 +54,25 @@ def answer_outcome(
         Status.UNKNOWN: "offline.unknown",
     }.get(outcome.status, "offline.failed")
     return say.say(key, language, what=what)
+
+
+def _timers(data: str, say: Catalogue, language: str) -> str:
+    """How long each timer of Home Assistant's still runs; the answer's form is that of 2026.11."""
+    try:
+        rows = json.loads(data)["speech_slots"]["timers"]
+        told = [
+            say.say(
+                "offline.timer_left",
+                language,
+                name=row["name"] or say.say("offline.timer", language),
+                minutes=int(row["total_seconds_left"]) // 60,
+                seconds=int(row["total_seconds_left"]) % 60,
+            )
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError):
+        return say.say("offline.failed", language, what=say.say("offline.timer", language).lower())
+    return " ".join(told) or say.say("offline.no_timer", language)
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:

@@ -111,7 +111,7 @@ def free_port(taken: set[int], root: Path) -> int:
     moment do not know of each other, and would choose the same one.
     """
     ports = range(_FIRST_PORT, _LAST_PORT + 1)
-    begin = zlib.crc32(os.fsencode(root)) % len(ports)
+    begin: int = zlib.crc32(os.fsencode(root)) % len(ports)
     for port in (*ports[begin:], *ports[:begin]):
         if port not in taken and is_free(port):
             return port

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from assistant.tools.call import SentenceMatch
 from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.outcome import Decision, Tier
-from assistant.tools.scripts import Selectors
+from assistant.tools.scripts import Taken
 from assistant.tools.verdict import Verdict
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
@@ -24,7 +25,14 @@ SCHEMA = {
     },
     "required": ["brightness"],
 }
-ROOMS: Mapping[str, Selectors] = {"movie_night": {"rooms": {"area": {"multiple": True}}}}
+NAMED = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "temperature": {"type": "number"}},
+}
+SCRIPT_ID = "script.movie_night"
+ROOMS: Mapping[str, Taken] = {
+    "movie_night": Taken({"rooms": {"area": {"multiple": True}}}, ("brightness",))
+}
 
 
 def menu_of(*names: str, read_only: bool = False) -> Menu:
@@ -43,7 +51,7 @@ class Services:
         self.asked = 0
         self._fails = fails
 
-    async def __call__(self) -> Mapping[str, Selectors]:
+    async def __call__(self) -> Mapping[str, Taken]:
         self.asked += 1
         if self.asked <= self._fails:
             raise Unavailable("away")
@@ -59,7 +67,7 @@ def lit(house: House) -> House:
 async def judged(
     house: House, arguments: dict[str, Any], entry: MenuEntry = SCRIPT
 ) -> Verdict | Misfit:
-    judge = Judge(Picture(house), "Kitchen", ask_selectors=Services())
+    judge = Judge(Picture(house), "Kitchen", ask_scripts=Services())
     await judge.learn(MENU)
     return judge.call(entry, arguments, "movie night")
 
@@ -99,7 +107,7 @@ async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
 
 async def test_the_home_is_asked_once_for_each_menu(lit: House) -> None:
     services = Services()
-    judge = Judge(Picture(lit), ask_selectors=services)
+    judge = Judge(Picture(lit), ask_scripts=services)
     for menu in (MENU, MENU, menu_of("script__movie_night", "HassTurnOn")):
         await judge.learn(menu)
     assert services.asked == 2
@@ -107,13 +115,13 @@ async def test_the_home_is_asked_once_for_each_menu(lit: House) -> None:
 
 async def test_a_menu_without_scripts_asks_nothing(lit: House) -> None:
     services = Services()
-    await Judge(Picture(lit), ask_selectors=services).learn(menu_of("HassTurnOn"))
+    await Judge(Picture(lit), ask_scripts=services).learn(menu_of("HassTurnOn"))
     assert services.asked == 0
 
 
 async def test_a_home_that_is_away_is_asked_again(lit: House) -> None:
     services = Services(fails=1)
-    judge = Judge(Picture(lit), ask_selectors=services)
+    judge = Judge(Picture(lit), ask_scripts=services)
     await judge.learn(MENU)
     assert isinstance(judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), Verdict)
     await judge.learn(MENU)
@@ -133,3 +141,34 @@ async def test_a_home_that_is_away_is_asked_again(lit: House) -> None:
 def test_of_the_home_only_known_readings_are_believed_to_read(tool: str, tier: Tier) -> None:
     (entry,) = menu_of(tool, read_only=True).entries
     assert entry.tier is tier
+
+
+@pytest.mark.parametrize("name", ["Movie Night", "script.movie_night"])
+async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
+    lit: House, name: str
+) -> None:
+    (turn_on,) = menu_of("HassTurnOn").entries
+    judge = Judge(Picture(lit), ask_scripts=Services())
+    entry = replace(turn_on, tool=replace(turn_on.tool, input_schema=NAMED))
+    await judge.learn(MENU)
+    verdict = judge.call(entry, {"name": name}, "start movie night")
+    assert isinstance(verdict, Verdict)
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "fields")
+    assert verdict.values == {"names": "Movie Night", "fields": "brightness"}
+    said = SentenceMatch("start movie night", "en", "builtin", "HassTurnOn", {}, (SCRIPT_ID,))
+    assert judge.sentence(said, said.text).rule == "fields"
+
+
+@pytest.mark.parametrize(("degrees", "rule"), [(21, "comfort"), (35, "runs-on"), (99, "range")])
+async def test_degrees_that_a_thermostat_does_not_take(
+    house: House, degrees: int, rule: str
+) -> None:
+    heater = house.entities["climate.living"]
+    limits = {**heater.attributes, "min_temp": 7}
+    known = {**house.entities, heater.entity_id: replace(heater, attributes=limits)}
+    (entry,) = menu_of("HassClimateSetTemperature").entries
+    entry = replace(entry, tool=replace(entry.tool, input_schema=NAMED))
+    judge = Judge(Picture(replace(house, entities=known)))
+    verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
+    assert isinstance(verdict, Verdict)
+    assert verdict.rule == rule

@@ -236,3 +236,10 @@ async def test_without_an_engine_nothing_is_said(house: House) -> None:
     tools = Toolbox(Hub(), Picture(house), Journal(), Catalogue(), SystemClock())
     outcome = await tools.call(ToolCall("s", NAME, {}, ON), "t", ON.text)
     assert (outcome.status, outcome.decision) == (Status.NOT_RUN, Decision.DENIED)
+
+
+async def test_a_broadcast_that_nobody_took_is_not_called_done(house: House) -> None:
+    said = SentenceMatch("broadcast dinner is ready", "en", "builtin", "HassBroadcast")
+    outcome = await Stage(house, Reply("Done", "action_done")).say(said)
+    assert outcome.status is Status.NOT_OBSERVED
+    assert "nobody heard it" in outcome.sentence

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.scripts import ask_selectors, check_fields, read_selectors
+from assistant.tools.scripts import Taken, ask_scripts, check_fields, read_scripts
 from integrations.home_assistant.house import House
 
 AREA: dict[str, Any] = {"area": {}}
@@ -20,7 +20,7 @@ def test_selectors_are_read_from_the_services() -> None:
             "movie_night": {
                 "fields": {
                     "rooms": {"selector": AREAS},
-                    "plain": {},
+                    "plain": {"required": True},
                     "odd": None,
                     "text": {"selector": "x"},
                 }
@@ -29,12 +29,12 @@ def test_selectors_are_read_from_the_services() -> None:
             "broken": None,
         },
     }
-    assert read_selectors(services) == {"movie_night": {"rooms": AREAS}}
+    assert read_scripts(services) == {"movie_night": Taken({"rooms": AREAS}, ("plain",))}
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"script": None}])
 def test_an_answer_of_another_form_tells_nothing(answer: Any) -> None:
-    assert read_selectors(answer) == {}
+    assert read_scripts(answer) == {}
 
 
 async def test_they_are_asked_for() -> None:
@@ -44,7 +44,7 @@ async def test_they_are_asked_for() -> None:
         asked.append(kind)
         return {"script": {"a": {"fields": {"rooms": {"selector": AREA}}}}}
 
-    assert await ask_selectors(command) == {"a": {"rooms": AREA}}
+    assert await ask_scripts(command) == {"a": Taken({"rooms": AREA})}
     assert asked == ["get_services"]
 
 

@@ -144,7 +144,7 @@ async def test_arguments_are_mended_or_corrected(house: House) -> None:
 async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
     outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
     assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence == "Lamp: on. Lamp can only be switched on and off."
+    assert outcome.sentence == "Done in part. Lamp: on. Lamp can only be switched on and off."
 
 
 async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
@@ -407,7 +407,7 @@ async def test_what_cannot_be_reached_is_named(house: House) -> None:
     assert (alone.status, alone.sentence) == (Status.NOT_OBSERVED, late)
     mixed = await house.do("HassTurnOn", {"area": "Office", "domain": ["light"]})
     assert mixed.status is Status.NOT_OBSERVED
-    assert mixed.sentence == f"Office light: on 100 %. {late}"
+    assert mixed.sentence == f"Done in part. Office light: on 100 %. {late}"
 
 
 async def test_a_lock_that_jams_at_once_is_not_called_locked(
