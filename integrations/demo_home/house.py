@@ -211,7 +211,7 @@ class DemoHouse:
         for listener in tuple(self._listeners):
             listener(change)
 
-    def write(self, entity_id: str, state: str | None = None, **attributes: Any) -> None:
+    def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
         """Set the state and some attributes; tell the listeners if anything is different."""
         old = self._states[entity_id]
         new_state = old.state if state is None else state

@@ -118,16 +118,20 @@ class Power:
         self._places = Places(record.parents[2])
         self._instance = read_instance(record)
         self._admin = admin
+        self._stopping: asyncio.Task[None] | None = None
 
     async def off(self) -> None:
         """Stop Home Assistant, which would wait 10 s for the admin's socket; it is gone then."""
         await self._admin.again()
-        await asyncio.to_thread(
-            instances.stop, self._places, self._instance.name, print, broker_too=False
-        )
+        name = self._instance.name
+        stop = asyncio.to_thread(instances.stop, self._places, name, print, broker_too=False)
+        self._stopping = asyncio.create_task(stop)
+        await asyncio.shield(self._stopping)
 
     async def on(self) -> None:
         """Start it again; returns when everything is loaded."""
+        if self._stopping is not None:  # a test that failed meanwhile has not waited for it
+            await self._stopping
         await instances.start(self._places, self._instance, print)
 
 

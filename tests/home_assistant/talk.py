@@ -183,10 +183,10 @@ class Talk:
 
     async def _connect(self) -> ClientConnection:
         where = self.url.replace("http", "ws", 1) + "/api/websocket"
-        socket = await connect(where, max_size=None, proxy=None)
+        self._socket = socket = await connect(where, max_size=None, proxy=None)
         hello = json.loads(await socket.recv())
         assert hello["type"] == "auth_required"
         await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
         assert json.loads(await socket.recv())["type"] == "auth_ok"
-        self._socket, self._last_id = socket, 0
+        self._last_id = 0
         return socket

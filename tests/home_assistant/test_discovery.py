@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -224,6 +225,8 @@ async def _works_again(tools: McpHub) -> float:
 async def test_a_restart_between_turns(
     house: Address, power: Power, endpoints: tuple[Endpoint, ...]
 ) -> None:
+    if endpoints and os.environ.get("LONG") != "1":
+        pytest.skip("Home Assistant waits 25 s for an open stream of SSE: only with LONG=1")
     token = house.admin_token if endpoints else house.token
     async with hub(house, endpoints, token=token) as tools:
         assert await tools.tools()

@@ -114,7 +114,7 @@ async def test_a_lamp_that_cannot_be_dimmed_is_not_called_dimmed(
         outcome = await hands.do("HassLightSet", name=lamp.name, area=area, brightness=30)
         assert await admin.settles(lamp.entity_id, "on") == "on"
     assert outcome.status is Status.NOT_OBSERVED
-    told = f"{lamp.name}: on. {lamp.name} can only be switched on and off."
+    told = f"Done in part. {lamp.name}: on. {lamp.name} can only be switched on and off."
     assert outcome.sentence == told
 
 

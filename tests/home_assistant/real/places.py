@@ -111,8 +111,9 @@ def free_port(taken: set[int], root: Path) -> int:
     moment do not know of each other, and would choose the same one.
     """
     ports = range(_FIRST_PORT, _LAST_PORT + 1)
-    begin: int = zlib.crc32(os.fsencode(root)) % len(ports)
-    for port in (*ports[begin:], *ports[:begin]):
+    begin = zlib.crc32(os.fsencode(root))
+    for step in range(len(ports)):
+        port = ports[(begin + step) % len(ports)]
         if port not in taken and is_free(port):
             return port
     raise Refused(f"no port from {_FIRST_PORT} to {_LAST_PORT} is free; give one with --port")
