@@ -118,6 +118,7 @@ async def test_a_lamp_that_cannot_be_dimmed_is_not_called_dimmed(
     assert outcome.sentence == told
 
 
+@pytest.mark.since(2026, 2)  # the tool
 async def test_a_volume_that_nobody_tells_of_is_seen(
     hands: Hands, person: Talk, admin: Admin
 ) -> None:
@@ -146,6 +147,7 @@ async def test_a_volume_that_nobody_tells_of_is_seen(
     assert limit.sentence == f"Done. {player.name}: playing 100 %."
 
 
+@pytest.mark.since(2026, 11)  # the tool
 async def test_a_broadcast_that_nobody_took(hands: Hands) -> None:
     outcome = await hands.do("HassBroadcast", message="dinner")
     assert outcome.status is Status.NOT_OBSERVED
@@ -153,12 +155,12 @@ async def test_a_broadcast_that_nobody_took(hands: Hands) -> None:
 
 
 async def test_a_script_is_not_run_for_a_room_that_there_is_not(
-    hands: Hands, person: Talk, admin: Admin
+    house: Address, hands: Hands, person: Talk, admin: Admin
 ) -> None:
     script = await dimming_script(person, await look(person, admin))
     triggered = await admin.attribute(script.entity_id, "last_triggered")
     outcome = await hands.do(
-        f"script__{script.action}", **{script.percent: 20, script.rooms: ["Narnia"]}
+        house.tool(f"script__{script.action}"), **{script.percent: 20, script.rooms: ["Narnia"]}
     )
     assert outcome.status is Status.NOT_RUN
     assert "there is no area Narnia" in outcome.sentence
@@ -166,17 +168,18 @@ async def test_a_script_is_not_run_for_a_room_that_there_is_not(
 
 
 async def test_of_a_script_it_is_told_that_it_was_started_and_what_followed(
-    hands: Hands, person: Talk, admin: Admin
+    house: Address, hands: Hands, person: Talk, admin: Admin
 ) -> None:
     script = await dimming_script(person, await look(person, admin))
     async with put_back(admin, script.light):
         await admin.call("light.turn_off", entity_id=script.light.entity_id)
         await hands.sees(script.light.entity_id, _is("off"))
-        outcome = await hands.do(f"script__{script.action}", **{script.percent: 20})
+        outcome = await hands.do(house.tool(f"script__{script.action}"), **{script.percent: 20})
     assert outcome.status is Status.DONE
     assert outcome.sentence.startswith(f"Done. {script.name}: started")
 
 
+@pytest.mark.since(2026, 11)  # the tool that takes an item off
 async def test_three_things_are_three_items(hands: Hands, person: Talk, admin: Admin) -> None:
     shopping = (await look(person, admin)).find("todo", lambda thing: thing.state.isdecimal())
     items = ["sweep", "mop", "dust"]
@@ -193,6 +196,7 @@ async def test_three_things_are_three_items(hands: Hands, person: Talk, admin: A
         assert gone.status is Status.DONE
 
 
+@pytest.mark.since(2026, 2)  # the tool
 async def test_stopping_what_stands_still_tells_how_it_stands(
     hands: Hands, person: Talk, admin: Admin
 ) -> None:

@@ -2,67 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord, StoreError
-from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.date_and_time import date_and_time
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.toolbox import Toolbox
+from assistant.journal.records import StoreError
+from assistant.tools.outcome import Decision, Status, Tier
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import CallLost, McpResult, McpTool, home_assistant_server
-
-
-@dataclass
-class Journal:
-    """Keeps what it is told, in order."""
-
-    started: list[CallRecord] = field(default_factory=list)
-    finished: list[ToolOutcome] = field(default_factory=list)
-
-    async def start_call(self, call: CallRecord) -> None:
-        self.started.append(call)
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        self.finished.append(outcome)
-
-
-class House:
-    """The embedded house with a toolbox on it."""
-
-    def __init__(self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str) -> None:
-        self.demo, self.home, self.hub, self.journal = demo, home, hub, Journal()
-        self.box = Toolbox(
-            hub, home, self.journal, Catalogue(), SystemClock(), area=area, wait_s=1.0
-        )
-        self._count = 0
-
-    async def do(self, tool: str, arguments: dict[str, Any], **more: Any) -> ToolOutcome:
-        self._count += 1
-        call = ToolCall(more.pop("id", f"c{self._count}"), tool, arguments)
-        return await self.box.call(call, "turn", more.pop("heard", "do it"), **more)
-
-    def state(self, entity_id: str) -> str:
-        return self.home.house.entities[entity_id].state
-
-
-@asynccontextmanager
-async def living(area: str = "Kitchen") -> AsyncIterator[House]:
-    async with (
-        DemoHome(settle_s=0.02) as demo,
-        McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
-        HomeAssistant(demo.url, demo.token) as home,
-    ):
-        yield House(demo, home, hub, area)
+from integrations.mcp.servers import CallLost, McpTool, home_assistant_server
+from tests.unit.assistant.tools.embedded import House, living
 
 
 @pytest.fixture
@@ -158,6 +110,15 @@ async def test_of_two_things_of_one_name_the_one_of_this_floor_is_meant(house: H
     outcome = await house.do("HassTurnOn", {"name": "Lamp"})
     assert outcome.arguments == {"name": "Lamp", "area": "Living Room"}
     assert [one.entity_id for one in outcome.observed] == ["light.living_room_lamp"]
+
+
+async def test_things_of_one_name_are_asked_about_where_no_room_settles_it() -> None:
+    async with living("") as house:
+        outcome = await house.do("HassTurnOn", {"name": "Lamp"})
+        assert (outcome.status, outcome.decision) == (Status.NOT_RUN, Decision.DENIED)
+        assert {"Bedroom", "Living Room"} <= set(outcome.valid_options)
+        assert "Bedroom" in outcome.sentence
+        assert house.demo.calls == []
 
 
 @pytest.mark.parametrize("tool", ["HassTurnOn", "HassLightSet"])
@@ -369,81 +330,3 @@ async def test_what_partly_failed_is_not_called_done(house: House) -> None:
     assert outcome.status is Status.FAILED
     assert "Ceiling fan" in outcome.sentence
     assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence
-
-
-async def test_what_was_sent_is_told_to_whoever_watches(house: House) -> None:
-    told: list[tuple[str, str]] = []
-    house.box.on_outcome = lambda outcome, language: told.append((outcome.name, language))
-    await house.do("HassTurnOn", {"name": "Kitchen light"}, language="es")
-    await house.do("HassTurnOff", {"name": "Front door"})  # refused, so never sent
-    assert told == [("intent__HassTurnOn", "es")]
-
-
-async def test_the_menu_is_the_very_same_while_nothing_changes(house: House) -> None:
-    assert await house.box.menu() is await house.box.menu()
-
-
-async def test_a_tool_that_this_house_has_no_use_for_is_not_offered(house: House) -> None:
-    here = False
-    tool = date_and_time(SystemClock(), Catalogue())
-    house.box.offer(replace(tool, name="look_at_camera", needed=lambda: here))
-    assert (await house.box.menu()).find("look_at_camera") is None
-    here = True
-    assert (await house.box.menu()).find("look_at_camera") is not None
-
-
-async def show(house: House, entity_id: str, state: str) -> None:
-    """The house and its live picture show this."""
-    house.demo.house.write(entity_id, state)
-    assert await house.home.wait_for(
-        [entity_id], lambda now: now.entities[entity_id].state == state, 1
-    )
-
-
-async def test_what_cannot_be_reached_is_named(house: House) -> None:
-    await show(house, "light.desk_lamp", "unavailable")
-    alone = await house.do("HassTurnOn", {"name": "Desk lamp"})
-    late = "I asked, but Desk lamp still reports not reachable."
-    assert (alone.status, alone.sentence) == (Status.NOT_OBSERVED, late)
-    mixed = await house.do("HassTurnOn", {"area": "Office", "domain": ["light"]})
-    assert mixed.status is Status.NOT_OBSERVED
-    assert mixed.sentence == f"Done in part. Office light: on 100 %. {late}"
-
-
-async def test_a_lock_that_jams_at_once_is_not_called_locked(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await show(house, "lock.front_door", "unlocked")
-
-    async def jam(*_: Any, **__: Any) -> McpResult:
-        house.demo.house.write("lock.front_door", "jammed")
-        success = '[{"name": "Front door", "type": "entity", "id": "lock.front_door"}]'
-        return McpResult(f'{{"data": {{"success": {success}, "failed": []}}}}', False)
-
-    monkeypatch.setattr(house.hub, "call", jam)
-    outcome = await house.do("HassTurnOn", {"name": "Front door"})
-    assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence == "I asked, but Front door reports jammed."
-
-
-async def test_stopping_a_garage_that_stands_still_tells_how_it_stands(house: House) -> None:
-    outcome = await house.do("HassStopMoving", {"name": "Garage door"})
-    assert (outcome.status, outcome.sentence) == (Status.DONE, "Done. Garage door: closed.")
-
-
-async def test_three_things_in_one_breath_are_three_items(house: House) -> None:
-    before = int(house.state("todo.shopping_list"))
-    outcome = await house.do(
-        "HassListAddItem", {"item": "milk, eggs and bread", "name": "Shopping list"}
-    )
-    assert outcome.status is Status.DONE
-    assert int(house.state("todo.shopping_list")) == before + 3
-
-
-async def test_a_broadcast_that_nobody_took_is_not_called_done(
-    house: House,
-) -> None:
-    assert (await house.box.menu()).find("HassBroadcast") is not None
-    outcome = await house.do("HassBroadcast", {"message": "dinner"})
-    assert outcome.status is Status.NOT_OBSERVED
-    assert "nobody heard it" in outcome.sentence

@@ -1,0 +1,60 @@
+"""The embedded house with a toolbox on it, for tests of the one way of every call."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from assistant.clock import SystemClock
+from assistant.journal.records import CallRecord
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from assistant.tools.toolbox import Toolbox
+from integrations.demo_home import DemoHome
+from integrations.home_assistant.client import HomeAssistant
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import home_assistant_server
+
+
+@dataclass
+class Journal:
+    """Keeps what it is told, in order."""
+
+    started: list[CallRecord] = field(default_factory=list)
+    finished: list[ToolOutcome] = field(default_factory=list)
+
+    async def start_call(self, call: CallRecord) -> None:
+        self.started.append(call)
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        self.finished.append(outcome)
+
+
+class House:
+    """The embedded house with a toolbox on it."""
+
+    def __init__(self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str) -> None:
+        self.demo, self.home, self.hub, self.journal = demo, home, hub, Journal()
+        self.box = Toolbox(
+            hub, home, self.journal, Catalogue(), SystemClock(), area=area, wait_s=1.0
+        )
+        self._count = 0
+
+    async def do(self, tool: str, arguments: dict[str, Any], **more: Any) -> ToolOutcome:
+        self._count += 1
+        call = ToolCall(more.pop("id", f"c{self._count}"), tool, arguments)
+        return await self.box.call(call, "turn", more.pop("heard", "do it"), **more)
+
+    def state(self, entity_id: str) -> str:
+        return self.home.house.entities[entity_id].state
+
+
+@asynccontextmanager
+async def living(area: str = "Kitchen") -> AsyncIterator[House]:
+    async with (
+        DemoHome(settle_s=0.02) as demo,
+        McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
+        HomeAssistant(demo.url, demo.token) as home,
+    ):
+        yield House(demo, home, hub, area)
