@@ -233,6 +233,7 @@ async def test_after_a_restart_of_the_house_the_channel_opens_when_it_is_ready(
     daemon.home.connected = False
     await daemon.until(lambda: daemon.home.send is None)
     daemon.home.connected, daemon.home.state = True, "STARTING"
+    caplog.clear()  # of what the registration has told, where the tests before have let it be told
     with caplog.at_level(logging.WARNING):
         await daemon.clock.run(3)
     assert daemon.home.send is None
