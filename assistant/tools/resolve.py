@@ -207,11 +207,6 @@ def visible(name: str) -> str:
     return " ".join(shown.split()).casefold()
 
 
-def with_members(entity_ids: Iterable[str], house: House) -> list[str]:
-    """The entities and all that follows from them, each once."""
-    return list(dict.fromkeys(name for name, _ in consequences(entity_ids, Action.SET, house)))
-
-
 def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:

@@ -13,7 +13,7 @@ import pytest
 from assistant.tools.answer import read_answer
 from assistant.tools.intents import INTENTS, Action
 from assistant.tools.mend import mend
-from assistant.tools.resolve import domain_of, reach, with_members
+from assistant.tools.resolve import consequences, domain_of, reach
 from assistant.tools.scripts import ask_scripts, check_fields
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
@@ -168,8 +168,13 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
 
 def followers(touched: set[str], house: House) -> set[str]:
     """What changes with them: what they set off, and groups that they are in."""
-    reached = set(with_members(touched, house))
-    return reached | {name for name in house.entities if reached & set(with_members([name], house))}
+    reached = with_members(touched, house)
+    return reached | {name for name in house.entities if reached & with_members({name}, house)}
+
+
+def with_members(entity_ids: set[str], house: House) -> set[str]:
+    """The entities and all that follows from them."""
+    return {name for name, _ in consequences(entity_ids, Action.SET, house)}
 
 
 async def compare(
