@@ -2,10 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from assistant.tools.mend import Change
 from assistant.tools.outcome import Decision, Tier
+
+
+class Ruling(StrEnum):
+    """What the settings ask for before a call may run."""
+
+    ALLOW = "allow"
+    CONFIRM = "confirm"  # a spoken or typed yes
+    PIN = "pin"
+    PHONE = "phone"  # a yes on the owner's phone
+    DENY = "deny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +51,7 @@ class Verdict:
     values: Mapping[str, str] = field(default_factory=dict)  # its fields
     mended: tuple[Change, ...] = ()  # arguments that were not as the house has them
     options: tuple[str, ...] = ()  # what may have been meant, where that is not known
+    # CONFIRM, PIN or PHONE where the decision is NEEDS_CONFIRMATION; then also `ask` and `left`.
+    ruling: Ruling = Ruling.ALLOW
+    ask: str = ""  # key of the question in the catalogue; its fields are in `values`
+    left: str = ""  # key of what is said where it is not done: "I left {names} locked."

@@ -43,6 +43,8 @@ class BuiltIn:
     run: Run  # gets arguments that fit the schema; raises IntegrationError where it cannot
     replaces: frozenset[str] = frozenset()  # further tools of the home, by suffix, that it hides
     needed: Callable[[], bool] = lambda: True  # whether this house has anything to use it on
+    guests: bool = True  # may be used while `policy.mode` is "guest"
+    open_world: bool = False  # its results are text from outside: nothing secure follows in a turn
 
 
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
