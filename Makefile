@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench test-devices test-home-assistant clean
+.PHONY: help setup demo test check bench test-devices test-home-assistant test-servers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -39,6 +39,10 @@ test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
 
 test-home-assistant: setup ## tests with a Home Assistant of their own (LONG=1: three of them), or with the one at HA_URL
 	@$(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
+
+test-servers: setup ## tests with tool servers from npm and PyPI, which it installs (needs npm)
+	@HEARTH_PYTHON="$(abspath $(BIN)/python)" deploy/development/mcp-servers.sh $(VENV)/mcp-servers
+	@HEARTH_MCP_SERVERS=$(VENV)/mcp-servers $(PYTEST) tests/servers
 
 clean: ## removes the environment and what the tools left behind
 	rm -rf $(VENV) out build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

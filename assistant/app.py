@@ -12,14 +12,16 @@ from assistant.config.schema import Settings
 from assistant.house_device import DeviceKeeper
 from assistant.journal.records import new_id
 from assistant.minds import open_minds
+from assistant.questions import means_of
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.tools.watch import Watch
 from assistant.turn.ear import Ear
+from assistant.turn.exchange import Prompter
 from assistant.turn.language import Languages
-from assistant.turn.live import Performers
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules
+from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
 from assistant.voices import silent_voice, voices_of
 from assistant.works import Works
@@ -45,13 +47,19 @@ class App:
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, player: Player | None, *, hears: bool, resident: bool = False
+    settings: Settings,
+    player: Player | None,
+    *,
+    hears: bool,
+    resident: bool = False,
+    prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
     """Build and connect everything, and close it in the end.
 
     `player`: where answers sound; None: nothing is synthesised, as for typed turns.
     `hears`: whether a source of sound will be listened to.
     `resident`: the process stays, so what takes long may go on in the background.
+    `prompter`: who can be asked by keyboard, where there is anybody.
     Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
     """
     clock = SystemClock()
@@ -69,7 +77,13 @@ async def open_app(
             stack.callback(ear.close)
         log = TurnLog(bridge.store)
         runner = Runner(
-            Performers(minds.ladder, works.runner_of_calls(resident=resident), mouth),
+            Performers(
+                minds.ladder,
+                works.runner_of_calls(resident=resident),
+                mouth,
+                bridge.catalogue,
+                means_of(settings, bridge, minds, clock, prompter),
+            ),
             ear,
             bridge.catalogue,
             clock,
@@ -83,7 +97,7 @@ async def open_app(
         await stack.enter_async_context(runner)
         if resident:
             watch = Watch(bridge.home, bridge.catalogue, runner.announce)
-            bridge.tools.on_outcome = (await stack.enter_async_context(watch)).follow
+            bridge.tools.tell((await stack.enter_async_context(watch)).follow)
         if resident and bridge.demo is None:
             await _be_a_device(stack, settings, bridge, runner, mouth, clock)
         yield App(settings, bridge, runner, log, minds.notices)

@@ -12,12 +12,13 @@ from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
+from assistant.moments import Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
+from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
-from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError
 from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
@@ -53,6 +54,7 @@ class Bridge:
     device: HouseDevice  # what Hearth is to Home Assistant
     conversation: Conversation  # the home's own engine
     tools: Toolbox
+    moments: Moments  # the mode, and how the owner rated what
     catalogue: Catalogue
     cameras: Cameras
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
@@ -86,8 +88,9 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         await stack.enter_async_context(home)
         catalogue = Catalogue()
         area = settings.assistant.area
+        moments = Moments(store, clock, settings)
+        await moments.load()
         engine = Conversation(home, lambda: device.device_id or None)
-        rulings = Rulings(settings.policy.costly, settings.policy.secure)
         tools = Toolbox(
             hub,
             home,
@@ -96,15 +99,17 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             clock,
             area=area,
             engine=engine,
-            rulings=rulings,
+            rulings=rulings_of(settings.policy),
             ask_scripts=partial(ask_scripts, home.command),
+            moment=moments,
         )
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
+        tools.offer(SetMode(moments.modes, catalogue, clock).tool())
         cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
-        yield Bridge(store, home, hub, device, engine, tools, catalogue, cameras, demo)
+        yield Bridge(store, home, hub, device, engine, tools, moments, catalogue, cameras, demo)
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:

@@ -15,6 +15,10 @@ class Clock(Protocol):
         """Seconds on a clock that never goes back; only differences mean something."""
         ...
 
+    def since_boot(self) -> float:
+        """As `monotonic`, but a time that the machine was suspended counts too."""
+        ...
+
     def now(self) -> datetime:
         """The wall clock's date and time, with the local time zone."""
         ...
@@ -31,6 +35,10 @@ class SystemClock:
         """Seconds since some fixed point; the suspended machine does not count."""
         return time.monotonic()
 
+    def since_boot(self) -> float:
+        """Seconds since the machine started."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
     def now(self) -> datetime:
         """The wall clock in the machine's time zone."""
         return datetime.now(UTC).astimezone()
@@ -46,6 +54,7 @@ class VirtualClock:
     def __init__(self, start: datetime | None = None) -> None:
         self._start = start or datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
         self._elapsed = 0.0  # s
+        self._suspended = 0.0  # s, besides
         self._order = itertools.count()  # keeps sleepers of the same instant in their order
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
@@ -53,9 +62,21 @@ class VirtualClock:
         """Seconds that the test has let pass."""
         return self._elapsed
 
+    def since_boot(self) -> float:
+        """Seconds that have passed, and those of `suspend`."""
+        return self._elapsed + self._suspended
+
     def now(self) -> datetime:
-        """The start date plus what has passed."""
-        return self._start + timedelta(seconds=self._elapsed)
+        """The start date plus what has passed, and the steps of `set_ahead`."""
+        return self._start + timedelta(seconds=self.since_boot())
+
+    def set_ahead(self, seconds: float) -> None:
+        """The wall clock alone is set, or with a negative number set back."""
+        self._start += timedelta(seconds=seconds)
+
+    def suspend(self, seconds: float) -> None:
+        """The machine sleeps for so long: nobody who waits comes any nearer to the end."""
+        self._suspended += seconds
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the test has let that many seconds pass."""

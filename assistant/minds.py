@@ -52,6 +52,8 @@ class Minds:
     briefer: Briefer
     budget: Budget
     thinker: GeminiOnceBrain | None  # for questions that take long, where Gemini may be used
+    ear: Callable[[], Awaitable[Listener]]  # the recogniser, made when first asked for
+    learn: Callable[[str], None]  # what a model is to know with its next turn
     notices: tuple[str, ...]  # what a person should know of brains that are set but not there
 
 
@@ -99,7 +101,7 @@ async def open_minds(
             clock,
             language_of(settings.assistant.languages),
         )
-        yield Minds(ladder, briefer, budget, maker.thinker, notices)
+        yield Minds(ladder, briefer, budget, maker.thinker, maker.listener, maker.learn, notices)
 
 
 def may_use_cloud(settings: Settings) -> bool:
@@ -128,6 +130,7 @@ class _Maker:
         self.notices: list[str] = []
         self.absent: set[str] = set()
         self.warm: list[Callable[[], Awaitable[object]]] = []  # what makes first turns quick
+        self._live_brain: GeminiLiveBrain | None = None
         self._own_brain: OfflineBrain | None = None  # made once: two rungs listen by it
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
@@ -164,7 +167,8 @@ class _Maker:
             native_voice=settings.voice.engine == "gemini",
             habits=_habits(settings),
         )
-        return await self._stack.enter_async_context(brain)
+        self._live_brain = await self._stack.enter_async_context(brain)
+        return self._live_brain
 
     async def _once(self, access: Access) -> Brain:
         client = await self._stack.enter_async_context(OnceClient(access))
@@ -207,7 +211,7 @@ class _Maker:
             return None
         settings, bridge = self._settings, self._bridge
         languages = settings.assistant.languages
-        ear = Ear(bridge.home, self._listener, languages, lambda: bridge.device.device_id or None)
+        ear = Ear(bridge.home, self.listener, languages, lambda: bridge.device.device_id or None)
         last = settings.brain.order[-1] == "home-assistant"
         return HomeAssistantBrain(ear, self._dry_run(), bridge.catalogue, last=last)
 
@@ -228,8 +232,14 @@ class _Maker:
         wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
         return DryRun(self._bridge.conversation, self._settings.assistant.languages, wake)
 
-    async def _listener(self) -> Listener:
+    async def listener(self) -> Listener:
+        """The device's own recogniser."""
         return (await self._offline()).listener
+
+    def learn(self, text: str) -> None:
+        """Tell the model that keeps a conversation; without one nobody need know."""
+        if self._live_brain is not None:
+            self._live_brain.learn(text)
 
     async def _offline(self) -> OfflineBrain:
         if self._own_brain is not None:

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from audio.tts import Voice, make_voice
+from audio.tts import Speed, Voice, make_voice
 
 
-def voices_of(settings: Settings) -> Callable[[str], Voice]:
-    """A function from a language code to its voice. Blocking when called: a model may load."""
+def voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], Voice]:
+    """A function from a language code to its voice. Blocking when called: a model may load.
+
+    `speed`: in the place of `voice.speed`.
+    """
     choice = settings.voice
     # The model's own voice speaks only what the model says; our own lines need a local one.
     engine = "piper" if choice.engine == "gemini" else choice.engine
@@ -16,7 +19,7 @@ def voices_of(settings: Settings) -> Callable[[str], Voice]:
     def voice(language: str) -> Voice:
         name = choice.models.get(language) or choice.models.get(language.split("-")[0])
         model = _model_file(name, settings.data_folder) if name else None
-        return make_voice(engine, language, model, choice.speed)
+        return make_voice(engine, language, model, choice.speed if speed is None else speed)
 
     return voice
 

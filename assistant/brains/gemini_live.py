@@ -84,6 +84,14 @@ class GeminiLiveBrain:
         if self._entered:
             self._keeper.suspect()
 
+    def forget(self) -> None:
+        """The talk so far is over, and the next turn begins without it."""
+        self._keeper.forget()
+
+    def learn(self, text: str) -> None:
+        """Something that the model is to know with its next turn; it does not answer."""
+        self._keeper.note(text)
+
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id
 

@@ -155,13 +155,13 @@ class LadderTurn:
         await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Those of one brain after the other, each announced by Serving, up to the first that ends
-        the turn; BrainFault where none does, or where none may be asked any more."""
+        """Those of one brain after the other, each attempt announced by Serving, up to the first
+        that ends the turn; BrainFault where none does, or where none may be asked any more."""
         barred = await self._ladder.barred()
         self._faults |= barred
         for rung in self._to_ask(barred):
-            yield Serving(rung.name)
             for again in (False, True):
+                yield Serving(rung.name)
                 async with aclosing(self._attempt(rung)) as events:
                     async for event in events:
                         yield event

@@ -4,6 +4,7 @@ import argparse
 
 from assistant.app import open_app
 from assistant.cli.command import Command, Failed
+from assistant.cli.keyboard import keyboard
 from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
 
@@ -16,7 +17,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if not arguments.text.strip():
         raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
-    async with open_app(settings, player=None, hears=False) as app:
+    async with open_app(settings, player=None, hears=False, prompter=keyboard()) as app:
         show_notices(app.notices)
         await app.runner.ask(arguments.text)
         turn = app.log.turns[-1]

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from assistant.cli.command import Command
+from assistant.cli.starred import hide_in_logs
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
@@ -41,6 +42,7 @@ async def _findings(arguments: argparse.Namespace) -> list[Finding]:
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
     except ConfigError as error:
         return [Finding("configuration", "fail", "cannot be used", str(error))]
+    hide_in_logs(settings)
     file = find_file(arguments.config, os.environ)
     return [
         _configuration(str(file) if file else ""),

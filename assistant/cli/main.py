@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.cli.command import Command, Failed
+from assistant.cli.starred import StarredFormatter, hide_in_logs
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
@@ -20,7 +21,19 @@ from assistant.journal.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 
-COMMANDS = ("run", "demo", "setup", "hear", "ask", "say", "tools", "trace", "doctor", "devices")
+COMMANDS = (
+    "run",
+    "demo",
+    "setup",
+    "hear",
+    "ask",
+    "say",
+    "tools",
+    "trace",
+    "audit",
+    "doctor",
+    "devices",
+)
 
 FAILED, UNUSABLE = 1, 2
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
@@ -35,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         configured = command.configured
         settings = load_settings(arguments.config, os.environ) if configured else Settings()
+        hide_in_logs(settings)
         return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130
@@ -98,15 +112,21 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _log_to_stderr(debug: bool) -> None:
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-        if debug
-        else "hearth: %(message)s",
-        stream=sys.stderr,
-        force=True,
-    )
-    for chatty in ("httpx", "httpcore", "httpx2", "httpcore2", "websockets", "mcp", "asyncio"):
+    layout = "%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "hearth: %(message)s"
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(StarredFormatter(layout))
+    level = logging.DEBUG if debug else logging.WARNING
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for chatty in (
+        "httpx",
+        "httpcore",
+        "httpx2",
+        "httpcore2",
+        "websockets",
+        "uvicorn",
+        "mcp",
+        "asyncio",
+    ):
         logging.getLogger(chatty).setLevel(logging.INFO if debug else logging.ERROR)
     for telling in ("httpx", "httpx2"):  # whole addresses, which may hold a key
         logging.getLogger(telling).setLevel(logging.WARNING if debug else logging.ERROR)

@@ -15,14 +15,19 @@ from rich.text import Text
 
 from assistant.brains.briefing import Briefer
 from assistant.bridge import Bridge, open_bridge
+from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed
 from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
+from assistant.moments import rulings_of
 from assistant.tools.menu import MenuEntry
+from assistant.tools.outcome import Decision
+from assistant.tools.rules import OwnerRule, called, naming
+from assistant.tools.verdict import Ruling
 from assistant.works import Works
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
-PATIENCE_S = 20.0  # for the house; a turn waits far less, here somebody wants to see everything
+PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen
 _NAME = 40  # characters of a name; most are shorter, and they often differ at the end
 _EXAMPLE = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
 _LINE = 100  # characters of what a tool does; wider terminals leave the rest empty
@@ -30,6 +35,9 @@ _LINE = 100  # characters of what a tool does; wider terminals leave the rest em
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
+    deeds = parser.add_subparsers(dest="deed", metavar="DEED", required=False)
+    tools_approve.add_parser(deeds)
+    tools_rate.add_parser(deeds)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--explain",
@@ -52,10 +60,20 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if profile and profile not in settings.profiles:
         raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
     clock = SystemClock()
+    if arguments.deed == "approve":
+        async with open_bridge(settings, clock) as bridge:
+            await bridge.hub.tools(PATIENCE_S)
+            return await tools_approve.approve(bridge, arguments.chosen, arguments.json)
+    if arguments.deed == "rate":
+        async with open_bridge(settings, clock) as bridge:
+            await bridge.hub.tools(PATIENCE_S)
+            chosen, every = arguments.chosen, arguments.every
+            return await tools_rate.rate(bridge, clock, chosen, every, arguments.json)
     async with (
         open_bridge(settings, clock) as bridge,
         Works(settings, bridge, clock),  # for the tools that it offers
     ):
+        await bridge.hub.tools(PATIENCE_S)  # programs take a while to start
         if profile is not None:
             told = await _instruction(bridge, settings, clock, profile)
             print(json.dumps(told, ensure_ascii=False) if arguments.json else told)
@@ -63,18 +81,19 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.explain:
             language = settings.assistant.languages[0]
             for call in calls:
-                _print_verdict(await _explain(bridge, call, language), arguments.json)
+                _print_verdict(*await _explain(bridge, call, language), arguments.json)
             return 0
         menu = await bridge.tools.menu()
         servers = bridge.hub.states()
+    rules = rulings_of(settings.policy).rules
     if arguments.json:
         listed = {
             "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
-            "tools": [_plain(entry) for entry in menu.entries],
+            "tools": [_plain(entry, rules) for entry in menu.entries],
         }
         print(json.dumps(listed, ensure_ascii=False))
     else:
-        _print_menu(servers, menu.entries)
+        _print_menu(servers, menu.entries, rules)
     return 0 if any(server.ok for server in servers) else 1
 
 
@@ -89,14 +108,14 @@ async def _instruction(bridge: Bridge, settings: Settings, clock: Clock, profile
         return (await briefer.brief(profile)).instruction
 
 
-def _plain(entry: MenuEntry) -> dict[str, Any]:
+def _plain(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
     return {
         "name": entry.declaration.name,
         "server": entry.server,
         "description": entry.declaration.description,
         "parameters": entry.declaration.parameters,
         "tier": entry.tier,
-        "rule": entry.rule,
+        "rule": _rule(entry, rules),
         "approved": entry.approved,
         "hidden": entry.hidden,
         "losses": [
@@ -106,7 +125,15 @@ def _plain(entry: MenuEntry) -> dict[str, Any]:
     }
 
 
-def _print_menu(servers: Iterable[ServerState], entries: Sequence[MenuEntry]) -> None:
+def _rule(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
+    """What gave the tier; a rule of the owner's that names the tool comes first."""
+    number = naming(rules, entry.names, entry.server)
+    return entry.rule if number is None else called(number)
+
+
+def _print_menu(
+    servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
+) -> None:
     """One line a tool, so that 50 of them can be read in a terminal of 80 columns."""
     console = Console(highlight=False)
     for server in servers:
@@ -118,7 +145,7 @@ def _print_menu(servers: Iterable[ServerState], entries: Sequence[MenuEntry]) ->
         column.no_wrap = True  # so it is the description that is cut
     for entry in entries:
         about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
-        cells = (entry.declaration.name, entry.tier, entry.rule, about[:_LINE])
+        cells = (entry.declaration.name, entry.tier, _rule(entry, rules), about[:_LINE])
         style = "dim" if entry.hidden else ""
         table.add_row(*(Text(one, no_wrap=True, overflow="ellipsis") for one in cells), style=style)
     console.print(table)
@@ -151,7 +178,10 @@ def _calls(given: str) -> list[dict[str, Any]]:
     return calls
 
 
-async def _explain(bridge: Bridge, call: dict[str, Any], language: str) -> dict[str, Any]:
+async def _explain(
+    bridge: Bridge, call: dict[str, Any], language: str
+) -> tuple[dict[str, Any], Ruling]:
+    """What `--json` prints, and the ruling, which only people are told."""
     explained = await bridge.tools.explain(
         call["name"], call.get("arguments", {}), call.get("heard")
     )
@@ -170,14 +200,15 @@ async def _explain(bridge: Bridge, call: dict[str, Any], language: str) -> dict[
         "decision": verdict.decision,
         "narrowed": verdict.narrowed,
         "reason": reason,
-    }
+    }, verdict.ruling
 
 
-def _print_verdict(told: dict[str, Any], as_json: bool) -> None:
+def _print_verdict(told: dict[str, Any], ruling: Ruling, as_json: bool) -> None:
     if as_json:
         print(json.dumps(told, ensure_ascii=False))
         return
-    print(f"{told['name']}: {told['decision']} ({told['tier']}, rule {told['rule']})")
+    by = f" by {ruling}" if told["decision"] == Decision.NEEDS_CONFIRMATION else ""
+    print(f"{told['name']}: {told['decision']}{by} ({told['tier']}, rule {told['rule']})")
     for label in ("arguments", "entities", "effects", "reason"):
         if told[label]:
             print(f"  {label}: {told[label]}")

@@ -7,9 +7,11 @@ from dataclasses import asdict
 from assistant.cli.command import Command, Failed
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import CallRecord, TurnRecord
+from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
 from assistant.journal.store import Store
 from assistant.journal.trace import draw_trace
+
+_MOST = 1000  # rows of one turn
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +28,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         if record is None:
             raise Failed(_missing(arguments.turn))
         calls = await store.calls(record.turn_id)
+        audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
     if arguments.json:
-        print(json.dumps(_plain(record, calls), ensure_ascii=False, default=str))
+        print(json.dumps(_plain(record, calls, audited), ensure_ascii=False, default=str))
     else:
-        print(draw_trace(record, calls))
+        print(draw_trace(record, calls, audited))
     return 0
 
 
@@ -39,8 +42,20 @@ def _missing(turn: str) -> str:
     return f"There is no turn {turn}; see the last one with hearth trace last"
 
 
-def _plain(record: TurnRecord, calls: list[CallRecord]) -> dict[str, object]:
-    return {**asdict(record), "tool_calls": [asdict(call) for call in calls]}
+def _plain(
+    record: TurnRecord, calls: list[CallRecord], audited: list[AuditRecord]
+) -> dict[str, object]:
+    ends = {row.call_id: row for row in reversed(audited)}
+    return {**asdict(record), "tool_calls": [_call(call, ends.get(call.id)) for call in calls]}
+
+
+def _call(call: CallRecord, row: AuditRecord | None) -> dict[str, object]:
+    return {
+        **asdict(call),
+        "rule": row.rule if row else "",
+        "entities": row.entities if row else (),
+        "confirmed_by": row.confirmed_by if row else "",
+    }
 
 
 COMMAND = Command(

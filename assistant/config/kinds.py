@@ -53,6 +53,12 @@ def _plain_name(name: str) -> str:
     return name
 
 
+def _notify_name(name: str) -> str:
+    if name and not re.fullmatch(r"[a-z0-9_]+", name):
+        raise ValueError('must be the name of a notify action such as "mobile_app_pixel"')
+    return name
+
+
 def _model_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", name):
         raise ValueError('must be the name of a model, such as "gemini-3.8-live"')
@@ -95,6 +101,7 @@ Language = Annotated[str, AfterValidator(_language)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
+NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty
 PlainName = Annotated[str, AfterValidator(_plain_name)]
 ModelName = Annotated[str, AfterValidator(_model_name)]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from assistant.config.kinds import (
     NO_SECRET,
     Amount,
+    NotifyName,
     OptionalWebAddress,
     Pin,
     PlainName,
@@ -86,10 +87,14 @@ class PolicyRule(Section):
     """One rule; the fields that are given must all match, with `*` and `?` as wildcards."""
 
     entity: str = Field(default="", description="Entity id.")
-    area: str = Field(default="", description="Area.")
-    label: str = Field(default="", description="Label.")
+    area: str = Field(default="", description="Area, by id, name or alias.")
+    label: str = Field(
+        default="", description="Label of the thing, its device or its area, by id or name."
+    )
     domain: str = Field(default="", description="Domain, such as `lock`.")
-    tool: str = Field(default="", description="Tool.")
+    tool: str = Field(
+        default="", description="Tool, by its whole name or what follows the last `__`."
+    )
     server: str = Field(default="", description="Server of the tool.")
     direction: Literal["open", "close"] | None = Field(
         default=None, description="Only opening and unlocking, or only closing and locking."
@@ -98,8 +103,10 @@ class PolicyRule(Section):
         default=None, alias="from", description="Start of the time of day."
     )
     to: TimeOfDay | None = Field(default=None, description="Its end; may lie after midnight.")
-    satellite: str = Field(default="", description="Name of the box that heard the sentence.")
-    decide: Literal["allow", "confirm", "pin", "deny"] = Field(description="What then happens.")
+    satellite: str = Field(
+        default="", description="Name or area of the box that heard the sentence."
+    )
+    decide: Ruling = Field(description="What then happens.")
 
     @model_validator(mode="after")
     def _whole_span(self) -> Self:
@@ -124,16 +131,23 @@ class Policy(Section):
         default=NO_SECRET, description="4 to 12 digits, asked for where the decision is `pin`."
     )
     pin_file: str = Field(default="", description="A file that holds the PIN.")
+    phone: NotifyName = Field(
+        default="",
+        description="Notify action of the phone that is asked where the decision is `phone`, "
+        "such as `mobile_app_pixel`.",
+    )
     rules: tuple[PolicyRule, ...] = Field(
         default=(),
         description="One `[[policy.rules]]` table for each rule; the first that matches wins.",
     )
 
     @model_validator(mode="after")
-    def _pin_when_asked_for(self) -> Self:
+    def _pin_and_phone_when_asked_for(self) -> Self:
         decisions = {self.secure, self.costly, *(rule.decide for rule in self.rules)}
         if "pin" in decisions and not self.pin.get_secret_value():
             raise ValueError("must have a pin, because something in it is decided by pin")
+        if "phone" in decisions and not self.phone:
+            raise ValueError("must have a phone, because something in it is decided by phone")
         return self
 
 
@@ -145,6 +159,15 @@ class Limits(Section):
     )
     rounds_per_turn: Positive = Field(default=4, description="Rounds in one turn with such calls.")
     calls_per_turn: Positive = Field(default=24, description="Calls in one turn in all.")
+    comfort_per_minute: Positive = Field(
+        default=60, description="Calls a minute that switch ordinary things; 30 of them at once."
+    )
+    costly_per_hour: Positive = Field(
+        default=12, description="Costly calls an hour, asked about or not; 4 of them at once."
+    )
+    secure_per_hour: Positive = Field(
+        default=6, description="Secure calls an hour, asked about or not; 2 of them at once."
+    )
     daily_cost_usd: Amount = Field(
         default=1.0, description="What a day may cost; then it goes on locally."
     )

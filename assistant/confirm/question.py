@@ -31,3 +31,4 @@ class Settlement:
     verdict: Verdict
     by: str = ""  # who: "voice", "typed", "pin", "phone NAME"; "" where nobody said anything
     always: bool = False  # "yes, always": until midnight; never for the tier SECURE
+    why: str = ""  # key of a sentence about the answer itself: a wrong PIN

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from assistant.speech.catalogue import Catalogue
+from assistant.timers.words import length_of
 from integrations.home_assistant.push import Push
 
 LONGEST = 1_000  # characters that are spoken; a minute and more
@@ -55,23 +56,13 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
     if unnamed:
         days, hours, minutes, seconds = (int(number or 0) for number in unnamed.groups())
         length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        text = catalogue.say("timers.over", language, length=_spoken(length, catalogue, language))
+        spoken = length_of(length.total_seconds(), catalogue, language)
+        text = catalogue.say("timers.over", language, length=spoken)
         return Words(text, language, "timer")
     if message.endswith(_NAMED) and len(message) > len(_NAMED):
         name = _short(message.removesuffix(_NAMED))
         return Words(catalogue.say("timers.over_named", language, name=name), language, "timer")
     return Words(_short(message), None, "timer") if message else None
-
-
-def _spoken(length: timedelta, catalogue: Catalogue, language: str) -> str:
-    minutes, seconds = divmod(int(length.total_seconds()), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [
-        catalogue.say(f"timers.{unit}_{'one' if count == 1 else 'many'}", language, count=count)
-        for unit, count in (("hour", hours), ("minute", minutes), ("second", seconds))
-        if count
-    ]
-    return ", ".join(parts) or catalogue.say("timers.second_many", language, count=0)
 
 
 def _plain(text: str) -> str:

@@ -87,6 +87,7 @@ async def _token(scene: HouseScene) -> Found:
 
 
 async def _tools(scene: HouseScene) -> Found:
+    await scene.bridge.hub.tools(SERVERS_S)
     menu = await scene.bridge.tools.menu()
     states = scene.bridge.hub.states()
     lost = [state for state in states if not state.ok]

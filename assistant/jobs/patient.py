@@ -1,14 +1,17 @@
 """A toolbox that does not keep a person waiting: what takes long goes on in the background."""
 
 import asyncio
+from functools import partial
 from typing import Protocol
 
 from assistant.clock import Clock
+from assistant.confirm.question import Question, Settlement
 from assistant.jobs.keeper import Job, Jobs, Work, ends_within
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.situation import CALM, Situation
 
 PATIENCE_S = 20.0  # a call that is not back by then becomes a job
 MAX_LABEL = 80  # characters
@@ -23,9 +26,22 @@ class Tools(Protocol):
         ...
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None = None,
+        language: str = "en",
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         """Judge, run, verify and journal one call."""
+        ...
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What the person is to be asked for a call."""
+        ...
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """The person has answered, or has not."""
         ...
 
 
@@ -51,13 +67,19 @@ class Patient:
         self._after_s = after_s
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         """The outcome, or that it is still running. Raises what the toolbox raises."""
+        run = partial(self._tools.call, call, turn_id, heard, language, situation)
         if self._after_s is None:
-            return await self._tools.call(call, turn_id, heard, language)
+            return await run()
         job = self._job(call, turn_id, heard, language)
-        work = self._jobs.begin(job, lambda: self._tools.call(call, turn_id, heard, language))
+        work = self._jobs.begin(job, run)
         try:
             ended = not work.kept and await ends_within(self._clock, self._after_s, work.task)
         except asyncio.CancelledError:
@@ -73,6 +95,14 @@ class Patient:
         if isinstance(result, Exception):
             raise result
         return result
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """As the toolbox has it."""
+        return self._tools.question(turn_id, call_id)
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """As the toolbox does: nobody is kept waiting longer than a server may take."""
+        return await self._tools.settle(question, settlement)
 
     def leave(self, turn_id: str) -> None:
         """The person cut this turn off: thinking for it ends, what was sent to a server goes on."""

@@ -58,6 +58,14 @@ class Database:
         connection = self._opened()
         return await self._in_thread(lambda: self._transact(connection, work, durable))
 
+    def stamp(self) -> tuple[int, int]:
+        """Time (ns) and size of the write-ahead log, which every write of any process touches."""
+        try:
+            found = self._path.with_name(f"{self._path.name}-wal").stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
     async def empty_log(self) -> None:
         """Bring the write-ahead log into the file and truncate it, if nobody else reads it now."""
         connection = self._opened()

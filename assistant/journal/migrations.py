@@ -66,7 +66,77 @@ CREATE TABLE announcements (
 ) STRICT;
 """
 
-MIGRATIONS = (_FIRST,)
+_SECOND = """
+CREATE TABLE kept (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL,            -- JSON
+    changed_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE memories (
+    id TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE audit (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,               -- of the decision or the end that the row tells
+    turn_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    satellite TEXT NOT NULL,
+    heard TEXT,
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    arguments TEXT NOT NULL,        -- JSON
+    entities TEXT NOT NULL,         -- JSON
+    tier TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    confirmed_by TEXT NOT NULL,
+    status TEXT NOT NULL,
+    observed TEXT NOT NULL,         -- JSON
+    ms REAL NOT NULL,
+    sentence TEXT
+) STRICT;
+CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_by_turn ON audit (turn_id);
+
+-- A row may be deleted only while this table names an instant after it; `erase_old` writes that
+-- instant and takes it away again in the transaction in which it deletes.
+CREATE TABLE audit_erasing (before TEXT NOT NULL) STRICT;
+
+CREATE TRIGGER audit_is_not_overwritten BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE number = NEW.number)
+BEGIN
+    SELECT RAISE(ABORT, 'a row of the audit is never replaced');
+END;
+
+CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+WHEN NOT EXISTS (SELECT 1 FROM audit_erasing WHERE OLD.at < before)
+BEGIN
+    SELECT RAISE(ABORT, 'a row of the audit is deleted by its age alone');
+END;
+
+-- The one change there is: the words are taken away.
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+WHEN (NEW.number, NEW.at, NEW.turn_id, NEW.call_id, NEW.satellite, NEW.server, NEW.name,
+      NEW.entities, NEW.tier, NEW.rule, NEW.decision, NEW.confirmed_by, NEW.status,
+      NEW.observed, NEW.ms)
+  IS NOT (OLD.number, OLD.at, OLD.turn_id, OLD.call_id, OLD.satellite, OLD.server, OLD.name,
+      OLD.entities, OLD.tier, OLD.rule, OLD.decision, OLD.confirmed_by, OLD.status,
+      OLD.observed, OLD.ms)
+  OR NOT (NEW.heard IS NULL OR NEW.heard IS OLD.heard)
+  OR NOT (NEW.sentence IS NULL OR NEW.sentence IS OLD.sentence)
+  OR NOT (NEW.arguments = '{}' OR NEW.arguments = OLD.arguments)
+BEGIN
+    SELECT RAISE(ABORT, 'a row of the audit never changes');
+END;
+"""
+
+_THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it stands still
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 
 
 class TooNewError(Exception):

@@ -92,14 +92,15 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class TimerRecord:
-    """A timer. It rings from `due` on until it is acknowledged."""
+    """A timer. It rings from `due` on until it is acknowledged, unless it stands still."""
 
     id: str
     due: datetime
-    duration_s: float
+    duration_s: float  # as it was asked for; what was added later does not count
     created_at: datetime
     name: str = ""
     language: str = "en"
+    paused_s: float | None = None  # left while it stands still; `due` then means nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,41 @@ class AnnouncementRecord:
     created_at: datetime
     expires_at: datetime | None = None
     options: dict[str, Any] = field(default_factory=dict)  # as asked: volume, priority, media, ...
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """Something a person asked to be remembered. Kept until they ask for it to be forgotten."""
+
+    id: str
+    text: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One call as it was decided or as it ended. Never changed: only its words are erased.
+
+    A call that waits for the person has two rows of one `call_id`: the question and the end.
+    """
+
+    at: datetime  # of the decision or the end
+    turn_id: str
+    call_id: str  # unique in its turn
+    server: str
+    name: str  # as the server names it
+    arguments: dict[str, Any]  # as decided about; empty once erased. Never a PIN
+    tier: Tier
+    decision: Decision
+    status: Status
+    rule: str = ""  # what decided: a rule of the policy, or the owner's
+    entities: tuple[str, ...] = ()  # what it would touch, as far as that is known
+    confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
+    observed: tuple[Observed, ...] = ()
+    ms: float = 0.0  # from the request to here
+    heard: str | None = None  # None: nothing, erased, or not kept. Never a PIN
+    sentence: str | None = None  # what the brain was told; None once erased
+    satellite: str = ""  # the box or room that heard it
 
 
 def new_id(now: datetime) -> str:

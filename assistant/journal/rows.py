@@ -126,6 +126,7 @@ def timer_row(timer: TimerRecord) -> dict[str, Any]:
         "name": timer.name,
         "language": timer.language,
         "status": "running",
+        "paused_s": timer.paused_s,
     }
 
 
@@ -138,6 +139,7 @@ def timer_from(row: sqlite3.Row) -> TimerRecord:
         created_at=datetime.fromisoformat(row["created_at"]),
         name=row["name"],
         language=row["language"],
+        paused_s=row["paused_s"],
     )
 
 

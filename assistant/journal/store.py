@@ -1,4 +1,4 @@
-"""Everything that must survive the process: turns, tool calls, timers, announcements."""
+"""Everything that must survive the process: turns, tool calls, timers, memories and the like."""
 
 import json
 import sqlite3
@@ -9,12 +9,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant.clock import Clock
+from assistant.journal import audit, kept
 from assistant.journal.database import Database
 from assistant.journal.processes import is_alive, own_mark
 from assistant.journal.records import (
     UNASKED,
     AnnouncementRecord,
+    AuditRecord,
     CallRecord,
+    MemoryRecord,
     TimerRecord,
     TurnRecord,
 )
@@ -30,7 +33,13 @@ from assistant.journal.rows import (
     turn_from,
     turn_row,
 )
-from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.outcome import Decision, Status, ToolOutcome
+
+_WORDLESS_TURN = (
+    "heard = NULL, answer = NULL, clauses = '[]', error_message = NULL, "
+    "confirmation_asked = NULL, confirmation_heard = NULL"
+)
+_WORDLESS_CALL = "arguments = '{}', sentence = NULL"
 
 
 class Store:
@@ -60,6 +69,13 @@ class Store:
     ) -> None:
         """Finish what is waiting and close the file."""
         await self._database.close()
+
+    def stamp(self) -> object:
+        """Something else than before once any process has written; costs no more than one `stat`.
+
+        Two writes within a tick of the file system's clock (4 ms) may leave it as it is.
+        """
+        return self._database.stamp()
 
     # --- turns and calls
 
@@ -112,6 +128,59 @@ class Store:
         where = "WHERE status = ? AND started_at >= ? ORDER BY started_at DESC"
         return await self._calls(where, (Status.UNKNOWN, instant(since)))
 
+    # --- the audit
+
+    async def audit(self, record: AuditRecord) -> None:
+        """Add one row about a call that was decided or ended. It can never be changed."""
+        row = audit.audit_row(record)
+        await self._database.run(lambda db: audit.add(db, row))
+
+    async def audited(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        entity: str | None = None,
+        decision: Decision | None = None,
+        turn_id: str | None = None,
+    ) -> list[AuditRecord]:
+        """The rows from `since` on and before `until`, newest first, no more than `limit`.
+
+        `entity` is an entity's id, or a pattern with "*" and "?".
+        """
+        return await self._database.run(
+            lambda db: audit.audited(db, limit, since, until, entity, decision, turn_id)
+        )
+
+    # --- small values, and what is to be remembered
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Keep a JSON value in the place of what that name held; on the disk when this returns."""
+        text, now = json.dumps(value, ensure_ascii=False), self._clock.now()
+        await self._database.run(lambda db: kept.keep(db, name, text, now), durable=True)
+
+    async def kept(self, name: str) -> Any | None:
+        """What `keep` was given last under that name; None if nothing, or dropped."""
+        return await self._database.run(lambda db: kept.kept(db, name))
+
+    async def drop_kept(self, name: str) -> None:
+        """Let go of what is kept under that name, if anything is."""
+        await self._database.run(lambda db: kept.drop_kept(db, name), durable=True)
+
+    async def remember(self, memory: MemoryRecord) -> None:
+        """Keep a memory until it is forgotten by its id; on the disk when this returns."""
+        await self._database.run(lambda db: kept.remember(db, memory), durable=True)
+
+    async def memories(self) -> list[MemoryRecord]:
+        """All that is remembered, oldest first."""
+        return await self._database.run(kept.memories)
+
+    async def forget_memory(self, memory_id: str) -> bool:
+        """Erase a memory, from the file too. False if there is none of that id."""
+        found = await self._database.run(lambda db: kept.forget_memory(db, memory_id), durable=True)
+        await self._database.empty_log()
+        return found
+
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
@@ -122,6 +191,13 @@ class Store:
         """Timers that run or ring, the first due first."""
         rows = await self._rows("SELECT * FROM timers WHERE status = 'running' ORDER BY due", ())
         return [timer_from(row) for row in rows]
+
+    async def change_timer(self, timer: TimerRecord) -> bool:
+        """Give it another end, or let it stand still or go on. False if no such timer runs."""
+        return await self._change(
+            "UPDATE timers SET due = ?, paused_s = ? WHERE id = ? AND status = 'running'",
+            (instant(timer.due), timer.paused_s, timer.id),
+        )
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
         """It has rung and was heard. False if no such timer runs."""
@@ -172,6 +248,11 @@ class Store:
         words = instant(now - timedelta(hours=transcript_hours))
         rows = instant(now - timedelta(days=keep_days))
         await self._database.run(lambda db: _erase(db, words, rows, instant(now)))
+        await self._database.empty_log()
+
+    async def forget_words(self, turn_id: str) -> None:
+        """Erase what was said and answered in one turn; that something was done stays known."""
+        await self._database.run(lambda db: _erase_words_of(db, turn_id))
         await self._database.empty_log()
 
     async def _turns(self, where: str, values: tuple[Any, ...]) -> list[TurnRecord]:
@@ -235,20 +316,25 @@ def _erase(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
     """Words and rows from before these instants."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (rows,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (rows,))
+    audit.erase_rows(db, rows)
     db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (rows,))
+    db.execute("UPDATE timers SET name = '' WHERE status <> 'running' AND due < ?", (words,))
     db.execute(
         "DELETE FROM announcements WHERE created_at < ? "
         "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
         (rows, now),
     )
-    db.execute(
-        "UPDATE turns SET heard = NULL, answer = NULL, clauses = '[]', error_message = NULL, "
-        "confirmation_asked = NULL, confirmation_heard = NULL WHERE started_at < ?",
-        (words,),
-    )
-    db.execute("UPDATE calls SET arguments = '{}', sentence = NULL WHERE started_at < ?", (words,))
+    db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE started_at < ?", (words,))
+    db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE started_at < ?", (words,))
+    audit.erase_words(db, words)
     db.execute(
         "UPDATE announcements SET text = '', options = '{}' WHERE created_at < ? "
         "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
         (words, now),
     )
+
+
+def _erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
+    db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
+    db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
+    audit.erase_words_of(db, turn_id)

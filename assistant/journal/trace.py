@@ -4,7 +4,7 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from assistant.journal.records import CallRecord, TurnRecord
+from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
 
 WIDTH = 80  # columns
 _LABEL = 12
@@ -33,15 +33,21 @@ _ROWS = (  # label, moments that may begin it (the last of them counts), moment 
 )
 
 
-def draw_trace(turn: TurnRecord, calls: Sequence[CallRecord]) -> str:
-    """The whole turn: its head, the waterfall, the tool calls, the answer."""
+def draw_trace(
+    turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
+) -> str:
+    """The whole turn: its head, the waterfall, the tool calls, the answer.
+
+    `audited`: the turn's rows of the audit, newest first, for what was decided and by whom.
+    """
     began = turn.started_at.astimezone()
     facts = [turn.turn_id, f"{began:%Y-%m-%d %H:%M:%S}", turn.source, turn.brain or "no brain"]
     lines = ["  ".join([*facts, turn.language])]
     lines += _told("heard", turn.heard)
     lines += _waterfall(turn.timeline)
+    ends = {row.call_id: row for row in reversed(audited)}
     for call in calls:
-        lines += _told("call", _call(call))
+        lines += _told("call", _call(call) + _decided(call, ends.get(call.id)))
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")
@@ -103,6 +109,18 @@ def _call(call: CallRecord) -> str:
     words += [call.status or "under way", f"({call.ms:.0f} ms)"]
     seen = [f"{one.entity_id} {one.before or '?'} -> {one.after or '?'}" for one in call.observed]
     return " ".join(words) + "".join(f"; {change}" for change in seen)
+
+
+def _decided(call: CallRecord, row: AuditRecord | None) -> str:
+    """By which rule, for what, and who said yes."""
+    if row is None:
+        return ""
+    seen = {one.entity_id for one in call.observed}
+    unseen = [entity_id for entity_id in row.entities if entity_id not in seen]
+    told = [f"{row.tier} by rule {row.rule}"] if row.rule else []
+    told += [f"for {', '.join(unseen)}"] if unseen else []
+    told += [f"confirmed by {row.confirmed_by}"] if row.confirmed_by else []
+    return "".join(f"; {one}" for one in told)
 
 
 def _told(label: str, text: str | None) -> list[str]:

@@ -24,6 +24,9 @@ class Spoken:
     clauses: tuple[str, ...]  # as given to the voice; after a stop those that had begun to sound
     audio_ms: float  # of sound played
 
+    def __add__(self, after: "Spoken") -> "Spoken":
+        return Spoken((*self.clauses, *after.clauses), self.audio_ms + after.audio_ms)
+
 
 @dataclass(frozen=True, slots=True)
 class _Words:

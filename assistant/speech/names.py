@@ -1,6 +1,11 @@
 """Names that were made for machines, as a person says them: entity ids, addresses, files."""
 
 import re
+import unicodedata
+
+from integrations.cleaning import one_line
+
+MAX_NAME = 60  # characters of a name in a question of ours
 
 # Home Assistant's domains; what follows their dot is a name with underscores.
 DOMAINS = """air_quality alarm_control_panel assist_satellite automation binary_sensor button
@@ -38,3 +43,28 @@ def say_entities(text: str) -> str:
 
 def _dotted(name: str, dot: str) -> str:
     return name.rstrip(".").replace(".", f" {dot} ")
+
+
+def spoken_name(name: str) -> str:
+    """A name as it may be said in a sentence of ours: one short line, no sentence of its own.
+
+    Letters, digits, spaces and the few signs that names have stay; at most MAX_NAME characters, cut
+    between words where that can be. "" where nothing is left.
+    """
+    line = one_line(unicodedata.normalize("NFC", name), 4 * MAX_NAME)
+    kept = "".join(
+        sign if _belongs(sign, line[at - 1 : at], line[at + 1 : at + 2]) else " "
+        for at, sign in enumerate(line)
+    )
+    words = " ".join(kept.split())
+    if len(words) <= MAX_NAME:
+        return words
+    head, _, _ = words[: MAX_NAME + 1].rpartition(" ")
+    return head or words[:MAX_NAME]
+
+
+def _belongs(sign: str, before: str, after: str) -> bool:
+    """Whether a sign is part of a name. What ends or opens a sentence is not."""
+    if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
+        return True
+    return sign in "'’-./" and before.isalnum() and after.isalnum()

@@ -1,14 +1,16 @@
 """What a server's answer says: Home Assistant's lists of successes and failures, or plain text."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from integrations.cleaning import one_line, visible
 from integrations.mcp.servers import McpResult
 
 MAX_DATA = 24_000  # characters of an answer that a brain is given
+_MAX_NAME = 300
+_MAX_REASON = 300
 _PREFIX = "Error calling tool: "
 
 
@@ -22,20 +24,25 @@ class Answer:
     failed: tuple[str, ...] = ()  # names of things that did not work
 
 
-def read_answer(result: McpResult) -> Answer:
-    """Read a result; whatever is not Home Assistant's form is kept as text."""
-    text = _clean(result.text)
+def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
+    """Read a result; whatever is not Home Assistant's form is kept as text.
+
+    `of_home`: Home Assistant wrote it. What another server says in that form names nothing: it
+    knows no entity of this house.
+    """
+    text = visible(result.text, MAX_DATA)
     if result.is_error:
         return Answer(text, error=_reason(text))
     data = _loaded(result.text).get("data")
-    if not isinstance(data, Mapping):
+    if not of_home or not isinstance(data, Mapping):
         return Answer(text)
     succeeded = [row for row in _rows(data.get("success")) if row.get("type") == "entity"]
     return Answer(
         text,
         succeeded=tuple(str(row.get("id")) for row in succeeded),
         failed=tuple(
-            _clean(str(row.get("name") or row.get("id"))) for row in _rows(data.get("failed"))
+            one_line(str(row.get("name") or row.get("id")), _MAX_NAME)
+            for row in _rows(data.get("failed"))
         ),
     )
 
@@ -48,8 +55,7 @@ def _reason(text: str) -> str:
     """The reason without Home Assistant's prefix, as a sentence; never empty."""
     said = _loaded(text).get("error")
     reason = str(said) if isinstance(said, str) else text.removeprefix(_PREFIX)
-    reason = " ".join(reason.split())[:300]
-    return reason.rstrip(".") or "no reason given"
+    return one_line(reason, _MAX_REASON).rstrip(".") or "no reason given"
 
 
 def _loaded(text: str) -> Mapping[str, Any]:
@@ -58,9 +64,3 @@ def _loaded(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):  # the latter: nested a thousand times
         return {}
     return content if isinstance(content, Mapping) else {}
-
-
-def _clean(text: str) -> str:
-    """Without control, direction and zero-width characters; line ends stay."""
-    plain = re.sub(r"[^\S\n ]|\r", " ", text)
-    return "".join(c for c in plain if c.isprintable() or c == "\n")[:MAX_DATA]

@@ -92,7 +92,11 @@ class Executor:
         result: McpResult,
     ) -> ToolOutcome:
         """What the server's answer and the house tell."""
-        answer = read_answer(result)
+        answer = read_answer(result, of_home=entry.of_home)
+        if answer.error and not entry.trusted:
+            # Its reason may say anything, so it stays out of our own sentence.
+            told = sentences.say("tools.failed_there", server=entry.server)
+            return replace(outcome, status=Status.FAILED, sentence=told, data=answer.text)
         if answer.error:
             near = nearest_in_house(outcome.arguments, before) if entry.of_home else ()
             return replace(

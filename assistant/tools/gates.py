@@ -3,13 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from assistant.tools.intents import Action
 from assistant.tools.resolve import consequences, domain_of, members
 from integrations.home_assistant.house import Entity, House
 
-HEATING_LIMIT_C = 25.0
 OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
 # A cover without a device class is taken for an opener if its name says so; one of class "shutter"
 # if it names a gate: some relays call all that they move so (such as Shelly's, 2026.11).
@@ -20,6 +19,11 @@ _OPENING = frozenset({Action.ON, Action.TOGGLE})
 # script that is called by another one, or a template, is in no answer of `search/related`.
 _UNLOCKS = re.compile(r"\b(unlock|disarm|desbloque|desarm)")
 _OPENS = re.compile(r"\b(open|abr[eia])")
+# A relay behind a door is often a plain switch; only its name tells.
+_RELAYS = frozenset({"switch", "input_boolean"})
+_RELEASES = re.compile(
+    r"\b((door|gate|garage) (opener|release|strike)|abrepuertas|portero automatico)\b"
+)
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
 # Domains that only tell something: whoever reads one of them has not said what it acts on.
 _ONLY_TELL = frozenset(
@@ -30,7 +34,7 @@ _ONLY_TELL = frozenset(
     }
 )
 # Their effect is unknown unless the house tells what they touch.
-_UNKNOWN_EFFECT = {
+UNKNOWN_EFFECTS = {
     "script": "script",
     "button": "button",
     "input_button": "button",
@@ -65,11 +69,13 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
         return "disarm" if action in (Action.OFF, Action.TOGGLE) else None
     if domain == "siren":
         return "siren" if action in _OPENING else None
-    if domain in _UNKNOWN_EFFECT:
+    if domain in _RELAYS:
+        return "open" if action in _OPENING and _is_called_an_opener(entity) else None
+    if domain in UNKNOWN_EFFECTS:
         if _is_called_an_opener(entity):
             return "open"
         acts = any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house))
-        return None if acts else _UNKNOWN_EFFECT[domain]
+        return None if acts else UNKNOWN_EFFECTS[domain]
     return None if domain in _HARMLESS else "unknown_thing"
 
 
@@ -91,25 +97,6 @@ def is_harmless(domain: str) -> bool:
     return domain in _HARMLESS - _GATED - {"group"}
 
 
-def is_costly(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Runs on unattended, or uses much: heating above 25 degrees, hot water, a vacuum, a mower."""
-    if action is Action.START:
-        return True
-    if entity.domain in ("vacuum", "lawn_mower", "water_heater"):
-        return action in _OPENING
-    temperature = arguments.get("temperature")
-    if entity.domain == "climate" and isinstance(temperature, int | float):
-        return celsius(entity, float(temperature)) > HEATING_LIMIT_C
-    return False
-
-
-def celsius(entity: Entity, degrees: float) -> float:
-    """Degrees of a thermostat in its own unit; one that goes above 45 counts in Fahrenheit."""
-    highest = entity.attributes.get("max_temp")
-    fahrenheit = isinstance(highest, int | float) and highest > 45
-    return (degrees - 32) / 1.8 if fahrenheit else degrees
-
-
 def is_opener(entity: Entity) -> bool:
     """A cover that lets someone in, unlike a blind or an awning."""
     if entity.device_class and entity.device_class != "shutter":
@@ -123,7 +110,7 @@ def _is_called_an_opener(entity: Entity) -> bool:
     """ "Unlock everything", "Open the garage", "Abrir portón"."""
     names = _without_accents(" ".join((entity.entity_id.replace("_", " "), *entity.names)))
     opens = _OPENS.search(names) and any(word in names for word in (*_OPENER_WORDS, "lock"))
-    return bool(_UNLOCKS.search(names) or opens)
+    return bool(_UNLOCKS.search(names) or opens or _RELEASES.search(names))
 
 
 def _without_accents(text: str) -> str:
@@ -139,3 +126,24 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
     if not isinstance(wanted, int | float):
         return True
     return wanted > (now if isinstance(now, int | float) else 0)
+
+
+def directions(
+    entity: Entity, action: Action, arguments: Mapping[str, Any]
+) -> frozenset[Literal["open", "close"]]:
+    """Which way a lock, cover, valve or alarm may go by this; empty for whatever has no way."""
+    domain = entity.domain
+    named = domain in (*_RELAYS, *UNKNOWN_EFFECTS) and _is_called_an_opener(entity)
+    if domain not in ("lock", "cover", "valve", "alarm_control_panel") and not named:
+        return frozenset()
+    if action is Action.TOGGLE:
+        return frozenset({"open", "close"})
+    if action is Action.POSITION:
+        return frozenset({"open" if _opens(entity, action, arguments) else "close"})
+    # Locks and alarms are opened by switching them off, all the others by switching them on.
+    opening = Action.OFF if domain in ("lock", "alarm_control_panel") else Action.ON
+    ways: dict[Action, Literal["open", "close"]] = {
+        opening: "open",
+        Action.ON if opening is Action.OFF else Action.OFF: "close",
+    }
+    return frozenset({ways[action]}) if action in ways else frozenset()

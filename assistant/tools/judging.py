@@ -9,10 +9,12 @@ from assistant.tools.arguments import fit
 from assistant.tools.call import SentenceMatch
 from assistant.tools.mend import Change
 from assistant.tools.menu import Menu, MenuEntry
+from assistant.tools.moment import Moment
 from assistant.tools.outcome import Decision
-from assistant.tools.policy import is_script_tool, judge, judge_sentence
+from assistant.tools.policy import judge, judge_sentence
+from assistant.tools.script_tools import is_script_tool
 from assistant.tools.scripts import Taken, check_fields
-from assistant.tools.verdict import STRICT, Rulings, Verdict
+from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 
@@ -40,13 +42,16 @@ class Judge:
         area: str = "",
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,
+        moment: Callable[[], Moment] = Moment,
     ) -> None:
         """`area`: the room that this box stands in; `rulings`: those of the settings;
-        `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`)."""
+        `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`); `moment`: what holds
+        as a call comes: mode, time of day, ratings."""
         self._home = home
         self._area = area
         self._rulings = rulings
         self._ask_scripts = ask_scripts
+        self._moment = moment
         self._scripts: Mapping[str, Taken] = {}
         self._known_for: Menu | None = None  # the menu for which the scripts were asked about
 
@@ -78,8 +83,16 @@ class Judge:
             if fields.problem:
                 return Misfit(dict(fields.arguments), fields.problem, fields.options)
             given, mended = fields.arguments, fields.changes
-        live, rulings = self._home.connected, self._rulings
-        verdict = judge(entry, given, house, heard, self._area, live=live, rulings=rulings)
+        verdict = judge(
+            entry,
+            given,
+            house,
+            heard,
+            self._area,
+            live=self._home.connected,
+            rulings=self._rulings,
+            moment=self._moment(),
+        )
         verdict = replace(verdict, mended=(*mended, *verdict.mended))
         if self._is_script(entry):
             return verdict
@@ -89,7 +102,13 @@ class Judge:
         """Decide about a sentence for the home's own engine."""
         home = self._home
         verdict = judge_sentence(
-            match, home.house, heard, self._area, live=home.connected, rulings=self._rulings
+            match,
+            home.house,
+            heard,
+            self._area,
+            live=home.connected,
+            rulings=self._rulings,
+            moment=self._moment(),
         )
         return self._whole(self._within(match.intent, match.slots, verdict))
 
@@ -108,13 +127,7 @@ class Judge:
                 continue
             if climate is not None and not low <= wanted <= high:
                 values = {"names": climate.name, "low": f"{low:g}", "high": f"{high:g}"}
-                return replace(
-                    verdict,
-                    decision=Decision.DENIED,
-                    rule="range",
-                    key="policy.range",
-                    values=values,
-                )
+                return _correction(verdict, "range", values)
         return verdict
 
     def _whole(self, verdict: Verdict) -> Verdict:
@@ -130,13 +143,25 @@ class Judge:
                 "names": house.entities[entity_id].name,
                 "fields": ", ".join(name.replace("_", " ") for name in taken.required),
             }
-            return replace(
-                verdict, decision=Decision.DENIED, rule="fields", key="policy.fields", values=values
-            )
+            return _correction(verdict, "fields", values)
         return verdict
 
     def _is_script(self, entry: MenuEntry) -> bool:
         return entry.of_home and is_script_tool(entry, self._home.house)
+
+
+def _correction(verdict: Verdict, rule: str, values: Mapping[str, str]) -> Verdict:
+    """It cannot be so, whatever anybody says to it."""
+    return replace(
+        verdict,
+        decision=Decision.DENIED,
+        rule=rule,
+        key=f"policy.{rule}",
+        values=values,
+        ruling=Ruling.DENY,
+        ask="",
+        left="",
+    )
 
 
 def refused(misfit: Misfit, entry: MenuEntry) -> Verdict:

@@ -88,7 +88,7 @@ class Ledger:
                 entry.call.id,
                 entry.call.name,
                 entry.entities,
-                entry.answer.result() if entry.answer.done() else None,
+                entry.sent,
             )
             for _, entry in sorted(sent, key=lambda pair: pair[0])
         )

@@ -5,13 +5,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
+from assistant.tools import foreign
+from assistant.tools.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, READINGS, Action, suffix
 from assistant.tools.outcome import Tier
-from assistant.tools.ranking import left_out
+from assistant.tools.ranking import in_turns, left_out
 from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.names import legal_name
 from integrations.mcp.servers import McpTool, ServerSpec
+
+_OF_STRANGERS = frozenset({"calendar_get_events", "get_events"})  # of the home's readings
+_HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,10 @@ class MenuEntry:
     tier: Tier  # before the arguments are known: the least it can be
     rule: str  # what gave that tier
     of_home: bool = True  # its server is the home's own, whose tools are known by name
+    trusted: bool = True  # its server's word counts
     rated: bool = False  # named in the server's `allow`
     why_hidden: str = ""  # a phrase for people; empty: it is offered
-    approved: bool = True
+    approved: bool = True  # False: it waits for `hearth tools approve`
     built_in: BuiltIn | None = None  # Hearth runs it itself
 
     @property
@@ -38,6 +44,11 @@ class MenuEntry:
     def suffix(self) -> str:
         """The tool's own name, without a prefix of Home Assistant's."""
         return suffix(self.tool.name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names under which it goes."""
+        return tuple(dict.fromkeys((self.tool.name, self.suffix, self.declaration.name)))
 
     @property
     def reads_only(self) -> bool:
@@ -60,6 +71,11 @@ class Menu:
         home = (entry for entry in self.offered() if entry.of_home)
         return next((entry for entry in home if entry.suffix == name), None)
 
+    def held(self, name: str) -> MenuEntry | None:
+        """The entry of that name, if it waits for its owner's approval."""
+        entry = self._by_name.get(name)
+        return entry if entry is not None and not entry.approved else None
+
     def offered(self) -> list[MenuEntry]:
         """What the model is shown."""
         return [entry for entry in self.entries if not entry.hidden]
@@ -69,9 +85,10 @@ def build_menu(
     tools: Sequence[McpTool],
     servers: Mapping[str, ServerSpec],
     built_in: Sequence[BuiltIn] = (),
+    held: Held = NOTHING_HELD,
 ) -> Menu:
-    """Declare every tool under a unique legal name; hide what doubles a built-in, and the least
-    useful where they are too many (`ranking`).
+    """Declare every tool under a unique legal name; hide what doubles a built-in, what waits to be
+    approved (`held`), and the least useful where they are too many (`ranking`).
 
     The built-ins come first, under their own names.
     """
@@ -84,20 +101,23 @@ def build_menu(
         taken.add(name)
         tier, rule = _first_tier(tool, spec)
         doubled = done_here.get(suffix(tool.name)) if spec.home_assistant else None
+        waits = held.get((tool.server, tool.name), "")
         entries.append(
             MenuEntry(
                 server=tool.server,
                 tool=tool,
-                declaration=convert(name, tool.description or tool.title, tool.input_schema),
+                declaration=_declared(name, tool, spec),
                 tier=tier,
                 rule=rule,
                 of_home=spec.home_assistant,
+                trusted=is_trusted(spec),
                 rated=tool.name in spec.allow,
-                why_hidden=f"Hearth does this itself ({doubled})" if doubled else "",
+                why_hidden=f"Hearth does this itself ({doubled})" if doubled else waits,
+                approved=not waits,
             )
         )
-    place = {name: number for number, name in enumerate(servers)}
-    ranked = sorted(entries, key=lambda entry: _usefulness(entry, servers, place))
+    place = {name: at for at, name in enumerate(servers)}
+    ranked = _in_turns(sorted(entries, key=lambda one: _usefulness(one, servers, place)), servers)
     reasons = left_out([entry.declaration for entry in ranked if not entry.hidden])
     whole = [
         replace(entry, why_hidden=reasons.get(entry.declaration.name, entry.why_hidden))
@@ -118,11 +138,12 @@ class MenuKeeper:
         tools: Sequence[McpTool],
         servers: Mapping[str, ServerSpec],
         built_in: Sequence[BuiltIn] = (),
+        held: Held = NOTHING_HELD,
     ) -> Menu:
-        """As `build_menu`; the very same object while all three are as they were."""
-        made_of = (_digest(tools), dict(servers), tuple(built_in))
+        """As `build_menu`; the very same object while all four are as they were."""
+        made_of = (_digest(tools), dict(servers), tuple(built_in), dict(held))
         if made_of != self._made_of or not made_of[0]:
-            self._menu = build_menu(tools, servers, built_in)
+            self._menu = build_menu(tools, servers, built_in, held)
             self._made_of = made_of
         return self._menu
 
@@ -136,6 +157,19 @@ def _digest(tools: Sequence[McpTool]) -> str:
     except (TypeError, ValueError, RecursionError):
         return ""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _in_turns(ranked: Sequence[MenuEntry], servers: Mapping[str, ServerSpec]) -> list[MenuEntry]:
+    """The same, but of servers beside the home's one portion after the other, trusted first."""
+    portions = in_turns([one.server for one in ranked], [one.declaration for one in ranked])
+
+    def turn(at: int) -> tuple[int, int]:
+        entry = ranked[at]
+        if entry.built_in is not None or entry.of_home:
+            return 0, 0
+        return (1 if servers[entry.server].trust == "trusted" else 2), portions[at]
+
+    return [ranked[at] for at in sorted(range(len(ranked)), key=turn)]
 
 
 def _usefulness(
@@ -167,13 +201,33 @@ def _own(tool: BuiltIn) -> MenuEntry:
     )
 
 
+def taints(entry: MenuEntry) -> bool:
+    """Whether its results may hold what a stranger wrote: nothing secure follows in that turn.
+
+    Whoever knows the address of a calendar can write into it by an invitation.
+    """
+    if entry.built_in is not None:
+        return entry.built_in.open_world
+    return not entry.trusted or (entry.of_home and entry.suffix in _OF_STRANGERS)
+
+
+def _declared(name: str, tool: McpTool, spec: ServerSpec) -> Declaration:
+    """What the model is told of it; of what nobody vouches for it hears who says so."""
+    if is_trusted(spec):
+        return convert(name, tool.description or tool.title, tool.input_schema)
+    declaration = convert(name, foreign.about(tool), foreign.described(tool.input_schema))
+    if not foreign.is_cut(tool):
+        return declaration
+    return replace(declaration, losses=("the end of the description", *declaration.losses))
+
+
 def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
     """The tool's own name, with the server's in front where the name is another's.
 
     Those of Home Assistant's tools are its alone, also while it is away and offers none.
     """
     names = [tool.name, f"{tool.server}__{tool.name}"]
-    for name in names if spec.home_assistant or suffix(tool.name) not in INTENTS else names[1:]:
+    for name in names if spec.home_assistant or not _is_of_home(tool.name) else names[1:]:
         legal = legal_name(name)
         if legal not in taken:
             return legal
@@ -206,6 +260,12 @@ def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
     if spec.home_assistant:
         return suffix(tool.name) in READINGS
     return spec.trust == "trusted"
+
+
+def _is_of_home(name: str) -> bool:
+    """Whether a name is one that Home Assistant gives, or looks the same to a model."""
+    own = suffix(name).casefold()
+    return own.startswith("hass") or own in _HOME_NAMES or is_script(name)
 
 
 def is_script(name: str) -> bool:

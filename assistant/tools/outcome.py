@@ -61,3 +61,6 @@ class ToolOutcome:
     retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
     running: bool = False  # it goes on in the background: this is not its end
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
+    rule: str = ""  # what decided: a rule of the policy, or the owner's
+    entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
+    confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"

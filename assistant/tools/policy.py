@@ -1,40 +1,49 @@
 """Whether a call may run, judged by what it would touch and which way.
 
-Pure: values in, verdict out. What unlocks, opens, disarms, sounds a siren or has an unknown effect
-is denied unless its tier is let through; the rest is allowed.
+Pure: values in, verdict out. What lets somebody in, costs much or has an unknown effect is asked
+about or refused, as the settings and the owner's rules say; the rest is allowed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from assistant.tools.call import SentenceMatch
-from assistant.tools.gates import entity_or_guess, gate, is_costly, is_harmless
+from assistant.tools.calls import (
+    closed_to_guests,
+    judge_built_in,
+    judge_unknown,
+    private_sentence,
+    without_target,
+)
+from assistant.tools.deciding import Case, asked, decide, decide_call, denied, told
+from assistant.tools.gates import is_harmless
 from assistant.tools.heard import place
-from assistant.tools.intents import INTENTS, LATER, Action, Intent, suffix
+from assistant.tools.intents import INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
-from assistant.tools.menu import MenuEntry, is_script
+from assistant.tools.menu import MenuEntry
+from assistant.tools.mixed import split
+from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import (
     UNTOLD,
-    WILDCARD,
     Miss,
     Reach,
-    consequences,
     domain_of,
     find_area,
-    find_areas,
-    find_floors,
     is_wildcard,
     listed,
     reach,
 )
-from assistant.tools.verdict import STRICT, Rulings, Verdict
+from assistant.tools.script_tools import named_in, script_behind
+from assistant.tools.verdict import STRICT, Rulings, Verdict, strictness
+from assistant.tools.weighing import Caller, Stake
 from integrations.home_assistant.house import Entity, House
+from integrations.mcp.servers import HOME_ASSISTANT
 
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
-SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "later"})
+_WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "switch"})
 
 
 def judge(
@@ -46,29 +55,31 @@ def judge(
     *,
     live: bool = True,
     rulings: Rulings = STRICT,
+    moment: Moment = PLAIN,
 ) -> Verdict:
     """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
 
     `live`: whether `house` is up to date; an old picture may lack a door that the call would open.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
+    caller = Caller(entry.names, entry.server, rulings, moment)
+    if moment.mode is Mode.GUEST and closed_to_guests(entry, arguments, house):
+        return denied(entry.tier, "guest", arguments, {})
     if entry.built_in is not None:
-        return Verdict(Decision.ALLOWED, entry.tier, "built-in", arguments)
+        return judge_built_in(entry.built_in, arguments, caller)
     if entry.reads_only:
-        return Verdict(Decision.ALLOWED, Tier.READ, "read", arguments)
+        return decide_call(caller, Stake(Tier.READ, "read"), arguments, entry.suffix)
     if entry.rated:
-        return Verdict(Decision.ALLOWED, Tier.COMFORT, "allow", arguments)
-    script = _script_behind(entry, house)
+        return decide_call(caller, Stake(Tier.COMFORT, "allow"), arguments, entry.suffix)
+    script = script_behind(entry, house)
     if script is not None:
-        return _judge_script(entry, script, arguments, house, live, rulings)
+        return _judge_script(entry, script, arguments, house, live, caller)
     intent = INTENTS.get(entry.suffix) if entry.of_home else None
     if intent is None:
-        # One of the home's may do anything: `call_action` of `/api/mcp` opens whatever there is.
-        tier = Tier.SECURE if entry.of_home else Tier.COSTLY
-        return _ruled(tier, "unknown_tool", arguments, {"names": entry.tool.name}, rulings)
+        return judge_unknown(entry, arguments, caller)
     if not intent.by_target:
-        return _without_target(intent, arguments, rulings)
-    case = _Case(intent, house, heard, area, live, rulings)
+        return without_target(intent, entry.suffix, arguments, caller)
+    case = Case(intent, house, heard, area, live, caller, entry.tool.input_schema)
     return _judge_targets(case, arguments)
 
 
@@ -80,6 +91,7 @@ def judge_sentence(
     *,
     live: bool = True,
     rulings: Rulings = STRICT,
+    moment: Moment = PLAIN,
 ) -> Verdict:
     """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
 
@@ -88,21 +100,24 @@ def judge_sentence(
     or all was said. What Home Assistant told of its targets is judged besides what we resolve.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
+    caller = Caller((match.intent,), HOME_ASSISTANT, rulings, moment)
     intent = INTENTS.get(match.intent)
+    if moment.mode is Mode.GUEST and private_sentence(match, house):
+        return denied(Tier.READ, "guest", slots, {})
     if match.source == "trigger" or intent is None:
-        return _ruled(Tier.COSTLY, "sentence", slots, {"names": match.text}, rulings)
+        return decide_call(caller, Stake(Tier.COSTLY, "sentence"), slots, match.text)
     if not intent.by_target:
-        return _without_target(intent, slots, rulings)
+        return without_target(intent, match.intent, slots, caller)
     seen = reach(intent, slots, house)
     own = find_area(house, area) if area else None
     near = reach(intent, slots, house, own.area_id) if own is not None else seen
     # The dry run tells all that is in the room, also where the intent is for players alone.
-    told = tuple(
+    engine = tuple(
         name
         for name in match.targets
         if intent.domains is None or domain_of(name) in intent.domains
     )
-    touched = told or seen.touched or near.touched
+    touched = engine or seen.touched or near.touched
     judged = tuple(dict.fromkeys((*touched, *seen.touched, *seen.candidates)))
     boundless = _is_boundless(slots) and intent.action is not Action.NOTE
     if boundless and (len(judged) > 1 or not live):
@@ -112,13 +127,12 @@ def judge_sentence(
         )
         said = place(house, heard if heard is not None else match.text, "")
         if said is None and not (here and live):
-            return _denied(Tier.COMFORT, "which_room", slots, {}, touched)
+            return denied(Tier.COMFORT, "which_room", slots, {}, touched)
     unseen = not judged or not (live or _is_named(slots))
     if unseen and _could_open(intent, slots):
-        return _denied(Tier.COMFORT, "unseen", slots, {"names": _told(slots)})
+        return denied(Tier.COMFORT, "unseen", slots, {"names": told(slots)})
     seen_by = house if live else _without_what_changes(house)
-    case = _Case(intent, seen_by, heard, area, live, rulings)
-    return _rate(case, slots, touched, judged)
+    return decide(Case(intent, seen_by, heard, area, live, caller, {}), slots, touched, judged)
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
@@ -129,70 +143,26 @@ def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     return _is_boundless(_choosing(intent, arguments))
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """All that a call is judged by, beside its arguments."""
-
-    intent: Intent
-    house: House
-    heard: str | None
-    area: str
-    live: bool
-    rulings: Rulings
-
-
-def _without_target(intent: Intent, arguments: Mapping[str, Any], rulings: Rulings) -> Verdict:
-    """A timer, a list, a question. A timer that ends in a sentence could say anything."""
-    if arguments.get(LATER):
-        return _ruled(Tier.SECURE, "later", arguments, {"names": str(arguments[LATER])}, rulings)
-    if intent.action is Action.READ:
-        return Verdict(Decision.ALLOWED, Tier.READ, "read", arguments)
-    return Verdict(Decision.ALLOWED, Tier.COMFORT, "note", arguments)
-
-
 def _judge_script(
     entry: MenuEntry,
     script: str,
     arguments: Mapping[str, Any],
     house: House,
     live: bool,
-    rulings: Rulings,
+    caller: Caller,
 ) -> Verdict:
     """A script is judged by what it touches, and by what its fields name, either way."""
     if not live or script not in house.entities:
         # What it touches may have changed since; an `intent_script` never tells.
-        names = {"names": entry.tool.title or entry.tool.name}
+        names = entry.tool.title or entry.tool.name
         touched = (script,) if script else ()
-        return _ruled(Tier.COSTLY, "script", arguments, names, rulings, touched)
-    case = _Case(INTENTS["HassToggle"], house, None, "", live, rulings)
-    return _rate(case, arguments, (script,), (script, *_named_in(arguments, house)))
+        stake = Stake(Tier.COSTLY, "script")
+        return decide_call(caller, stake, arguments, names, touched=touched)
+    case = Case(INTENTS["HassToggle"], house, None, "", live, caller, {})
+    return decide(case, arguments, (script,), (script, *named_in(arguments, house)))
 
 
-def _named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """The things that a script's fields name: by id, also several in one text, as Home Assistant
-    takes them (`config_validation.comp_entity_ids`), by device, area or floor, or "all" of them.
-    The script may act on them."""
-    found: list[str] = []
-    level = list(arguments.values())
-    while level:
-        value = level.pop()
-        if isinstance(value, Mapping):
-            level.extend(value.values())
-        elif isinstance(value, list | tuple):
-            level.extend(value)
-        elif isinstance(value, str):
-            texts = [part.strip().lower() for part in value.split(",")]
-            found += house.entities if WILDCARD in texts else ()
-            found += [part for part in texts if part in house.entities]
-            found += [name for name, one in house.entities.items() if one.device_id == value]
-            areas = {one.area_id for one in find_areas(house, value)}
-            floors = {one.floor_id for one in find_floors(house, value)}
-            areas |= {one.area_id for one in house.areas.values() if one.floor_id in floors}
-            found += [name for name, one in house.entities.items() if one.area_id in areas]
-    return list(dict.fromkeys(found))
-
-
-def _judge_targets(case: _Case, arguments: Mapping[str, Any]) -> Verdict:
+def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
     """A call that selects things of the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
@@ -203,33 +173,60 @@ def _judge_targets(case: _Case, arguments: Mapping[str, Any]) -> Verdict:
     selector = _choosing(intent, arguments)
     boundless = _is_boundless(selector) and intent.action is not Action.NOTE
     if boundless and intent.domains is None and not _has_kind(selector):
-        return _denied(Tier.COMFORT, "which_thing", arguments, {})
+        return denied(Tier.COMFORT, "which_thing", arguments, {})
     seen = reach(intent, arguments, house)
-    narrowed = False
+    narrowed = unheard = False
     if boundless and (len(seen.touched) + len(seen.candidates) > 1 or not live):
         where = place(house, case.heard, case.area)
-        if where is None:
-            rule = "which_room" if case.heard is not None else "not_heard"
-            return _denied(Tier.COMFORT, rule, arguments, {}, seen.touched)
+        unheard = where is None and case.heard is None
+        if where is None and not unheard:
+            return denied(Tier.COMFORT, "which_room", arguments, {}, seen.touched)
         if where:
             arguments = {**arguments, **where}
             seen = reach(intent, arguments, house)
             narrowed = True
             if not (seen.touched or seen.candidates) and live:
                 names = {"names": next(iter(where.values()))}
-                return _denied(Tier.COMFORT, "none_here", arguments, names)
+                return denied(Tier.COMFORT, "none_here", arguments, names)
     judged = (*seen.touched, *seen.candidates)
     unseen = not judged or not (live or _is_named(selector))
     if unseen and _could_open(intent, selector):
-        names = {"names": _told(selector)}
-        verdict = _denied(Tier.COMFORT, "unseen", arguments, names)
+        names = {"names": told(selector)}
+        verdict = denied(Tier.COMFORT, "unseen", arguments, names)
         return replace(verdict, options=mended.options, mended=mended.changes)
     if not live:
         case = replace(case, house=_without_what_changes(house))
-    verdict = _rate(case, arguments, seen.touched, judged)
-    if verdict.decision is Decision.ALLOWED and live and seen.reason is Miss.SEVERAL:
+    verdict = decide(case, arguments, seen.touched, judged)
+    if verdict.decision is not Decision.DENIED and live and seen.reason is Miss.SEVERAL:
         verdict = _which_one(verdict, intent, selector, seen, house)
+    elif verdict.decision is not Decision.ALLOWED and live and not _is_named(selector):
+        verdict, cut = _cut(case, verdict, judged)
+        narrowed = narrowed or cut
+    if unheard and verdict.decision is Decision.ALLOWED:
+        verdict = asked(verdict, "whole_house", _about_whole_house(verdict))
     return replace(verdict, narrowed=narrowed, mended=mended.changes)
+
+
+def _cut(case: Case, verdict: Verdict, judged: tuple[str, ...]) -> tuple[Verdict, bool]:
+    """The verdict on what was meant of a call by place that reaches a lamp and a lock."""
+    arguments = split(case, verdict.arguments, judged)
+    if arguments is None:
+        return verdict, False
+    seen = reach(case.intent, arguments, case.house)
+    left = (*seen.touched, *seen.candidates)
+    if not seen.touched or not set(left) <= set(judged):
+        return verdict, False
+    less = decide(case, arguments, seen.touched, left)
+    if strictness(less.ruling) > strictness(verdict.ruling):
+        return verdict, False
+    return less, True
+
+
+def _about_whole_house(verdict: Verdict) -> str:
+    """The question about one kind of thing, or about all kinds."""
+    domains = {domain_of(name) for name in verdict.entities}
+    kind = domains.pop() if len(domains) == 1 else ""
+    return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
 
 
 def _which_one(
@@ -243,9 +240,9 @@ def _which_one(
     ]
     clear = intent.places and len(set(places)) == len(seen.candidates)
     options = tuple(places) if clear else seen.candidates
-    values = {"names": _told(selector), "options": ", ".join(options)}
+    values = {"names": told(selector), "options": ", ".join(options)}
     rule = "which_one" if _is_named(selector) else "which_thing"
-    return replace(_denied(verdict.tier, rule, verdict.arguments, values), options=options)
+    return replace(denied(verdict.tier, rule, verdict.arguments, values), options=options)
 
 
 def _without_what_changes(house: House) -> House:
@@ -268,95 +265,6 @@ def _could_open(intent: Intent, selector: Mapping[str, Any]) -> bool:
     return not domains or not all(is_harmless(domain) for domain in domains)
 
 
-def _rate(
-    case: _Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
-) -> Verdict:
-    """The verdict by the most serious thing in `judged`; `touched` of it is told as such."""
-    house, action = case.house, case.intent.action
-    switched = consequences(judged, action, house)
-    gated: dict[str, list[str]] = {}
-    costly = False
-    for entity_id, way in switched:
-        entity = entity_or_guess(entity_id, house)
-        rule = gate(entity, way, arguments, house)
-        if rule is not None and entity_id not in gated.setdefault(rule, []):
-            gated[rule].append(entity_id)
-        costly = costly or is_costly(entity, way, arguments)
-    effects = [name for name, _ in consequences(touched, action, house) if name not in touched]
-    shown = (tuple(touched), tuple(dict.fromkeys(effects)))
-    if not gated:
-        tier, rule = (Tier.COSTLY, "runs-on") if costly else (Tier.COMFORT, "comfort")
-        return Verdict(Decision.ALLOWED, tier, rule, arguments, *shown)
-    rule = next((rule for rule in gated if rule in SECURE_RULES), next(iter(gated)))
-    refused = [name for name in gated if not case.rulings.allows(_tier(name))]
-    if not refused:
-        return Verdict(Decision.ALLOWED, _tier(rule), rule, arguments, *shown)
-    told = rule if rule in refused else refused[0]
-    count = len({name for name, _ in switched})
-    mixed = len(judged) > 1 and len({name for names in gated.values() for name in names}) < count
-    key = "policy.mixed" if mixed else f"policy.{told}"
-    names = {"names": ", ".join(entity_or_guess(name, house).name for name in gated[told])}
-    verdict = _denied(_tier(rule), told, arguments, names, *shown)
-    return replace(verdict, key=key)
-
-
-def _tier(rule: str) -> Tier:
-    return Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY
-
-
-def _ruled(
-    tier: Tier,
-    rule: str,
-    arguments: Mapping[str, Any],
-    values: Mapping[str, str],
-    rulings: Rulings,
-    touched: Iterable[str] = (),
-) -> Verdict:
-    """Of a gated tier: as the settings rule."""
-    if rulings.allows(tier):
-        return Verdict(Decision.ALLOWED, tier, rule, arguments, tuple(touched))
-    return _denied(tier, rule, arguments, values, touched)
-
-
-def _denied(
-    tier: Tier,
-    rule: str,
-    arguments: Mapping[str, Any],
-    values: Mapping[str, str],
-    touched: Iterable[str] = (),
-    effects: Iterable[str] = (),
-) -> Verdict:
-    return Verdict(
-        Decision.DENIED,
-        tier,
-        rule,
-        arguments,
-        tuple(touched),
-        tuple(effects),
-        key=f"policy.{rule}",
-        values=values,
-    )
-
-
-def is_script_tool(entry: MenuEntry, house: House) -> bool:
-    """Whether this tool is someone's script."""
-    return _script_behind(entry, house) is not None
-
-
-def _script_behind(entry: MenuEntry, house: House) -> str | None:
-    """Id of the script that this tool is; "" where it has none, None where it is no script.
-
-    Up to Home Assistant 2026.7 the tool bears the script's bare name.
-    """
-    if not entry.of_home:
-        return None  # another server's tool may bear any name
-    name = f"script.{entry.suffix}"
-    if entry.tool.name.startswith("intent_script__"):
-        return ""
-    bare = entry.suffix == entry.tool.name and name in house.entities
-    return name if is_script(entry.tool.name) or bare else None
-
-
 def _choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments that choose things; a room to be cleaned is the work, not the choice."""
     if intent.places:
@@ -376,10 +284,3 @@ def _is_named(arguments: Mapping[str, Any]) -> bool:
 
 def _has_kind(arguments: Mapping[str, Any]) -> bool:
     return any(arguments.get(key) for key in ("name", "domain", "device_class"))
-
-
-def _told(arguments: Mapping[str, Any]) -> str:
-    """What the call named, for a sentence."""
-    return str(
-        next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
-    )

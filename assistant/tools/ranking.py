@@ -11,6 +11,7 @@ MAX_TOKENS = 16_000
 turn with gemini-3.8-live (0.75 USD per million). A full house with all of its 50 tools takes 7,000,
 and the more tools there are, the more often a model takes the wrong one
 (google-gemini/gemini-live-api-examples #46)."""
+PORTION = 2_000  # tokens of one server that come before the next server's; some 15 tools
 _CHARACTERS_A_TOKEN = 4  # a usual estimate for English text and JSON
 
 _TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others come first"
@@ -23,6 +24,19 @@ def tokens(declaration: Declaration) -> int:
     """About how many tokens the model reads for a tool."""
     said = len(declaration.name) + len(declaration.description)
     return 1 + (said + len(as_json(declaration.parameters))) // _CHARACTERS_A_TOKEN
+
+
+def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:
+    """For each tool in how many-th portion of its server it is, from 0.
+
+    `servers`: whose each tool is, as they stand in `ranked`. So no server takes all the room.
+    """
+    so_far: dict[str, int] = {}
+    portions = []
+    for server, declaration in zip(servers, ranked, strict=True):
+        portions.append(so_far.get(server, 0) // PORTION)
+        so_far[server] = so_far.get(server, 0) + tokens(declaration)
+    return portions
 
 
 def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.verdict import Verdict
 from assistant.tools.verify import GLANCE_S, LivePicture, verify
+from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
@@ -48,7 +49,7 @@ class Saying:
             sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")
             return replace(outcome, status=status, sentence=sentence)
         except CommandRefused as error:
-            reason = _clean(str(error)).rstrip(".")
+            reason = one_line(str(error), MAX_SPEECH).rstrip(".")
             sentence = sentences.say("tools.failed", reason=reason)
             return replace(outcome, status=Status.FAILED, sentence=sentence)
         except IntegrationError as error:
@@ -59,7 +60,7 @@ class Saying:
                 data=str(error),
                 retryable=isinstance(error, Unavailable),
             )
-        speech = _clean(reply.speech)
+        speech = one_line(reply.speech, MAX_SPEECH)
         if reply.kind == "error":
             reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
             return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
@@ -92,8 +93,9 @@ class Saying:
             status = Status.FAILED
         elif finding.as_asked is False or (reached and not self._home.connected):
             status = Status.NOT_OBSERVED
-        speech = _clean(reply.speech)
-        answer = Answer(speech, succeeded=reply.succeeded, failed=tuple(map(_clean, reply.failed)))
+        speech = one_line(reply.speech, MAX_SPEECH)
+        failed = tuple(one_line(name, MAX_SPEECH) for name in reply.failed)
+        answer = Answer(speech, succeeded=reply.succeeded, failed=failed)
         return replace(
             outcome,
             status=status,
@@ -101,9 +103,3 @@ class Saying:
             sentence=sentences.after(status, answer, finding, self._home.house),
             data=speech,
         )
-
-
-def _clean(text: str) -> str:
-    """One line without control, direction and zero-width characters; it is data from outside."""
-    plain = "".join(char for char in text if char.isprintable() or char.isspace())
-    return " ".join(plain.split())[:MAX_SPEECH]

@@ -6,9 +6,11 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import Answer
 from assistant.tools.outcome import Observed, Status
 from assistant.tools.verify import Finding
+from integrations.cleaning import one_line
 from integrations.home_assistant.house import House
 
 MAX_NAMED = 4  # things told one by one
+MAX_VALUE = 2_000  # characters of what fills a sentence
 
 
 class Sentences:
@@ -19,8 +21,9 @@ class Sentences:
         self._language = language
 
     def say(self, key: str, **values: object) -> str:
-        """One sentence of the catalogue."""
-        return self._catalogue.say(key, self._language, **values)
+        """One sentence of the catalogue. Texts among the values are put on one line, cleaned."""
+        clean = {name: _clean(value) for name, value in values.items()}
+        return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
         """One sentence of the catalogue, and the names that are nearest to what was given."""
@@ -85,6 +88,10 @@ class Sentences:
         except KeyError:  # an entity's own word, such as a sensor's value
             word = word.replace("_", " ")
         return f"{word} {detail}".strip()
+
+
+def _clean(value: object) -> object:
+    return one_line(value, MAX_VALUE) if isinstance(value, str) else value
 
 
 def _names(observed: Sequence[Observed], house: House) -> str:

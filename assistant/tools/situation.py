@@ -7,7 +7,9 @@ from dataclasses import dataclass
 class Situation:
     """Circumstances of one turn that the guards look at."""
 
-    near_own_speech: bool = False  # the request began within 2 s after our own speech had ended
+    can_ask: bool = False  # whoever runs the call can ask the person, and settles what was asked
+    spoken: bool = False  # the request was heard, not typed
+    near_own_speech: bool = False  # it began while we spoke, or within 2 s after
     searched: bool = False  # the model's answer rests on a web search (search grounding)
 
 

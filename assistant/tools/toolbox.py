@@ -1,69 +1,35 @@
-"""The one way of every call: menu, arguments, policy, journal, execution, verification."""
+"""The one way of every call: menu, arguments, policy, confirmation, execution, verification."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from assistant.clock import Clock
-from assistant.journal.records import CallRecord, StoreError
+from assistant.confirm.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.asking import Asking
+from assistant.tools.books import Books, Journal
 from assistant.tools.builtin.date_and_time import date_and_time
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
+from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.execute import Executor
+from assistant.tools.governance import Governance
 from assistant.tools.hub import Hub
 from assistant.tools.intents import INTENTS, suffix
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
-from assistant.tools.ledger import Entry, Ledger, Mutation
+from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
+from assistant.tools.moment import Moment
 from assistant.tools.nearest import nearest, nearest_in_house
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.saying import NAME, Engine, Saying
+from assistant.tools.outcome import Decision, ToolOutcome
+from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
+from assistant.tools.saying import Engine, Saying
+from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
+from assistant.tools.situation import CALM, Situation
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.verify import WAIT_S, LivePicture
-from integrations.mcp.servers import HOME_ASSISTANT
-
-_log = logging.getLogger(__name__)
-
-
-class Journal(Protocol):
-    """Where calls are kept (`assistant.journal.store.Store`)."""
-
-    async def start_call(self, call: CallRecord) -> None:
-        """Before it is sent."""
-        ...
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """After it ended, or instead of running it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One call on its way."""
-
-    entry: Entry  # in the ledger
-    call: ToolCall
-    turn_id: str
-    heard: str | None
-    language: str
-    sentences: Sentences
-    began_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """Where one call goes: a tool of a server, one of Hearth's own, or the home's engine."""
-
-    server: str
-    name: str  # as the server names it
-    tier: Tier  # by itself, before anything is known of what it touches
-
-
-_SPOKEN = _Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
 
 
 class Toolbox:
@@ -85,28 +51,36 @@ class Toolbox:
         engine: Engine | None = None,
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,
+        moment: Callable[[], Moment] = Moment,
+        governance: Governance | None = None,
     ) -> None:
         """`wait_s`: how long a change is waited for; `engine`: what sentences are said to; the
         others as in `judging.Judge`."""
         self._hub = hub
         self._home = home
-        self._journal = journal
         self._catalogue = catalogue
         self._clock = clock
-        self._judge = Judge(home, area, rulings, ask_scripts)
+        self._judge = Judge(home, area, rulings, ask_scripts, moment)
         self._executor = Executor(hub, home, wait_s)
         self._saying = Saying(engine, home, wait_s) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._menus = MenuKeeper()
         self._ledger = Ledger()
-        # Told of each call that was sent, with the turn's language; it must not block.
-        self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
+        self._governance = governance or Governance()
+        self._books = Books(journal, self._governance, clock)
+        self._sender = Sender(self._ledger, self._books, self._governance)
+        self._asking = Asking(self._books, self._governance, clock)
 
     def offer(self, *built_in: BuiltIn) -> None:
         """Add tools of Hearth's own. Their names must be new."""
         self._built_in += built_in
         self._menu = None
+
+    def tell(self, on_outcome: Callable[[ToolOutcome, str], None]) -> None:
+        """From here on `on_outcome` is told of each call that was sent, with the turn's language;
+        it must not block."""
+        self._sender.on_outcome = on_outcome
 
     @property
     def current_menu(self) -> Menu:
@@ -143,28 +117,49 @@ class Toolbox:
         self._ledger.withdraw(turn_id)
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None = None,
+        language: str = "en",
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         """Run one call, or say why not. A repeated call of the same turn gets the first outcome.
 
         `heard`: the person's own words, for calls that name no place; `language`: of the sentence.
+        An outcome of NEEDS_CONFIRMATION may have a `question`, and is then to be settled.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:
             return await asyncio.shield(entry.answer)
         sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
-        request = _Request(entry, call, turn_id, heard, language, sentences, began_s)
+        request = Request(entry, call, turn_id, heard, language, sentences, began_s, situation)
         try:
             outcome = await self._run(request)
         except BaseException:
             # Most often cancelled: whoever repeats the id must not run it again.
-            outcome = entry.sent or self._unsent(request)
+            outcome = entry.sent or unsent(request, self._books.elapsed_ms(request))
             entry.answer.set_result(outcome)
             if entry.sent is None:
-                await asyncio.shield(self._write_down(request, outcome))
+                await asyncio.shield(self._books.end(request, outcome))
             raise
         entry.answer.set_result(outcome)
         return outcome
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What the person is to be asked for this call, whose outcome is NEEDS_CONFIRMATION.
+
+        None: it is asked for an equal call already. Whoever takes it must `settle` it.
+        """
+        return self._asking.question(turn_id, call_id)
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """The person has answered, or has not: the frozen call runs once, or never.
+
+        A `settlement` of None: nobody could be asked, and the call stays as it is. The outcome is
+        None then, and where this question was settled before, or too long ago.
+        """
+        return await self._asking.settle(question, settlement)
 
     async def explain(
         self, name: str, arguments: Mapping[str, Any], heard: str | None = None
@@ -180,8 +175,8 @@ class Toolbox:
         """Whether this sentence may be said to the home's engine; nothing is run."""
         return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
-    async def _run(self, request: _Request) -> ToolOutcome:
-        call, sentences = request.call, request.sentences
+    async def _run(self, request: Request) -> ToolOutcome:
+        call = request.call
         if call.sentence is not None:
             return await self._say(request, call.sentence)
         # Listed anew for a name that is not there: the house may have been away the last time.
@@ -191,15 +186,42 @@ class Toolbox:
         verdict = self._judge.call(entry, call.arguments, request.heard)
         if isinstance(verdict, Misfit):
             return await self._misfit(request, entry, verdict)
-        if verdict.decision is not Decision.ALLOWED:
+        if verdict.decision is Decision.DENIED:
             return await self._denied(request, entry, verdict)
 
-        def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
-            return self._executor.run(entry, verdict, outcome, sentences, _for_built_in(request))
+        def again() -> Verdict | None:
+            judged = self._judge.call(entry, call.arguments, request.heard)
+            return None if isinstance(judged, Misfit) else judged
 
-        return await self._execute(request, _way(entry), verdict, run)
+        async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+            def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+                return self._executor.run(
+                    entry, allowed, outcome, request.sentences, request.for_built_in
+                )
 
-    async def _unknown(self, request: _Request) -> ToolOutcome:
+            sent = await self._sender.send(request, way_of(entry), allowed, run, confirmed_by)
+            if self._governance.taints(entry):
+                self._asking.taint(request.turn_id)
+            return sent
+
+        return await self._decided(request, way_of(entry), verdict, again, execute)
+
+    async def _decided(
+        self,
+        request: Request,
+        way: Way,
+        verdict: Verdict,
+        again: Callable[[], Verdict | None],
+        execute: Callable[[Verdict, str], Awaitable[ToolOutcome]],
+    ) -> ToolOutcome:
+        """Run what is allowed; what is gated waits for the person, unless they said "always"."""
+        if verdict.decision is Decision.ALLOWED:
+            return await execute(verdict, "")
+        if await self._asking.consented(way, verdict):
+            return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
+        return await self._asking.ask(request, way, verdict, again, execute)
+
+    async def _unknown(self, request: Request) -> ToolOutcome:
         """A tool that there is not; or it is the home's, and the home is away."""
         call, sentences = request.call, request.sentences
         names = [offered.declaration.name for offered in self.current_menu.offered()]
@@ -210,26 +232,26 @@ class Toolbox:
             if away
             else sentences.with_options("tools.unknown", near, name=call.name)
         )
-        return await self._not_run(
+        return await self._books.refuse(
             request, None, dict(call.arguments), sentence, retryable=away, options=near
         )
 
-    async def _misfit(self, request: _Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
+    async def _misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
         """A correction for the model."""
         unsaid = [option for option in misfit.options if option not in misfit.problem]
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
         )
-        return await self._not_run(
+        return await self._books.refuse(
             request,
-            _way(entry),
+            way_of(entry),
             misfit.arguments,
             sentence,
             retryable=True,
             options=misfit.options,
         )
 
-    async def _denied(self, request: _Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
+    async def _denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
         """What the policy does not let through, and what may have been meant instead."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
@@ -238,139 +260,28 @@ class Toolbox:
         unsaid = [option for option in meant if option not in said]
         sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
         arguments = dict(verdict.arguments)
-        return await self._not_run(
-            request, _way(entry), arguments, sentence, verdict, options=meant
+        return await self._books.refuse(
+            request, way_of(entry), arguments, sentence, verdict, options=meant
         )
 
-    async def _say(self, request: _Request, match: SentenceMatch) -> ToolOutcome:
+    async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
         """A sentence for the home's own engine, judged by what it would touch."""
-        verdict = self._judge.sentence(match, request.heard)
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
-        verdict = replace(verdict, arguments=arguments)
-        if verdict.decision is not Decision.ALLOWED or saying is None:
+
+        def judged() -> Verdict:
+            return replace(self._judge.sentence(match, request.heard), arguments=arguments)
+
+        verdict = judged()
+        if verdict.decision is Decision.DENIED or saying is None:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)
-            return await self._not_run(request, _SPOKEN, arguments, sentence, verdict)
+            return await self._books.refuse(request, SPOKEN, arguments, sentence, verdict)
 
-        def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
-            return saying.run(match, verdict, outcome, request.sentences)
+        async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+            def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+                return saying.run(match, allowed, outcome, request.sentences)
 
-        return await self._execute(request, _SPOKEN, verdict, run)
+            return await self._sender.send(request, SPOKEN, allowed, run, confirmed_by)
 
-    async def _execute(
-        self,
-        request: _Request,
-        way: _Way,
-        verdict: Verdict,
-        run: Callable[[ToolOutcome], Awaitable[ToolOutcome]],
-    ) -> ToolOutcome:
-        """Send it once and look what happened; `run` fills in what is known before."""
-        if request.entry.withdrawn:
-            sentence = request.sentences.say("tools.withdrawn")
-            return await self._not_run(request, way, dict(verdict.arguments), sentence)
-        outcome = ToolOutcome(
-            id=request.call.id,
-            server=way.server,
-            name=way.name,
-            arguments=dict(verdict.arguments),
-            decision=verdict.decision,
-            tier=verdict.tier,
-            status=Status.UNKNOWN,
-            observed=(),
-            ms=0.0,
-            sentence=request.sentences.say("tools.lost"),
-        )
-        self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
-        try:
-            if verdict.tier is not Tier.READ:
-                record = _record(request, outcome, self._clock)
-                await self._keep(self._journal.start_call(record))
-            outcome = await run(outcome)
-        finally:
-            # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
-            outcome = replace(outcome, ms=self._elapsed_ms(request))
-            request.entry.sent = outcome
-            await asyncio.shield(self._write_down(request, outcome))
-        self.on_outcome(outcome, request.language)
-        return outcome
-
-    async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
-        """Write to the journal; a full disk is logged and leaves nobody in the dark."""
-        try:
-            await writing
-        except StoreError as error:
-            _log.error("%s", error)
-
-    async def _write_down(self, request: _Request, outcome: ToolOutcome) -> None:
-        """Keep the end of a call under the id that is unique in its turn."""
-        row = replace(outcome, id=request.entry.key)
-        await self._keep(self._journal.finish_call(request.turn_id, row))
-
-    async def _not_run(
-        self,
-        request: _Request,
-        way: _Way | None,
-        arguments: dict[str, Any],
-        sentence: str,
-        verdict: Verdict | None = None,
-        *,
-        retryable: bool = False,
-        options: tuple[str, ...] = (),
-    ) -> ToolOutcome:
-        """The outcome of a call that is refused, kept in the journal like any other."""
-        outcome = ToolOutcome(
-            id=request.call.id,
-            server=way.server if way else "",
-            name=way.name if way else request.call.name,
-            arguments=arguments,
-            decision=Decision.DENIED if verdict or way is None else Decision.ALLOWED,
-            tier=verdict.tier if verdict else way.tier if way else Tier.READ,
-            status=Status.NOT_RUN,
-            observed=(),
-            ms=self._elapsed_ms(request),
-            sentence=sentence,
-            retryable=retryable or bool(options),
-            valid_options=options,
-        )
-        await self._write_down(request, outcome)
-        return outcome
-
-    def _unsent(self, request: _Request) -> ToolOutcome:
-        """The outcome of a call that was cut off before it was sent."""
-        return ToolOutcome(
-            id=request.call.id,
-            server="",
-            name=request.call.name,
-            arguments=dict(request.call.arguments),
-            decision=Decision.ALLOWED,
-            tier=Tier.COMFORT,
-            status=Status.NOT_RUN,
-            observed=(),
-            ms=self._elapsed_ms(request),
-            sentence=request.sentences.say("tools.withdrawn"),
-        )
-
-    def _elapsed_ms(self, request: _Request) -> float:
-        return round((self._clock.monotonic() - request.began_s) * 1000, 1)
-
-
-def _way(entry: MenuEntry) -> _Way:
-    return _Way(entry.server, entry.tool.name, entry.tier)
-
-
-def _for_built_in(request: _Request) -> BuiltInRequest:
-    return BuiltInRequest(request.entry.work_id, request.turn_id, request.heard, request.language)
-
-
-def _record(request: _Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
-    return CallRecord(
-        turn_id=request.turn_id,
-        id=request.entry.key,
-        server=outcome.server,
-        name=outcome.name,
-        arguments=outcome.arguments,
-        decision=outcome.decision,
-        tier=outcome.tier,
-        started_at=clock.now(),
-    )
+        return await self._decided(request, SPOKEN, verdict, judged, execute)

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assistant.tools.mend import Change
+from assistant.tools.moment import Mode
 from assistant.tools.outcome import Decision, Tier
+
+if TYPE_CHECKING:
+    from assistant.tools.rules import OwnerRule
 
 
 class Ruling(StrEnum):
@@ -19,18 +23,40 @@ class Ruling(StrEnum):
     DENY = "deny"
 
 
+_STRICTNESS = (Ruling.ALLOW, Ruling.CONFIRM, Ruling.PHONE, Ruling.PIN, Ruling.DENY)
+
+
+def strictness(ruling: Ruling) -> int:
+    """0 lets everything through."""
+    return _STRICTNESS.index(ruling)
+
+
+def stricter(one: Ruling, other: Ruling) -> Ruling:
+    """The one that lets less through."""
+    return max(one, other, key=strictness)
+
+
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """What the settings say of a tier: "allow" lets it run, everything else does not."""
+    """What the settings say: of the gated tiers, and the owner's own rules."""
 
-    costly: str = "confirm"  # `policy.costly`
-    secure: str = "confirm"  # `policy.secure`
+    costly: str = "confirm"  # `policy.costly`, a Ruling
+    secure: str = "confirm"  # `policy.secure`, a Ruling
+    rules: "tuple[OwnerRule, ...]" = ()  # the first that matches wins
+    has_pin: bool = False
 
-    def allows(self, tier: Tier) -> bool:
-        """Whether a call of this tier may run where something in it is gated."""
-        if tier is Tier.SECURE:
-            return self.secure == "allow"
-        return tier is Tier.COSTLY and self.costly == "allow"
+    def of(self, tier: Tier, mode: Mode = Mode.NORMAL) -> Ruling:
+        """What is asked for before a call of this tier, where no rule of the owner's matches."""
+        if tier is Tier.READ:
+            return Ruling.ALLOW
+        if mode is Mode.GUEST:
+            return Ruling.ALLOW if tier is Tier.COMFORT else Ruling.DENY
+        by_settings = {
+            Tier.COMFORT: Ruling.ALLOW,
+            Tier.COSTLY: Ruling.ALLOW if mode is Mode.TRUSTING else Ruling(self.costly),
+            Tier.SECURE: Ruling(self.secure),
+        }[tier]
+        return stricter(by_settings, Ruling.CONFIRM) if mode is Mode.ASK else by_settings
 
 
 STRICT = Rulings()

@@ -133,6 +133,25 @@ class StopAsked:
     """Somebody wants silence: a stop word, a button, the API."""
 
 
+AnswersBy = Literal["ear", "keys", "phone"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationAsked:
+    """A call waits for the person's yes; the question is on its way to the mouth."""
+
+    turn: int
+    by: AnswersBy  # where the answer comes from
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationSettled:
+    """The question is answered, or will not be; what came of it is on its way to the mouth."""
+
+    turn: int
+    new_command: bool = False  # what was said instead is a turn of its own
+
+
 Event = (
     WakeHeard
     | WakeRising
@@ -151,6 +170,8 @@ Event = (
     | SpeechNotMeant
     | PlaybackEnded
     | StopAsked
+    | ConfirmationAsked
+    | ConfirmationSettled
 )
 
 
@@ -170,6 +191,8 @@ class OpenTurn:
     wake: WakeHeard | None = None
     text: str | None = None
     language: str | None = None  # of an announcement; else nobody knows yet
+    near_own_speech: bool = False  # it began while we spoke, or so soon after that it may be us
+    held: bool = False  # a brain is at it already: it was said in place of a yes or no
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +232,37 @@ class EndListening:
     turn: int
     speech_end_ms: float | None  # None: nobody spoke, or the file or the time ended it
     decided_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAnswer:
+    """Our question has been asked: the person is waited for."""
+
+    turn: int
+    by: AnswersBy
+
+
+@dataclass(frozen=True, slots=True)
+class HearAnswer:
+    """Somebody answers our question: what is said is kept from the mark on."""
+
+    turn: int
+    mark_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class EndAnswer:
+    """What was said to our question is complete."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Nobody has answered our question."""
+
+    turn: int
+    waited: bool  # as long as one waits; else there is nobody who could answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +323,10 @@ Effect = (
     | StopWatching
     | ForgetSound
     | EndListening
+    | AwaitAnswer
+    | HearAnswer
+    | EndAnswer
+    | NoAnswer
     | PlaySound
     | SayLine
     | SayText

@@ -60,6 +60,16 @@ class Hearing:
         audio.append(ring.since(mark))
         return audio
 
+    def answer(self, mark_ms: float) -> TurnAudio:
+        """The sound of an answer to a question of ours, from the mark on.
+
+        Raises RuntimeError where there is no ear.
+        """
+        ring = self._needed().ring
+        audio = TurnAudio()
+        audio.append(ring.since(max(round(mark_ms * SAMPLES_PER_MS), ring.start)))
+        return audio
+
     def close(self) -> None:
         """Give up the thread; the ear is the caller's."""
         self._worker.shutdown()

@@ -4,13 +4,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import (
-    Brain,
     BrainEvent,
     BrainFault,
     BrainTurn,
@@ -28,12 +26,15 @@ from assistant.brains.protocol import (
     TurnRequest,
     Usage,
 )
+from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter, asks
-from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.outcome import Decision, ToolOutcome
 from assistant.tools.policy import wants_words
+from assistant.tools.request import lost
+from assistant.tools.situation import Situation
+from assistant.turn.confirming import Confirming
 from assistant.turn.events import (
     BrainFailed,
     BrainFinished,
@@ -43,8 +44,10 @@ from assistant.turn.events import (
     PlaybackStarted,
     SpeechNotMeant,
 )
+from assistant.turn.exchange import Exchange
 from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
+from assistant.turn.performers import Performers
 from assistant.turn.reply import Reply
 from assistant.turn.timeline import Timeline
 from audio.errors import AudioError
@@ -58,32 +61,6 @@ WORDS_S = 0.5
 
 
 _ToolRun = Coroutine[Any, Any, bool]
-
-
-class ToolRunner(Protocol):
-    """The one path that every brain's every call takes."""
-
-    async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
-    ) -> ToolOutcome:
-        """Judge, run, verify and journal one call.
-
-        Never raises for what the call itself does; raises when it cannot be journalled.
-        """
-        ...
-
-    def leave(self, turn_id: str) -> None:
-        """The person cut this turn off: work that was begun only for its answer may end."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Performers:
-    """Who does the work of a turn."""
-
-    brain: Brain
-    tools: ToolRunner
-    mouth: Mouth
 
 
 class _CallBroke(Exception):
@@ -119,6 +96,7 @@ class LiveTurn:
         self.usage: Usage | None = None
         self.cost_usd = 0.0
         self.error: tuple[str, str] | None = None  # kind and sentence
+        self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._performers = performers
         self._dispatch = dispatch
         self._spawn = spawn
@@ -126,7 +104,12 @@ class LiveTurn:
         self._reply = Reply(self._language)
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
+        self._failed = False  # the person is being told that it went wrong
         self._has_heard = asyncio.Event()
+        self._group: asyncio.TaskGroup | None = None  # while the turn is under way
+        self._thinking: asyncio.Task[None] | None = None
+        self._said = Spoken((), 0.0)  # before the present stretch of speech
+        self._told = ""
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
@@ -140,21 +123,29 @@ class LiveTurn:
     @property
     def answer(self) -> str:
         """What the brain answered so far, and what we added."""
-        return self._reply.text
+        return f"{self._told} {self._reply.text}".strip()
 
     @property
     def spoken(self) -> Spoken:
         """What was said of it, once the turn is over."""
-        return self._reply.spoken
+        return self._said + self._reply.spoken
+
+    @property
+    def confirmation(self) -> ConfirmationRecord | None:
+        """What was asked before a call, and what came back."""
+        return None if self.confirming is None else self.confirming.exchange.record()
 
     async def run(self) -> None:
         """The whole turn, until the last sample was played. Cancel it to interrupt it."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._speak())
-            if self.opening.source == "announcement":
-                self._announce()
-            else:
-                group.create_task(self._think())
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                self._group.create_task(self._speak())
+                if self.opening.source == "announcement":
+                    self._announce()
+                else:
+                    self._thinking = self._group.create_task(self._think())
+        finally:
+            self._group = None
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
         """The sentence is over; both moments are on the conversation's clock."""
@@ -172,6 +163,52 @@ class LiveTurn:
     def finish_speech(self) -> None:
         """Nothing more will be said."""
         self._reply.finish()
+
+    # --- a confirmation
+
+    def speak_for_itself(self, sentence: str) -> None:
+        """From here on nothing of the brain's is said; this is."""
+        self._reply.withdraw()
+        self._reply.say(sentence, self.language)
+
+    def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
+        """A further stretch of speech; what is returned says it, to its end."""
+        self._said, self._told = self.spoken, self.answer
+        self._reply = Reply(self._language)
+        if sentence:
+            self._reply.say(sentence, self.language)
+        return self._speak()
+
+    def leave_brain(self) -> None:
+        """What the brain still does for the request is not waited for."""
+        if self._thinking is not None:
+            self._thinking.cancel()
+
+    def pay(self, spent: Spent) -> None:
+        """The turn has cost something more."""
+        self.usage = spent.usage if self.usage is None else self.usage + spent.usage
+        self.cost_usd += spent.cost_usd
+
+    async def _ask(self, call: ToolCall) -> None:
+        """Ask the person about a call that waits for their yes."""
+        tools, asking = self._performers.tools, self._performers.asking
+        question = tools.question(self.turn_id, call.id)
+        if question is None:
+            return  # it is asked already, for an equal call
+        if self._group is None or asking is None or self._failed:
+            await tools.settle(question, None)  # there is no voice left to ask with
+            return
+        typed = self.opening.source == "text"
+        self.confirming = Confirming(
+            Exchange(question, call, asking, typed=typed),
+            self,
+            self._performers,
+            asking,
+            self._dispatch,
+            self._group,
+            self._spawn,
+        )
+        self.confirming.begin()
 
     def _announce(self) -> None:
         cutter = ClauseCutter()
@@ -203,10 +240,15 @@ class LiveTurn:
             self._end(ending)
 
     def _fail(self, fault: BrainFault) -> None:
+        if self.confirming is not None:
+            return  # the voice is ours: the turn ends with the question
+        self._failed = True
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def _end(self, ending: BrainFault | NotMeant | None) -> None:
         """Tell how the brain's part ended, unless it was told at once."""
+        if self.confirming is not None:
+            return
         match ending:
             case NotMeant():
                 self._reply.withdraw()
@@ -261,6 +303,10 @@ class LiveTurn:
             case Heard(text, language):
                 self._hear(text, language)
                 self.timeline.mark("heard")
+            case ReplyText() | ReplyAudio() | Interrupted() | ReplySettled() | Restarted() if (
+                self.confirming is not None
+            ):
+                pass  # whatever it says or claims, the voice is ours
             case ReplyText(delta, voiced):
                 self.timeline.mark("first_reply_text")
                 await self._reply.add(delta, voiced)
@@ -280,9 +326,8 @@ class LiveTurn:
                 self.brain = brain
             case Reached(moment):
                 self.timeline.mark(moment)
-            case Spent(usage, cost_usd):
-                self.usage = usage if self.usage is None else self.usage + usage
-                self.cost_usd += cost_usd
+            case Spent():
+                self.pay(event)
 
     def _hear(self, text: str, language: str | None) -> None:
         self.heard = text
@@ -310,14 +355,23 @@ class LiveTurn:
         if wants_words(call.name, call.arguments):
             await self._hears()
         try:
-            outcome = await run(call, self.turn_id, self.heard, self.language)
+            outcome = await run(call, self.turn_id, self.heard, self.language, self._situation())
         except Exception:
             self._broken = True
-            await brain_turn.answer(_lost(call))
+            await brain_turn.answer(lost(call))
             raise
         self.outcomes.append(outcome)
         self.timeline.mark("last_tool_result")
+        if outcome.decision is Decision.NEEDS_CONFIRMATION:
+            await self._ask(call)
         return outcome
+
+    def _situation(self) -> Situation:
+        return Situation(
+            can_ask=True,
+            spoken=self.opening.source != "text",
+            near_own_speech=self.opening.near_own_speech,
+        )
 
     async def _hears(self) -> None:
         """Return when something was heard, or too late to wait for it."""
@@ -345,19 +399,3 @@ class LiveTurn:
 
 def _call_of(call_id: str) -> str:
     return f"the call {call_id}"
-
-
-def _lost(call: ToolCall) -> ToolOutcome:
-    """What a brain is told of a call that broke inside: nobody saw its end."""
-    return ToolOutcome(
-        id=call.id,
-        server="",
-        name=call.name,
-        arguments=dict(call.arguments),
-        decision=Decision.ALLOWED,
-        tier=Tier.COMFORT,
-        status=Status.UNKNOWN,
-        observed=(),
-        ms=0.0,
-        sentence="It is not known whether this happened.",
-    )

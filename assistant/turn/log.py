@@ -10,7 +10,7 @@ from assistant.journal.store import Store
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.events import CloseTurn
 from assistant.turn.live import LiveTurn
-from assistant.turn.record import record_of
+from assistant.turn.record import record_of, wordless
 
 _log = logging.getLogger(__name__)
 _KEPT = 20
@@ -31,6 +31,7 @@ class TurnLog:
         self._store = store
         self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last; no announcements
         self.count = 0  # of all of them so far
+        self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
         self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
 
     async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
@@ -44,8 +45,12 @@ class TurnLog:
             self.on_turn(finished)
 
     async def keep(self, record: TurnRecord) -> None:
-        """Write one record down. A store that fails is logged: the person has had their answer."""
+        """Write one record down, without what was said where no words are kept.
+
+        A store that fails is logged: the person has had their answer.
+        """
+        kept = record if self.keep_words() else wordless(record)
         try:
-            await self._store.record_turn(record)
+            await self._store.record_turn(kept)
         except StoreError as error:
             _log.error("the turn could not be written down: %s", error)

@@ -16,11 +16,14 @@ from assistant.turn.events import (
     CancelReason,
     CancelTurn,
     CloseTurn,
+    ConfirmationAsked,
+    ConfirmationSettled,
     Effect,
     EndListening,
     Event,
     FinishSpeech,
     ForgetSound,
+    HearAnswer,
     Muted,
     OpenTurn,
     PlaybackEnded,
@@ -43,14 +46,17 @@ from assistant.turn.events import (
     WakeRising,
     WatchSpeech,
 )
+from assistant.turn.questions import answered, await_answer, near_own_speech, unanswered
 from assistant.turn.state import ANNOUNCEMENTS_WAITING, Machine, Microphone, Rules, State
 
 __all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
 
 _BUSY = frozenset({State.THINKING, State.SPEAKING})
-_IN_TURN = _BUSY | {State.WAKING, State.LISTENING}
+_IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
 # Where a wake word that is coming up opens a turn, and the brain is not at work already.
 _BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
+# An answer to a question of ours may begin with the wake word: it is part of the answer.
+_DEAF_TO_WAKE = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FAULT})
 _FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded)
 
 Step = tuple[Machine, list[Effect]]
@@ -71,8 +77,9 @@ def _wake_rising(machine: Machine, event: WakeRising) -> Step:
 
 
 def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
-    if machine.state in (State.WAKING, State.LISTENING, State.FAULT):
+    if machine.state in _DEAF_TO_WAKE:
         return machine, []
+    near = machine.state is State.SPEAKING or near_own_speech(machine, event.mark_ms)
     before: list[Effect] = []
     if machine.state in _BUSY:
         before = _cancel(machine, "barge_in")
@@ -83,7 +90,7 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     )
     return opened, [
         *before,
-        OpenTurn(turn, "voice", mark_ms=event.mark_ms, wake=event),
+        OpenTurn(turn, "voice", mark_ms=event.mark_ms, wake=event, near_own_speech=near),
         WatchSpeech(from_ms=event.mark_ms, after_ms=after),
     ]
 
@@ -103,12 +110,21 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
             )
             # Nothing from before the microphone was opened: that was not said to us.
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
-            return opened, [OpenTurn(turn, "follow_up", mark_ms=mark)]
+            # The answer to a question of ours is no request out of nowhere.
+            near = not machine.asks and near_own_speech(machine, event.at_ms)
+            opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
+            return opened, [opening]
+        case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
+            mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
+            heard = replace(machine, answering=True, since_ms=event.at_ms)
+            return heard, [HearAnswer(machine.turn, mark)]
         case _:
             return machine, []
 
 
 def _speech_ended(machine: Machine, event: SpeechEnded) -> Step:
+    if machine.state is State.CONFIRMING and machine.answering:
+        return answered(machine)
     if machine.state is not State.LISTENING:
         return machine, []
     return _think(machine, event.at_ms, event.decided_ms)
@@ -126,6 +142,10 @@ def _tick(machine: Machine, event: Tick) -> Step:
             return _think(machine, None, event.at_ms)
         case State.FOLLOW_UP if waited >= machine.rules.follow_up_ms:
             return replace(machine, state=State.IDLE), [StopWatching()]
+        case State.CONFIRMING if machine.answering and waited >= machine.rules.longest_ms:
+            return answered(machine)
+        case State.CONFIRMING if not machine.answering and waited >= machine.rules.confirm_ms:
+            return unanswered(machine, waited=True)
         case _:
             return machine, []
 
@@ -139,6 +159,8 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
             return _think(machine, None, event.at_ms)
         case State.FOLLOW_UP:
             return replace(machine, state=State.IDLE), [StopWatching()]
+        case State.CONFIRMING:
+            return answered(machine) if machine.answering else unanswered(machine, waited=False)
         case _:
             return machine, []
 
@@ -151,12 +173,16 @@ def _source_lost(machine: Machine, event: SourceLost) -> Step:
             return replace(machine, state=State.FAULT), effects
         case State.IDLE | State.FOLLOW_UP:
             return replace(machine, state=State.FAULT), [StopWatching()]
+        case State.CONFIRMING:
+            return unanswered(machine, waited=True)
         case _:
             return machine, []  # the answer under way is still given
 
 
 def _source_back(machine: Machine, event: SourceBack) -> Step:
-    machine = replace(machine, microphone=Microphone.OPEN, now_ms=0.0, since_ms=0.0)
+    machine = replace(
+        machine, microphone=Microphone.OPEN, now_ms=0.0, since_ms=0.0, silent_since_ms=None
+    )
     if machine.state is State.FAULT:
         return replace(machine, state=State.IDLE), []
     return machine, []
@@ -208,6 +234,9 @@ def _muted(machine: Machine, event: Muted) -> Step:
             return rest, [ForgetSound(), StopWatching(), *_cancel(machine, "muted")]
         case State.FOLLOW_UP:
             return rest, [ForgetSound(), StopWatching()]
+        case State.CONFIRMING:
+            silent, effects = unanswered(machine, waited=True)
+            return silent, [ForgetSound(), *effects]
         case _:
             return machine, [ForgetSound()]  # the answer under way is still given
 
@@ -264,6 +293,9 @@ def _stop_listening(machine: Machine) -> list[Effect]:
 def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
     if machine.state not in _BUSY:
         return machine, []
+    machine = replace(machine, silent_since_ms=machine.now_ms)
+    if machine.confirming is not None:
+        return await_answer(machine, machine.confirming)
     kind, message = machine.error or (None, None)
     close = CloseTurn(machine.turn, kind, message)
     if not _follows_up(machine):
@@ -271,6 +303,20 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
     after = machine.now_ms + machine.rules.echo_tail_ms
     opened = replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms)
     return opened, [close, WatchSpeech(from_ms=machine.now_ms, after_ms=after)]
+
+
+def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
+    asked = replace(machine, state=_at_least_thinking(machine), confirming=event.by, error=None)
+    return asked, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+
+
+def _confirmation_settled(machine: Machine, event: ConfirmationSettled) -> Step:
+    settled = replace(machine, state=State.THINKING, confirming=None, answering=False)
+    if not event.new_command:
+        return settled, [FinishSpeech(machine.turn)]
+    turn = machine.turn + 1
+    opened = replace(_fresh(settled), turn=turn, source="follow_up")
+    return opened, [CloseTurn(machine.turn), OpenTurn(turn, "follow_up", held=True)]
 
 
 def _follows_up(machine: Machine) -> bool:
@@ -323,7 +369,14 @@ def _fresh(machine: Machine) -> Machine:
     if machine.state is State.THINKING and machine.announcing is not None:
         waiting = (machine.announcing, *waiting)
     return replace(
-        machine, sounded=False, asks=False, error=None, announcing=None, announcements=waiting
+        machine,
+        sounded=False,
+        asks=False,
+        confirming=None,
+        answering=False,
+        error=None,
+        announcing=None,
+        announcements=waiting,
     )
 
 
@@ -354,4 +407,6 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     SpeechNotMeant: _speech_not_meant,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
+    ConfirmationAsked: _confirmation_asked,
+    ConfirmationSettled: _confirmation_settled,
 }

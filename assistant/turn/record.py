@@ -1,10 +1,10 @@
 """A finished turn as a record for the store, and a record as the object that `--json` prints."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from assistant.journal.records import ErrorRecord, TurnRecord, WakeRecord
+from assistant.journal.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.events import CloseTurn
 from assistant.turn.live import LiveTurn
@@ -32,6 +32,20 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         usage=turn.usage,
         cost_usd=turn.cost_usd,
         error=ErrorRecord(*error) if error else None,
+        confirmation=turn.confirmation,
+    )
+
+
+def wordless(record: TurnRecord) -> TurnRecord:
+    """The same turn without what was said in it, as it is kept of guests."""
+    error, asked = record.error, record.confirmation
+    return replace(
+        record,
+        heard=None,
+        answer=None,
+        clauses=(),
+        error=ErrorRecord(error.kind, None) if error else None,
+        confirmation=ConfirmationRecord(None, None, asked.verdict) if asked else None,
     )
 
 
@@ -92,4 +106,7 @@ def _call(outcome: ToolOutcome) -> dict[str, Any]:
         "status": outcome.status,
         "observed": [asdict(seen) for seen in outcome.observed],
         "ms": round(outcome.ms, 1),
+        "rule": outcome.rule,
+        "entities": list(outcome.entities),
+        "confirmed_by": outcome.confirmed_by,
     }

@@ -15,14 +15,18 @@ from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.events import (
     Announced,
     Anticipate,
+    AwaitAnswer,
     CancelTurn,
     CloseTurn,
     Effect,
+    EndAnswer,
     EndListening,
     Event,
     FinishSpeech,
     ForgetSound,
+    HearAnswer,
     Muted,
+    NoAnswer,
     OpenTurn,
     PlaySound,
     ReleaseSound,
@@ -40,9 +44,11 @@ from assistant.turn.events import (
     WatchSpeech,
 )
 from assistant.turn.hearing import Hearing
+from assistant.turn.held import HeldBrain
 from assistant.turn.language import Languages
-from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.live import LiveTurn
 from assistant.turn.machine import reduce
+from assistant.turn.performers import Performers
 from assistant.turn.state import (
     ANNOUNCEMENTS_WAITING,
     Machine,
@@ -256,6 +262,11 @@ class Runner:
                 self._hearing.unwatch()
             case ForgetSound():
                 self._hearing.forget()
+            case AwaitAnswer() | HearAnswer() | EndAnswer() | NoAnswer():
+                if self._turn is not None and self._turn.confirming is not None:
+                    self._turn.confirming.take(effect, self._hearing, self._new_turn_id)
+                if isinstance(effect, EndAnswer | NoAnswer):
+                    self._conversation.stand()
             case PlaySound(name):
                 self._group.create_task(self._play(name))
             case EndListening():
@@ -273,28 +284,35 @@ class Runner:
                 self._close(effect)
 
     def _open(self, opening: OpenTurn) -> None:
+        asked = self._turn.confirming if opening.held and self._turn is not None else None
+        held = asked.promoted if asked is not None else None
         self._conversation.listen()
         timeline = Timeline(self._conversation)
-        audio = self._hearing.sound_for(opening)
+        audio = held.audio if held is not None else self._hearing.sound_for(opening)
+        performers = self._performers
+        if held is not None:
+            performers = replace(performers, brain=HeldBrain(held.turn, performers.brain.name))
         if opening.wake is not None:
             timeline.mark("wake", self._conversation.at(opening.wake.at_ms))
-        if opening.source in ("text", "announcement"):
+        if opening.source in ("text", "announcement") or held is not None:
             self._conversation.stand()
         if opening.source == "text":
             timeline.mark("end_of_turn")
         turn = LiveTurn(
             opening,
-            self._new_turn_id(),
+            held.turn_id if held is not None else self._new_turn_id(),
             self._clock.now(),
             self._languages,
             timeline,
-            self._performers,
+            performers,
             audio,
             self.dispatch,
             self._group.create_task,
             self._profile_of(opening),
         )
         self._turn = turn
+        if held is not None:
+            turn.end_listening(None, self._conversation.now_ms)
         self._opened += _is_asked_for(turn)
         self._unfinished += 1
         self._task = self._group.create_task(self._run(turn))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Literal
 
-from assistant.turn.events import Announced, Source
+from assistant.turn.events import Announced, AnswersBy, Source
 
 ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true
 
@@ -17,6 +17,7 @@ class State(Enum):
     LISTENING = auto()  # the person is speaking to us
     THINKING = auto()  # the sentence is over, nothing of the answer is to be heard yet
     SPEAKING = auto()  # the answer is being played
+    CONFIRMING = auto()  # we asked whether a call may run; the answer is waited for, or heard
     FOLLOW_UP = auto()  # we asked; the microphone is open without wake word
     FAULT = auto()  # there is no microphone; typed turns still work
 
@@ -42,6 +43,8 @@ class Rules:
     follow_up_ms: float = 8_000  # the microphone stays open this long after a question
     pre_roll_ms: float = 300  # kept from before the speech that answers a question
     echo_tail_ms: float = 200  # speech this soon after our own voice is its echo
+    confirm_ms: float = 20_000  # a yes or no is waited for this long
+    own_speech_ms: float = 2_000  # a request this soon after our own voice opens nothing
     follow_up: Literal["question", "always", "never"] = "question"
 
 
@@ -57,6 +60,9 @@ class Machine:
     now_ms: float = 0.0  # the latest Tick
     sounded: bool = False  # the wake sound of this turn was played
     asks: bool = False  # the answer ends in a question
+    confirming: AnswersBy | None = None  # a yes is needed, and comes from there
+    answering: bool = False  # in CONFIRMING: the person speaks
+    silent_since_ms: float | None = None  # when our own voice last ended, in this source's time
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
     microphone: Microphone = Microphone.OPEN
     muted: bool = False  # nothing is listened to; what is under way is still answered
@@ -74,5 +80,7 @@ class Machine:
         return self.state in _RESTING
 
 
-_OPEN_EARS = frozenset({State.IDLE, State.WAKING, State.LISTENING, State.FOLLOW_UP})
+_OPEN_EARS = frozenset(
+    {State.IDLE, State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP}
+)
 _RESTING = frozenset({State.IDLE, State.FAULT})

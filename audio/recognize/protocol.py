@@ -73,3 +73,19 @@ class GrammarRecognizer(Recognizer, Protocol):
     def phones(self, word: str) -> tuple[str, ...]:
         """The word's first pronunciation, () where it has none."""
         ...
+
+
+@runtime_checkable
+class DigitRecognizer(Recognizer, Protocol):
+    """A recogniser that can listen for digits alone. Not thread-safe: one worker thread.
+
+    A search of ten words hears digits in much that is none: it is for a secret that is then
+    compared, never for words that mean something by themselves.
+    """
+
+    def spell(self, pcm: bytes) -> str:
+        """Number words of 16 kHz mono int16, such as "one two three four"; "" for nothing.
+
+        Nothing of the sound or the words is kept when it returns.
+        """
+        ...

@@ -21,6 +21,16 @@ _GRAMMAR = "grammar"
 _FREE = "free"
 _PHONES = "phones"
 _LEVEL = "level"  # decodes next to nothing: only measures the sound
+_DIGITS = "digits"
+
+_DIGITS_JSGF = """#JSGF V1.0; grammar digits;
+public <digits> = (zero | oh | one | two | three | four | five | six | seven | eight | nine)+;"""
+# People pause between digits. With pocketsphinx's own values (0.005, 0.65) a pause became one of
+# the short words: of 80 such PINs by four flite voices 9 were heard, with these 73.
+_DIGITS_WEIGHTS = {"silprob": 0.5, "wip": 1e-3}
+# On average over the words. Other speech fits worse: of 180 sentences 139 gave four digits or more,
+# and none at this fit, which all those PINs had.
+_DIGITS_FIT = -5.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,7 @@ class SphinxRecognizer:
         self._measured: tuple[bytes, str] = (b"", self._level)
         self._grammar_ready = False
         self._free_ready = False
+        self._digits_ready = False
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -98,6 +109,27 @@ class SphinxRecognizer:
             self._free_ready = True
         words = [part for part in self._run(_FREE, pcm) if not part.word.startswith(_FILLERS)]
         return Decoding(tuple(_judged(part, ()) for part in words))
+
+    def spell(self, pcm: bytes) -> str:
+        """Digits alone, "one two three four"; "" where the sound fits no digits."""
+        config = self._decoder.config
+        usual = {name: config[name] for name in _DIGITS_WEIGHTS}
+        try:
+            for name, weight in _DIGITS_WEIGHTS.items():  # read when a search begins
+                config[name] = weight
+            if not self._digits_ready:
+                self._decoder.add_jsgf_string(_DIGITS, _DIGITS_JSGF)
+                self._digits_ready = True
+            words = [part for part in self._run(_DIGITS, pcm) if not part.word.startswith(_FILLERS)]
+        finally:
+            for name, weight in usual.items():
+                config[name] = weight
+        loop = self._phone_loop(pcm) if words else []
+        self._measured = (b"", self._level)  # a secret is not kept
+        judged = [_judged(part, loop) for part in words]
+        if not judged or sum(word.fit for word in judged) / len(judged) < _DIGITS_FIT:
+            return ""
+        return Decoding(tuple(judged)).text
 
     def _phone_loop(self, pcm: bytes) -> list[float]:
         """Score of each frame in the best sequence of any phones."""

@@ -7,14 +7,14 @@ from pathlib import Path
 from audio.errors import InputUnusable
 from audio.tts.espeak import EspeakVoice
 from audio.tts.piper import PiperVoice
-from audio.tts.protocol import Voice
+from audio.tts.protocol import Speed, Voice
 
-__all__ = ["EspeakVoice", "PiperVoice", "Voice", "make_voice"]
+__all__ = ["EspeakVoice", "PiperVoice", "Speed", "Voice", "make_voice"]
 
 logger = logging.getLogger(__name__)
 
 
-def make_voice(engine: str, language: str, model_path: Path | None, speed: float = 1.0) -> Voice:
+def make_voice(engine: str, language: str, model_path: Path | None, speed: Speed = 1.0) -> Voice:
     """The voice for a language. Blocking: a Piper model loads here.
 
     `engine`: "piper" or "espeak". Piper without a usable model gives espeak-ng and a warning,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from audio.errors import InputUnusable
+from audio.tts.protocol import Speed, speed_now
 from audio.tts.text import plain
 
 logger = logging.getLogger(__name__)
@@ -50,9 +51,9 @@ class EspeakVoice:
     `speed`: 1.0 is normal, 2.0 twice as fast. Raises InputUnusable from `speak`.
     """
 
-    def __init__(self, language: str, speed: float = 1.0, program: str = "espeak-ng") -> None:
+    def __init__(self, language: str, speed: Speed = 1.0, program: str = "espeak-ng") -> None:
         self._voice = espeak_name(language)
-        self._words_a_minute = min(450, max(80, round(WORDS_A_MINUTE * speed)))
+        self._speed = speed
         self._program = program
 
     @property
@@ -93,7 +94,8 @@ class EspeakVoice:
         # The text goes in through stdin: on the command line it could be taken for an option,
         # and every user of the machine could read it.
         command = [self._program, "--stdin", "--stdout", "-b", "1"]
-        command += ["-v", self._voice, "-s", str(self._words_a_minute)]
+        words_a_minute = min(450, max(80, round(WORDS_A_MINUTE * speed_now(self._speed))))
+        command += ["-v", self._voice, "-s", str(words_a_minute)]
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)

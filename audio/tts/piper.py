@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audio.errors import InputUnusable
+from audio.tts.protocol import Speed, speed_now
 from audio.tts.text import plain
 
 THREADS = 2  # more make the wake word stutter on a four-core Pi
@@ -22,10 +23,10 @@ class PiperVoice:
     Raises InputUnusable: no Piper, no such file, or not a voice.
     """
 
-    def __init__(self, model_path: Path, speed: float = 1.0) -> None:
+    def __init__(self, model_path: Path, speed: Speed = 1.0) -> None:
         self._path = model_path
         self._voice = _load(model_path)
-        self._length_scale = float(self._voice.config.length_scale) / speed
+        self._speed = speed
 
     @property
     def name(self) -> str:
@@ -41,7 +42,8 @@ class PiperVoice:
             return
         from piper import SynthesisConfig
 
-        settings = SynthesisConfig(length_scale=self._length_scale)
+        length_scale = float(self._voice.config.length_scale) / speed_now(self._speed)
+        settings = SynthesisConfig(length_scale=length_scale)
         try:
             for chunk in self._voice.synthesize(line, settings):
                 yield bytes(chunk.audio_int16_bytes)

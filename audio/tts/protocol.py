@@ -1,7 +1,10 @@
 """What every voice does."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
+
+# 1.0 is the voice's own pace, 2.0 twice as fast. A function is asked before each clause.
+Speed = float | Callable[[], float]
 
 
 class Voice(Protocol):
@@ -23,3 +26,8 @@ class Voice(Protocol):
         Raises AudioError when the voice fails. Closing the iterator stops the work.
         """
         ...
+
+
+def speed_now(speed: Speed) -> float:
+    """The speed of the clause that is about to be spoken."""
+    return speed() if callable(speed) else speed

@@ -1,5 +1,6 @@
 """Runs actions as REST and websocket ask for them: on targets, with checked data."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,9 +9,15 @@ from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.offered import TARGETS, Offer, offer
 from integrations.demo_home.phones import NotConnectedError
 from integrations.demo_home.scripts import run_script
-from integrations.demo_home.services import DataError, ServiceError, UnknownServiceError
+from integrations.demo_home.services import (
+    DataError,
+    ServiceError,
+    UnfitError,
+    UnknownServiceError,
+)
 
 Data = Mapping[str, Any]
+_ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 def offered(house: DemoHouse, domain: str, service: str) -> Offer:
@@ -53,19 +60,54 @@ def _without_target(house: DemoHouse, domain: str, service: str, data: Data) -> 
     if domain == "script":
         return run_script(house, f"script.{service}", data, services.call) or {}
     if domain == "scene":
-        scenes.create(house, data["scene_id"], _listed(data.get("snapshot_entities")))
+        _create_scene(house, data)
         return {}
     phone = next(phone for phone in house.phones.all() if service == f"mobile_app_{phone.slug}")
+    if not isinstance(data.get("data", {}), dict):
+        raise DataError("expected dict for dictionary value @ data['data']")
     try:
         house.phones.push(phone, data)
     except NotConnectedError as error:
-        raise ServiceError(str(error)) from error
+        # Not the sentence of the notify entity (`mobile_app/notify.py`).
+        raise ServiceError("Device not connected to local push notifications") from error
     return {}
+
+
+def _create_scene(house: DemoHouse, data: Data) -> None:
+    """Keep states as a scene. Raises DataError."""
+    if "entities" not in data and "snapshot_entities" not in data:
+        raise DataError("at least one of ['entities', 'snapshot_entities'] is required")
+    given, kept = data.get("entities", {}), _listed(data.get("snapshot_entities"))
+    if set(given) & set(kept):
+        raise DataError("entities and snapshot_entities must not overlap")
+    scene_id = str(data["scene_id"])
+    if not scenes.SLUG.fullmatch(scene_id):
+        raise DataError(f"invalid slug {scene_id} at 'scene_id'")
+    for entity_id, wanted in given.items():
+        if not isinstance(wanted.get("state") if isinstance(wanted, Mapping) else wanted, str):
+            raise DataError(f"State for {entity_id} should be a string at 'entities'")
+    for entity_id in (*given, *kept):
+        if not _ENTITY_ID.fullmatch(entity_id):
+            raise DataError(f"Entity ID {entity_id} is an invalid entity ID")
+    scenes.create(house, scene_id, kept, given)
+
+
+def _delete_scene(house: DemoHouse, entity_id: str) -> None:
+    """Forget a scene that was made by `scene.create`. Raises UnfitError for anything else."""
+    if entity_id not in house.things or not entity_id.startswith("scene."):
+        raise UnfitError(f"{entity_id} is not a valid entity ID of a scene")
+    if entity_id not in house.scenes:
+        raise UnfitError(f"The scene {entity_id} is not created with action `scene.create`")
+    scenes.delete(house, entity_id)
 
 
 def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: Data) -> Data:
     """The answers of all targets, by entity id; a script's answer as it is."""
     answers: dict[str, Any] = {}
+    if (domain, service) == ("scene", "delete"):
+        for entity_id in _listed(where.get("entity_id")):
+            _delete_scene(house, entity_id)
+        return answers
     reached = 0
     for entity_id in _targets(house, domain, where):
         reached += 1

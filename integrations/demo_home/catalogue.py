@@ -11,7 +11,8 @@ COVER_BASIC = 1 | 2 | 8  # open, close, stop
 COVER_FULL = COVER_BASIC | 4  # set position
 CLIMATE = 1 | 128 | 256  # target temperature, turn off, turn on
 FAN = 1 | 16 | 32  # set speed, turn off, turn on
-PLAYER = 1 | 4 | 8 | 16 | 32 | 128 | 256 | 1024 | 16384
+PAUSE, PLAY = 1, 16384
+PLAYER = PAUSE | 4 | 8 | 16 | 32 | 128 | 256 | 1024 | PLAY
 TODO = 1 | 2 | 4  # create, delete, update
 VACUUM = 4 | 8 | 16 | 4096 | 8192  # pause, stop, return home, state, start
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from integrations.demo_home import actions, offered, services, shapes
 from integrations.demo_home.house import DemoHouse
@@ -39,7 +39,7 @@ class Commands:
             "config/entity_registry/get_entries": self._entries,
             "config/entity_registry/list": lambda message: shapes.entities(house, since),
             "config/floor_registry/list": lambda message: shapes.floors(house, since),
-            "config/label_registry/list": lambda message: [],
+            "config/label_registry/list": lambda message: shapes.labels(house, since),
             "get_config": lambda message: shapes.config(house),
             "get_services": lambda message: offered.services(house),
             "get_states": lambda message: [shapes.state(snapshot) for snapshot in house.all()],
@@ -50,6 +50,7 @@ class Commands:
             "config/device_registry/update": self._update_device,
             "config/entity_registry/update": self._update_entity,
             "config/floor_registry/update": self._update_floor,
+            "config/label_registry/create": self._create_label,
             "homeassistant/expose_entity": self._expose,
             "homeassistant/expose_entity/list": lambda message: shapes.exposure(house),
         }
@@ -67,9 +68,13 @@ class Commands:
 
     def _entry(self, message: Json) -> Json:
         entity_id = message.get("entity_id")
-        if entity_id not in self._house.things:
+        if not self._is_registered(entity_id):
             raise CommandError("not_found", "Entity not found")
         return shapes.extended_entity(self._house.things[entity_id], self._since)
+
+    def _is_registered(self, entity_id: Any) -> TypeGuard[str]:
+        thing = self._house.things.get(entity_id)
+        return thing is not None and thing.registered
 
     def _entries(self, message: Json) -> dict[str, Json | None]:
         """Each asked entity; null for one that does not exist."""
@@ -82,7 +87,7 @@ class Commands:
         things = self._house.things
         return {
             entity_id: shapes.extended_entity(things[entity_id], self._since)
-            if entity_id in things
+            if self._is_registered(entity_id)
             else None
             for entity_id in entity_ids
         }
@@ -134,7 +139,7 @@ class Commands:
 
     def _update_entity(self, message: Json) -> Json:
         entity_id = message.get("entity_id")
-        if entity_id not in self._house.things:
+        if not self._is_registered(entity_id):
             raise CommandError("not_found", "Entity not found")
         changes: Json = {}
         if "aliases" in message:
@@ -146,6 +151,8 @@ class Commands:
             changes |= {"area_id": self._area(message["area_id"]), "area_on_device": False}
         if message.get("name") is not None:
             changes["name"] = str(message["name"])
+        if "labels" in message:
+            changes["labels"] = tuple(message["labels"])
         self._house.alter(entity_id, **changes)
         return {"entity_entry": self._entry(message)}
 
@@ -162,6 +169,8 @@ class Commands:
             for thing in own:
                 if phone is None:
                     house.alter(thing.entity_id, area_id=area_id, area_on_device=True)
+        if "labels" in message:
+            house.labels.put(str(device_id), message["labels"])
         house.fire("device_registry_updated", action="update", device_id=device_id)
         return next(row for row in shapes.devices(house, self._since) if row["id"] == device_id)
 
@@ -170,9 +179,20 @@ class Commands:
         if area is None:
             raise CommandError("invalid_info", "Area ID doesn't exist")
         self._house.areas[area.area_id] = replace(area, **_named(message))
+        if "labels" in message:
+            self._house.labels.put(area.area_id, message["labels"])
         self._house.fire("area_registry_updated", action="update", area_id=area.area_id)
         rows = shapes.areas(self._house, self._since)
         return next(row for row in rows if row["area_id"] == area.area_id)
+
+    def _create_label(self, message: Json) -> Json:
+        try:
+            label_id = self._house.labels.create(str(needed(message, "name")))
+        except ValueError as error:
+            raise CommandError("invalid_info", str(error)) from error
+        self._house.fire("label_registry_updated", action="create", label_id=label_id)
+        rows = shapes.labels(self._house, self._since)
+        return next(row for row in rows if row["label_id"] == label_id)
 
     def _update_floor(self, message: Json) -> Json:
         floor = self._house.floors.get(message.get("floor_id", ""))

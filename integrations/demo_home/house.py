@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from integrations.demo_home.clock import Clock, Spawn
+from integrations.demo_home.labels import Labels
 from integrations.demo_home.phones import Phones
 from integrations.demo_home.timers import Timers
 from integrations.home_assistant.house import Area, Floor
@@ -30,6 +31,8 @@ class Thing:
     area_on_device: bool = False  # the device carries the area, the entity has none of its own
     own_name: bool = True  # its name counts beside the aliases; people can take that away
     device: str | None = None  # id of the device it belongs to, if that is not its own
+    labels: tuple[str, ...] = ()  # ids of its own labels
+    registered: bool = True  # what has no unique id of its own has no entry in the registry
 
     @property
     def domain(self) -> str:
@@ -130,6 +133,7 @@ class DemoHouse:
         }
         self.remembered: dict[str, dict[str, Any]] = {}  # what a light returns to
         self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
+        self.labels = Labels()
         self.phones = Phones(clock, spawn)
         self.timers = Timers(clock, spawn, self.phones.tell)
         self.failing: set[str] = set()  # entities whose next action fails
@@ -188,13 +192,15 @@ class DemoHouse:
         self.things[thing.entity_id] = thing
         self._states[thing.entity_id] = self._first(thing)
         self._tell(Change(old, self._states[thing.entity_id]))
-        self.changed_entry(thing.entity_id, "update" if old else "create")
+        if thing.registered:
+            self.changed_entry(thing.entity_id, "update" if old else "create")
 
     def remove(self, entity_id: str) -> None:
         """Take an entity away. An unknown id is a KeyError."""
-        del self.things[entity_id]
+        thing = self.things.pop(entity_id)
         self._tell(Change(self._states.pop(entity_id), None))
-        self.changed_entry(entity_id, "remove")
+        if thing.registered:
+            self.changed_entry(entity_id, "remove")
 
     def alter(self, entity_id: str, **changes: Any) -> None:
         """Change what the registries say of an entity: fields of `Thing`."""

@@ -35,6 +35,7 @@ def _on(domain: str, *services: str, **fields: Json) -> dict[tuple[str, str], Of
     return {(domain, service): Offer(fields, on=domain) for service in services}
 
 
+_OBJECT: Json = {"selector": {"object": {}}}
 _ITEM = {"item": _text(required=True)}
 _KIND = {"select": {"options": ["daily", "hourly", "twice_daily"]}}
 
@@ -93,7 +94,8 @@ def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
     if domain == "script" and (script := SCRIPTS.get(f"script.{service}")):
         return Offer(_script_fields(script), response="optional", free=True)
     if domain == "notify" and service in _phones(house):
-        return Offer({"message": _text(required=True)}, free=True)
+        fields = {"message": _text(required=True), "title": _text(), "data": _OBJECT}
+        return Offer({**fields, "target": _OBJECT})
     return _OFFERS.get((domain, service))
 
 
@@ -143,4 +145,4 @@ def _script_fields(script: Script) -> dict[str, Json]:
 
 
 def _phones(house: DemoHouse) -> Iterable[str]:
-    return [f"mobile_app_{phone.slug}" for phone in house.phones.all()]
+    return [f"mobile_app_{phone.slug}" for phone in house.phones.all() if phone.takes_pushes]

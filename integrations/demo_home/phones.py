@@ -6,6 +6,7 @@ Shapes and times of Home Assistant 2026.11 (`components/mobile_app`).
 import asyncio
 import re
 import secrets
+import unicodedata
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -56,6 +57,23 @@ class Phone:
     webhook_id: str = field(repr=False, default_factory=lambda: secrets.token_hex(32))
     area_id: str | None = None
     channel: Channel | None = None
+    sent: list[dict[str, Any]] = field(default_factory=list)  # by the maker's push service
+
+    @property
+    def takes_pushes(self) -> bool:
+        """It told a way to push to it: the websocket's channel, or its maker's service."""
+        told = self._app_data
+        return "push_websocket_channel" in told or {"push_token", "push_url"} <= told.keys()
+
+    @property
+    def has_service(self) -> bool:
+        """It is reached without a channel, through its maker's service."""
+        return "push_url" in self._app_data
+
+    @property
+    def _app_data(self) -> Mapping[str, Any]:
+        told = self.data.get("app_data")
+        return told if isinstance(told, dict) else {}
 
     @property
     def entry_id(self) -> str:
@@ -79,8 +97,12 @@ class Phone:
 
     @property
     def slug(self) -> str:
-        """Its name as a part of an id."""
-        return re.sub(r"[^a-z0-9]+", "_", self.name.casefold()).strip("_") or "device"
+        """Its name as a part of an id: without accents, and curly quotes leave nothing."""
+        signs = unicodedata.normalize(
+            "NFKD", self.name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
+        )
+        plain = signs.encode("ascii", "ignore").decode().casefold()
+        return re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "unknown"
 
 
 class Phones:
@@ -141,8 +163,14 @@ class Phones:
         phone.channel = None
 
     def push(self, phone: Phone, message: Mapping[str, Any]) -> None:
-        """Send a message. Raises NotConnectedError."""
+        """Send a message. Raises NotConnectedError.
+
+        What the maker's service would be sent is kept in `sent`.
+        """
         channel = phone.channel
+        if channel is None and phone.has_service:
+            phone.sent.append(dict(message))
+            return
         if channel is None:
             raise NotConnectedError(
                 f"Device {phone.name} is not connected for local push notifications"
@@ -151,7 +179,7 @@ class Phones:
             channel.send(dict(message))
             return
         confirm_id = uuid.uuid4().hex
-        channel.waiting[confirm_id] = self._spawn(self._expect(phone, channel, confirm_id))
+        channel.waiting[confirm_id] = self._spawn(self._expect(phone, channel, confirm_id, message))
         channel.send({**message, "hass_confirm_id": confirm_id})
 
     def confirm(self, phone: Phone, confirm_id: object) -> bool:
@@ -173,7 +201,11 @@ class Phones:
         for phone in self._phones.values():
             self.close(phone)
 
-    async def _expect(self, phone: Phone, channel: Channel, confirm_id: str) -> None:
+    async def _expect(
+        self, phone: Phone, channel: Channel, confirm_id: str, message: Mapping[str, Any]
+    ) -> None:
         await self._clock.sleep(CONFIRM_WITHIN_S)
         del channel.waiting[confirm_id]
         self.close(phone, channel)
+        if phone.has_service:
+            phone.sent.append(dict(message))

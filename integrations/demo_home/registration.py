@@ -9,6 +9,17 @@ from integrations.demo_home.phones import REQUIRED, Phone
 
 _CHANGEABLE = ("app_data", "app_version", "device_name", "manufacturer", "model", "os_version")
 
+_PHONE: Mapping[str, Any] = {
+    "app_id": "io.homeassistant.companion.android",
+    "app_name": "Home Assistant",
+    "app_version": "2026.11.1",
+    "manufacturer": "Example",
+    "model": "Phone",
+    "os_name": "Android",
+    "os_version": "36",
+    "app_data": {"push_token": "token", "push_url": "https://push.example.invalid/send"},
+}
+
 _TOLD = (*_CHANGEABLE, "app_id", "app_name", "supports_encryption")
 
 
@@ -28,12 +39,32 @@ def register(house: DemoHouse, given: Any, user_id: str) -> Phone:
     for thing in tuple(house.things.values()):
         if thing.device is not None and thing.device not in here:
             house.remove(thing.entity_id)
-    for domain, state in (("notify", "unknown"), ("device_tracker", "unknown")):
+    for domain in ("notify", "device_tracker") if phone.takes_pushes else ("device_tracker",):
         house.add(
-            Thing(f"{domain}.{phone.slug}", phone.name, state, exposed=False, device=phone.id)
+            Thing(f"{domain}.{phone.slug}", phone.name, "unknown", exposed=False, device=phone.id)
         )
     house.fire("device_registry_updated", action="create", device_id=phone.id)
     return phone
+
+
+def add_phone(house: DemoHouse, name: str, person: str, user_id: str) -> Phone:
+    """A phone with the companion app. `person`: who carries it, "" for nobody that is known."""
+    phone = register(house, {**_PHONE, "device_name": name}, user_id)
+    if person:
+        trackers = {"device_trackers": [f"device_tracker.{phone.slug}"], "user_id": user_id}
+        known = person.casefold().replace(" ", "_")
+        house.add(Thing(f"person.{known}", person, "home", trackers, exposed=False))
+    return phone
+
+
+def press(house: DemoHouse, phone: Phone, title: str) -> None:
+    """Press a button of the newest notification that has some, as the companion app tells it."""
+    shown = next(one for one in reversed(phone.sent) if "actions" in one.get("data", {}))
+    data = shown["data"]
+    action = next(one["action"] for one in data["actions"] if one["title"] == title)
+    event = {"action": action, "tag": data.get("tag"), "device_id": phone.own_id}
+    told = {"event_type": "mobile_app_notification_action", "event_data": event}
+    webhook(house, phone, {"type": "fire_event", "data": told})
 
 
 def forget(house: DemoHouse, entry_id: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from integrations.demo_home import scenes
-from integrations.demo_home.catalogue import COVER_FULL
+from integrations.demo_home.catalogue import COVER_FULL, PAUSE, PLAY
 from integrations.demo_home.colors import color_rgb
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
 from integrations.demo_home.phones import NotConnectedError
@@ -197,11 +197,19 @@ def _heat(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _play(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _needs(house, entity_id, PLAY, "media_player.media_play")
     house.write(entity_id, "playing")
 
 
 def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
+    _needs(house, entity_id, PAUSE, "media_player.media_pause")
     house.write(entity_id, "paused")
+
+
+def _needs(house: DemoHouse, entity_id: str, feature: int, action: str) -> None:
+    """Raises UnfitError where the entity lacks a feature bit."""
+    if not house.get(entity_id).attributes.get("supported_features", 0) & feature:
+        raise UnfitError(f"Entity {entity_id} does not support action {action}")
 
 
 def _player_on(house: DemoHouse, entity_id: str, data: Data) -> None:
@@ -266,12 +274,6 @@ def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:
     house.write(entity_id, house.clock.now().isoformat())
     for domain, service, member in SCENES[entity_id]:
         call(house, domain, service, member, {})
-
-
-def _delete_scene(house: DemoHouse, entity_id: str, data: Data) -> None:
-    if entity_id not in house.scenes:
-        raise UnfitError(f"{entity_id} was not made by scene.create")
-    scenes.delete(house, entity_id)
 
 
 def _add_item(house: DemoHouse, entity_id: str, data: Data) -> None:
@@ -341,7 +343,6 @@ SERVICES: dict[tuple[str, str], Handler] = {
     ("script", "turn_on"): _script,
     ("script", "turn_off"): _script_off,
     ("scene", "turn_on"): _scene,
-    ("scene", "delete"): _delete_scene,
     ("todo", "add_item"): _add_item,
     ("todo", "get_items"): _get_items,
     ("weather", "get_forecasts"): _get_forecasts,

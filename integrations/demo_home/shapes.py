@@ -145,13 +145,28 @@ def areas(house: DemoHouse, since: datetime) -> list[Json]:
             "floor_id": area.floor_id,
             "humidity_entity_id": None,
             "icon": None,
-            "labels": [],
+            "labels": house.labels.of(area.area_id),
             "name": area.name,
             "picture": None,
             "temperature_entity_id": None,
             **_times(since),
         }
         for area in house.areas.values()
+    ]
+
+
+def labels(house: DemoHouse, since: datetime) -> list[Json]:
+    """`config/label_registry/list`."""
+    return [
+        {
+            "color": None,
+            "description": None,
+            "icon": None,
+            "label_id": label_id,
+            "name": name,
+            **_times(since),
+        }
+        for label_id, name in house.labels.names.items()
     ]
 
 
@@ -168,7 +183,7 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
             "hw_version": None,
             "id": thing.device_id,
             "identifiers": [["demo", thing.entity_id]],
-            "labels": [],
+            "labels": house.labels.of(thing.device_id),
             "manufacturer": "Demo",
             "model": None,
             "model_id": None,
@@ -182,10 +197,10 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
         }
         for thing in house.things.values()
         if thing.device_id is not None and thing.device is None
-    ] + [_phone(phone, since) for phone in house.phones.all()]
+    ] + [_phone(phone, house, since) for phone in house.phones.all()]
 
 
-def _phone(phone: Phone, since: datetime) -> Json:
+def _phone(phone: Phone, house: DemoHouse, since: datetime) -> Json:
     """A device that registered itself."""
     return {
         "area_id": phone.area_id,
@@ -197,7 +212,7 @@ def _phone(phone: Phone, since: datetime) -> Json:
         "hw_version": None,
         "id": phone.id,
         "identifiers": [["mobile_app", phone.own_id]],
-        "labels": [],
+        "labels": house.labels.of(phone.id),
         "manufacturer": phone.data["manufacturer"],
         "model": phone.data["model"],
         "model_id": None,
@@ -213,7 +228,7 @@ def _phone(phone: Phone, since: datetime) -> Json:
 
 def entities(house: DemoHouse, since: datetime) -> list[Json]:
     """`config/entity_registry/list`."""
-    return [entity(thing, since) for thing in house.things.values()]
+    return [entity(thing, since) for thing in house.things.values() if thing.registered]
 
 
 def entity(thing: Thing, since: datetime) -> Json:
@@ -231,7 +246,7 @@ def entity(thing: Thing, since: datetime) -> Json:
         "hidden_by": None,
         "icon": None,
         "id": thing.entity_id.replace(".", "_"),
-        "labels": [],
+        "labels": list(thing.labels),
         "name": None,
         "options": {"conversation": {"should_expose": thing.exposed}},
         "original_name": thing.name,

@@ -10,6 +10,7 @@ import re
 import ssl
 from dataclasses import dataclass
 
+from integrations.cleaning import one_line
 from integrations.errors import (
     Blocked,
     Exhausted,
@@ -24,7 +25,8 @@ from integrations.errors import (
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.models import MODELS
 
-_QUOTED = 160  # characters of a reason that are shown
+_READ = 4_000  # characters of a reason that are looked at
+_QUOTED = 160  # of them that are shown
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
 _SIGN_IN = f"Gemini does not accept gemini.api_key: make a new key at {KEY_PAGE} and set it."
@@ -197,8 +199,7 @@ def _quoted(text: str, secret: str) -> str:
     """The service's words for a sentence of ours; words long enough to be a key are left out."""
     if secret:
         text = text.replace(secret, "…")
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    short = re.sub(r"\S{24,}", "…", " ".join(printable.split()))[:_QUOTED].rstrip(" .")
+    short = re.sub(r"\S{24,}", "…", one_line(text, _READ))[:_QUOTED].rstrip(" .")
     return f', "{short}"' if short else ""
 
 

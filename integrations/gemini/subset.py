@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from integrations.cleaning import one_line
+
 MAX_DESCRIPTION = 1_500  # characters of a tool's or argument's description
 _LEGAL_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ANYWHERE = frozenset(("type", "description", "nullable"))
@@ -47,9 +49,7 @@ def nullable(schema: Schema) -> Schema:
 
 def clean(text: str) -> str:
     """One line without control characters, capped."""
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(text.split())[:MAX_DESCRIPTION]
+    return one_line(text, MAX_DESCRIPTION)
 
 
 def is_number(value: Any) -> TypeGuard[float]:

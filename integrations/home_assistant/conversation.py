@@ -108,6 +108,10 @@ class Conversation:
         self._last_s = self._monotonic()
         return _reply(reply.get("response"))
 
+    def forget(self) -> None:
+        """What is said next begins a new conversation."""
+        self._id = None
+
     async def _device(self) -> dict[str, str]:
         """This box as a field of a command; nothing where the release refuses sentences with one.
 

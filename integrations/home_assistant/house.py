@@ -39,6 +39,7 @@ class Entity:
     device_id: str | None = None
     features: int = 0  # `supported_features`, a bit field of its domain
     precision: int | None = None  # decimals in which a sensor is shown; None: as they come
+    labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
 
     @property
     def domain(self) -> str:

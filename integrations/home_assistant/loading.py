@@ -14,6 +14,7 @@ from integrations.home_assistant.registry import (
     read_devices,
     read_entries,
     read_floors,
+    read_label_names,
     read_listed,
 )
 from integrations.home_assistant.shapes import mapping
@@ -27,6 +28,7 @@ REGISTRY_EVENTS = (
     "device_registry_updated",
     "entity_registry_updated",
     "floor_registry_updated",
+    "label_registry_updated",
 )
 MAX_NAMED = 500  # entities asked for by name; beyond, all are read anew
 
@@ -36,7 +38,7 @@ class Stale:
     """What is known to have changed in the registries since they were read."""
 
     entity_ids: set[str] = field(default_factory=set)
-    places: bool = False  # areas, floors or devices
+    places: bool = False  # areas, floors, devices or labels
     everything: bool = False
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -98,7 +100,7 @@ async def refreshed(connection: Connection, known: Registries, stale: Stale) -> 
 
 
 async def _places(connection: Connection, known: Registries) -> Registries:
-    """`known` with floors, areas and devices as they are now."""
+    """`known` with floors, areas, devices and labels as they are now."""
     floors = await connection.command("config/floor_registry/list")
     areas = await connection.command("config/area_registry/list")
     devices = await connection.command("config/device_registry/list")
@@ -108,7 +110,17 @@ async def _places(connection: Connection, known: Registries) -> Registries:
         areas=read_areas(areas),
         area_labels=read_area_labels(areas),
         devices=read_devices(devices),
+        labels=await _label_names(connection),
     )
+
+
+async def _label_names(connection: Connection) -> dict[str, str]:
+    """What labels are called; an older Home Assistant has none."""
+    try:
+        return read_label_names(await connection.command("config/label_registry/list"))
+    except (Refused, TypeError) as error:
+        log.info("The names of labels are not known: %s", error)
+        return {}
 
 
 async def _extended(

@@ -31,6 +31,7 @@ from integrations.home_assistant.websocket import UNKNOWN_FORM
 
 DOMAIN = "mobile_app"
 APP_ID = "hearth"
+MANUFACTURER = "Hearth"  # of every box of ours
 NOT_OFFERED = (
     "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
@@ -57,7 +58,7 @@ class Appearance:
     name: str
     version: str  # of Hearth
     model: str = "Hearth"
-    manufacturer: str = "Hearth"
+    manufacturer: str = MANUFACTURER
     os_name: str = "Linux"
     os_version: str = ""
 

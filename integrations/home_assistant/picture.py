@@ -16,6 +16,7 @@ from integrations.home_assistant.registry import (
 from integrations.home_assistant.related import SEARCHED
 from integrations.home_assistant.runs import Runs
 from integrations.home_assistant.shapes import keyed, mapping, text
+from integrations.home_assistant.snapshots import is_snapshot
 
 _GONE = ("unavailable", None)
 
@@ -61,6 +62,7 @@ class Picture:
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
         """Replace everything by what was read. Raises TypeError where `states` are none."""
         found = keyed(states, "entity_id")
+        found = {name: state for name, state in found.items() if not is_snapshot(name)}
         # The reader may have delivered events between the answer and this line: the newer wins.
         for entity_id, state in (self._overtaking or {}).items():
             known = found.get(entity_id)
@@ -89,11 +91,11 @@ class Picture:
         self._house = None
 
     def change(self, event: Mapping[str, Any]) -> str:
-        """Take a `state_changed` event; returns whose state it is, "" for an odd one."""
+        """Take a `state_changed` event; returns whose state it is, "" for one that is no matter."""
         data = mapping(event.get("data"))
         entity_id, state = text(data.get("entity_id")), data.get("new_state")
         odd = state is not None and mapping(state).get("entity_id") != entity_id
-        if not entity_id or odd:
+        if not entity_id or odd or is_snapshot(entity_id):
             return ""
         known = self._entities.get(entity_id)
         if known is None or state is None:

@@ -27,6 +27,7 @@ class Registries:
     area_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by area id
     devices: Mapping[str, Device] = field(default_factory=dict)
     entities: Mapping[str, Json] = field(default_factory=dict)  # entity id -> registry entry
+    labels: Mapping[str, str] = field(default_factory=dict)  # names by label id
     listed: Mapping[str, bool] = field(default_factory=dict)  # exposure by id, told to admins
     learned: Mapping[str, bool] = field(default_factory=dict)  # the same from the server's prompt
 
@@ -86,6 +87,14 @@ def read_listed(answer: Json) -> dict[str, bool]:
     }
 
 
+def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
+    """From `config/label_registry/list`: the names by label id."""
+    return {
+        label_id: text(row.get("name")) or label_id
+        for label_id, row in keyed(rows, "label_id").items()
+    }
+
+
 def read_labels(row: Json) -> frozenset[str]:
     """The ids of an entry's labels."""
     return frozenset(texts(row.get("labels")))
@@ -99,18 +108,20 @@ def read_entity(state: Json, registries: Registries) -> Entity:
     name = attributes.get("friendly_name") or entry.get("name") or entry.get("original_name")
     device_id = text(entry.get("device_id"))
     device = registries.devices.get(device_id)
+    area_id = text(entry.get("area_id")) or (device.area_id if device else None)
     return Entity(
         entity_id=entity_id,
         name=str(name or entity_id.partition(".")[2].replace("_", " ")),
         state=str(state.get("state", "unknown")),
         aliases=texts(entry.get("aliases")),
-        area_id=text(entry.get("area_id")) or (device.area_id if device else None),
+        area_id=area_id,
         device_class=text(attributes.get("device_class")) or None,
         attributes=attributes,
         exposed=_exposed(entity_id, entry, registries),
         device_id=device_id or None,
         features=_features(attributes),
         precision=_precision(entry),
+        labels=_labels(entry, device, area_id, registries),
     )
 
 
@@ -160,6 +171,17 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
         if entity_id in told:
             return told[entity_id]
     return not (entry.get("hidden_by") or entry.get("disabled_by") or entry.get("entity_category"))
+
+
+def _labels(
+    entry: Json, device: Device | None, area_id: str | None, registries: Registries
+) -> tuple[str, ...]:
+    """Ids and names of all labels that count for an entity."""
+    ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())
+    if device is not None:
+        ids |= device.labels
+    names = {registries.labels[one] for one in ids if one in registries.labels}
+    return tuple(sorted(ids | names))
 
 
 def _features(attributes: Json) -> int:

@@ -1,14 +1,22 @@
 """All MCP servers behind one door; one that fails never hurts the others."""
 
 import asyncio
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from integrations.errors import IntegrationError, Misconfigured
+from integrations.home_assistant.snapshots import without_snapshots
+from integrations.mcp.hidden import Hidden
 from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
 from integrations.mcp.session import Session
 from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+
+LISTING_S = 1.0  # that the others may take; the home's own server is waited for
 
 
 class McpHub:
@@ -24,7 +32,10 @@ class McpHub:
         self._sessions = {
             spec.name: Session(spec, home if spec.home_assistant else None) for spec in servers
         }
+        self._hidden = {spec.name: Hidden(spec) for spec in servers}
         self._owners = OwnedTasks()
+        self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
+        self._tools: dict[str, list[McpTool]] = {}  # as last listed
 
     async def __aenter__(self) -> Self:
         await self._owners.__aenter__()
@@ -49,10 +60,41 @@ class McpHub:
         """Each server's state, in the order of the configuration."""
         return [session.state for session in self._sessions.values()]
 
-    async def tools(self) -> list[McpTool]:
-        """The tools of every server that answers, listed anew; `states` says which did not."""
-        lists = await asyncio.gather(*(_listed(session) for session in self._sessions.values()))
-        return [tool for tools in lists for tool in tools]
+    async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
+        """The tools of every server that answers, listed anew; `states` says which did not.
+
+        The home's own server has all the time it takes. Another one that needs more than `wait_s`
+        counts with what it listed last; what it lists now counts the next time.
+        """
+        began_s = time.monotonic()
+        under_way = {name: self._listing(name) for name in self._sessions}
+        homes = [task for name, task in under_way.items() if self.servers[name].home_assistant]
+        if homes:
+            await asyncio.wait(homes)
+        if len(homes) < len(under_way):
+            left_s = max(0.0, wait_s - (time.monotonic() - began_s))
+            await asyncio.wait(under_way.values(), timeout=left_s)
+        return [tool for name in self._sessions for tool in self._tools.get(name, ())]
+
+    def _listing(self, name: str) -> asyncio.Task[None]:
+        """The listing of one server that is under way, else a new one."""
+        task = self._listings.get(name)
+        if task is None or task.done():
+            task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")
+            self._listings[name] = task
+        return task
+
+    async def _list(self, session: Session) -> None:
+        """Keep this server's tools, or none: its state then says why."""
+        name = session.spec.name
+        try:
+            hidden = self._hidden[name]
+            self._tools[name] = [hidden.tool(tool) for tool in await session.list_tools()]
+        except IntegrationError:
+            self._tools[name] = []
+        except Exception:  # what a foreign server lists may break anything; it breaks itself alone
+            _log.exception("The tools of %s cannot be read", name)
+            self._tools[name] = []
 
     async def call(
         self,
@@ -70,25 +112,19 @@ class McpHub:
         """
         session = self._session(server)
         limit_s = session.spec.timeout_s if timeout_s is None else timeout_s
-        return await session.call(name, arguments, limit_s, meta)
+        return self._hidden[server].result(await session.call(name, arguments, limit_s, meta))
 
     async def prompt(self, server: str) -> str | None:
         """The server's own prompt, of Home Assistant the house's names. Raises IntegrationError."""
-        return await self._session(server).prompt()
+        session = self._session(server)
+        told = self._hidden[server].text(await session.prompt() or "") or None
+        return without_snapshots(told) if told and session.spec.home_assistant else told
 
     async def read(self, server: str, uri: str) -> str:
         """The text of one of the server's resources, read anew. Raises IntegrationError."""
-        return await self._session(server).read(uri)
+        return self._hidden[server].text(await self._session(server).read(uri))
 
     def _session(self, server: str) -> Session:
         if server not in self._sessions:
             raise Misconfigured(f'There is no MCP server "{server}" in mcp.servers.')
         return self._sessions[server]
-
-
-async def _listed(session: Session) -> list[McpTool]:
-    """This server's tools, or none: its state then says why."""
-    try:
-        return await session.list_tools()
-    except IntegrationError:
-        return []

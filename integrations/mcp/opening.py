@@ -2,6 +2,7 @@
 
 import logging
 import ssl
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
@@ -9,15 +10,14 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.sse import sse_client
-from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation as ClientInfo
 
 from integrations.address import host_of
-from integrations.errors import Misconfigured
+from integrations.errors import IntegrationError, Misconfigured
 from integrations.home_assistant import reasons
-from integrations.mcp.program import program
 from integrations.mcp.servers import Endpoint, ServerSpec
+from integrations.mcp.stdio import stdio_transport
 from integrations.mcp.wire import Trace, http_client
 from integrations.tls import tls_for
 
@@ -26,14 +26,19 @@ log = logging.getLogger(__name__)
 POST_S = 10.0  # one request of the SSE transport
 
 
-async def open_client(stack: AsyncExitStack, spec: ServerSpec, trace: Trace) -> tuple[Client, bool]:
+async def open_client(
+    stack: AsyncExitStack,
+    spec: ServerSpec,
+    trace: Trace,
+    on_end: Callable[[IntegrationError], None],
+) -> tuple[Client, bool]:
     """The client, to be closed with `stack`, and whether it stands on the first endpoint.
 
     An endpoint is passed over only where it is absent (404). Raises whatever went wrong, of which
-    `trace` holds the status.
+    `trace` holds the status. `on_end` is told why a program ended.
     """
     if spec.transport == "stdio":
-        return await _handshake(stack, stdio_client(program(spec)), "auto"), True
+        return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True
     if host_of(spec.url) is None:
         if spec.home_assistant:
             raise reasons.no_address(spec.url)

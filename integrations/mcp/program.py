@@ -1,38 +1,74 @@
 """How a server that is a program is started, and with which environment."""
 
+import asyncio
 import os
 import shutil
+from asyncio.subprocess import Process, SubprocessStreamProtocol
+from dataclasses import dataclass
 from pathlib import Path
-
-from mcp import StdioServerParameters
-from mcp.client.stdio import get_default_environment
 
 from integrations.errors import Misconfigured
 from integrations.mcp.servers import ServerSpec
 
 _INHERITED = ("PATH", "HOME", "LANG")
+_CHUNK = 64 * 1024  # bytes that wait in a pipe's reader before the program is made to wait
 
 
-def program(spec: ServerSpec) -> StdioServerParameters:
-    """The program with `env` plus PATH, HOME and LANG, nothing else. Raises Misconfigured.
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is started."""
 
-    The SDK (2.3) adds LOGNAME, SHELL, TERM and USER to any environment; env(1) takes them out.
-    """
+    words: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A program with its pipes. It leads a process group of its own."""
+
+    process: Process
+    transport: asyncio.SubprocessTransport
+
+
+def command(spec: ServerSpec) -> Command:
+    """The program with `env` plus PATH, HOME and LANG, nothing else. Raises Misconfigured."""
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
-    if _found(spec, env.get("PATH")) is None:
+    if spec.cwd is not None and not Path(spec.cwd).is_dir():
+        raise Misconfigured(f"There is no folder {spec.cwd!r}: check {spec.key('cwd')}.")
+    found = _found(spec, env.get("PATH"))
+    if found is None:
         raise Misconfigured(
             f"There is no program {spec.command!r}: check {spec.key('command')}, "
             "or install the program."
         )
-    unset = [f"--unset={name}" for name in get_default_environment() if name not in env]
-    return StdioServerParameters(
-        command="env", args=[*unset, "--", spec.command, *spec.args], env=env, cwd=spec.cwd
+    return Command((found, *spec.args), env, spec.cwd)
+
+
+async def start(made: Command) -> Running:
+    """Start it with three pipes. Raises OSError and ValueError (a zero character in an argument).
+
+    Not `asyncio.create_subprocess_exec`, which does the same: it keeps the transport, without which
+    the pipes stay open while a child that the program has let go holds their other ends.
+    """
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=_CHUNK, loop=loop),
+        *made.words,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=made.env,
+        cwd=made.cwd,
+        start_new_session=True,
     )
+    return Running(Process(transport, protocol, loop), transport)
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
     """Where the program is: a path counts from its folder, a bare name is searched for."""
     if os.sep in spec.command:
-        return shutil.which(Path(spec.cwd or ".") / spec.command)
+        found = shutil.which(Path(spec.cwd or ".") / spec.command)
+        return str(Path(found).absolute()) if found else None
     return shutil.which(spec.command, path=path)

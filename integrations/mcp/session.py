@@ -13,12 +13,24 @@ from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, Tool
+from mcp.types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    PARSE_ERROR,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Tool,
+)
+from pydantic import ValidationError
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.mcp.explain import explain, leaves_open
+from integrations.mcp.hidden import Hidden
+from integrations.mcp.listing import MAX_TOOLS, as_tools
 from integrations.mcp.opening import open_client
-from integrations.mcp.results import as_result, as_text
+from integrations.mcp.pauses import Pauses
+from integrations.mcp.results import MAX_TEXT, as_result, as_text
 from integrations.mcp.servers import (
     CallLost,
     HomeAside,
@@ -31,14 +43,13 @@ from integrations.mcp.wire import Trace, Undelivered, patience, tracing
 
 log = logging.getLogger(__name__)
 
-OPEN_S = 10.0
-CLOSE_S = 8.0  # of the session before; the SDK gives a program 6.5 s to end
+OPEN_S = 10.0  # or the server's own time-out, where that is longer
+CLOSE_S = 5.0  # of the session before
 DIAGNOSE_S = 4.0  # more than `HomeAside.diagnose` takes
+PROBE_S = 1.0  # for a sign of life of a program that let a call run out of time
 PARALLEL_CALLS = 32
-PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
-SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
-SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
 MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
+RELIST_S = 300.0  # a list of more than `MAX_TOOLS` takes half a second to read
 # s: a session on any but the first endpoint is opened anew when the tools are listed after that
 # time. The server may have been updated, or was caught while it started.
 REDISCOVER_S = 300.0
@@ -59,10 +70,13 @@ class Session:
         self._ended = asyncio.Event()
         self._slots = asyncio.Semaphore(PARALLEL_CALLS)
         self._under_way = 0  # requests
-        self._failures = 0  # openings in a row
+        self._pauses = Pauses(spec)
+        self._fate: IntegrationError | None = None  # why this session's program ended
+        self._doubtful = False  # a call ran out of time, and nothing was heard since
         self._busy_since = 0.0  # s, monotonic: when opening or closing began
-        self._not_before = 0.0  # s, monotonic: no opening earlier
         self._stale_from: float | None = None  # s, monotonic; None: on the best endpoint
+        self._long_list: list[McpTool] = []  # too long to be read often: it counts until then
+        self._long_until = 0.0  # s, monotonic
         self._prompt_name: str | None = None  # of this session; None: not listed yet
 
     @property
@@ -70,7 +84,8 @@ class Session:
         """Ready, or the reason why not."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
-        reason = str(self._problem) if self._problem else "It has not been used yet."
+        unknown = "It has not been used yet." if self._opening is None else "It is being started."
+        reason = str(self._problem) if self._problem else unknown
         return ServerState(self.spec.name, False, reason)
 
     async def run(self) -> None:
@@ -86,17 +101,20 @@ class Session:
                     log.debug("MCP server %s failed", self.spec.name, exc_info=error)
                     self._fail(await self._reason(trace, error))
 
-    async def client(self) -> Client:
-        """The open session, opening it if need be. Raises IntegrationError."""
+    async def client(self, limit_s: float | None = None) -> Client:
+        """The open session, opening it if need be, within `limit_s`. Raises IntegrationError."""
+        if self._client is not None and self._doubtful:
+            await self._probe(self._client)
         if self._client is not None:
             return self._client
         if self._opening is None:
-            if self._problem is not None and time.monotonic() < self._not_before:
+            if self._problem is not None and time.monotonic() < self._pauses.not_before_s:
                 raise self._problem
             self._opening = asyncio.get_running_loop().create_future()
             self._wanted.set()
+        longest_s = self._open_s + CLOSE_S + DIAGNOSE_S
         try:
-            async with asyncio.timeout(OPEN_S + CLOSE_S + DIAGNOSE_S):
+            async with asyncio.timeout(longest_s if limit_s is None else limit_s):
                 opened = await asyncio.shield(self._opening)
         except TimeoutError as error:
             raise explain(self.spec, Trace(), error) from error
@@ -109,29 +127,40 @@ class Session:
         stale = self._stale_from is not None and time.monotonic() >= self._stale_from
         if self._client is not None and stale and not self._under_way:
             self._end(self._client)
+        if time.monotonic() < self._long_until:
+            return self._long_list
         try:
             found = await self._read(self._tools)
         except Refused as error:
             if self._client is not None:
                 self._end(self._client, error)  # a server that lists no tools is of no use
             raise
-        return [_tool(self.spec, tool) for tool in found if tool.name not in self.spec.deny]
+        tools = as_tools(self.spec, found)
+        if len(found) > MAX_TOOLS:
+            self._long_list, self._long_until = tools, time.monotonic() + RELIST_S
+        return tools
 
     async def call(
         self, name: str, arguments: dict[str, Any], timeout_s: float, meta: Mapping[str, Any] | None
     ) -> McpResult:
         """Call once. Raises TimeoutError, CallLost (may have run) or IntegrationError (did not)."""
-        client = await self.client()
-        extra: Any = {**(self._meta() or {}), **(meta or {})} or None
+        began_s = time.monotonic()
+        client = await self.client(timeout_s)
+        left_s = max(timeout_s / 2, timeout_s - (time.monotonic() - began_s))
+        extra = {**(self._meta() or {}), **(meta or {})} or None
         self._under_way += 1
         with tracing() as trace:
             try:
-                async with patience(trace, timeout_s), self._slots:
-                    answer = await client.call_tool(name, arguments, meta=extra)
+                async with patience(trace, left_s), self._slots:
+                    answer = await self._answer(client, name, arguments, extra)
+                self._doubtful = False
             except TimeoutError:
+                self._doubtful = self.spec.transport == "stdio"
                 raise
             except (MCPError, Undelivered) as error:
                 return self._refused(client, trace, error)
+            except ValidationError as error:  # this answer alone: other calls live on
+                raise CallLost(str(explain(self.spec, trace, error))) from error
             except Exception as error:  # the session itself broke, or the answer was garbage
                 reason = explain(self.spec, trace, error)
                 self._end(client, reason)
@@ -139,6 +168,22 @@ class Session:
             finally:
                 self._under_way -= 1
         return as_result(answer)
+
+    async def _answer(
+        self, client: Client, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None
+    ) -> CallToolResult:
+        """Not `Client.call_tool`: that checks results by the server's own schema, whose patterns
+        can hold up the whole process, and lists all tools anew to do so."""
+        given = {"name": name, "arguments": arguments, "_meta": meta}
+        request = CallToolRequest(params=CallToolRequestParams.model_validate(given))
+        try:
+            return await client.session.send_request(request, CallToolResult)
+        except MCPError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+        # Turned away, as the server wants headers that its list of tools tells of.
+        await self._tools(client)
+        return await client.session.send_request(request, CallToolResult)
 
     async def prompt(self) -> str | None:
         """Text of the server's first prompt, or None where it has none. Raises IntegrationError."""
@@ -158,7 +203,7 @@ class Session:
             page = await client.list_tools(cursor=cursor, meta=self._meta())
             found += page.tools
             cursor = page.next_cursor
-            if cursor is None:
+            if cursor is None or len(found) > MAX_TOOLS:
                 break
         return found
 
@@ -206,12 +251,15 @@ class Session:
         with tracing() as trace:
             try:
                 async with patience(trace, self.spec.timeout_s):
-                    return await work(client)
+                    result = await work(client)
+                self._doubtful = False
+                return result
             except Exception as error:  # as in run: whatever it is, it cannot be read now
                 said = isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
                 if said and trace.clean:
-                    raise Refused(f"{self.spec.name} refuses: {str(error)[:200]}.") from error
-                problem = explain(self.spec, trace, error)
+                    told = Hidden(self.spec).text(str(error))[:200]
+                    raise Refused(f"{self.spec.name} refuses: {told}.") from error
+                problem = self._fate or explain(self.spec, trace, error)
                 self._end(client, problem)
                 raise problem from error
             finally:
@@ -219,16 +267,16 @@ class Session:
 
     def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
         """An error in place of a result: the server's own no, or the transport's failure."""
-        closed = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
-        if trace.answers > trace.clean:
-            # The call was answered; what failed is the listing that the SDK (2.3) makes after it,
-            # to check the result by the tool's schema.
-            raise CallLost(f"The answer of {self.spec.name} could not be checked.") from error
+        code = error.code if isinstance(error, MCPError) else None
+        closed = code == CONNECTION_CLOSED
+        if trace.clean and (trace.unreadable or code == PARSE_ERROR):  # as the SDK words it
+            raise CallLost(f"The answer of {self.spec.name} cannot be read.") from error
         if trace.clean and isinstance(error, MCPError) and not closed:
-            return McpResult(error.message, is_error=True)
+            return McpResult(error.message[:MAX_TEXT], is_error=True)
         reason = explain(self.spec, trace, error)
         if trace.clean:
-            reason = CallLost(f"The connection to {self.spec.name} closed during the call.")
+            ended = f"The connection to {self.spec.name} closed during the call."
+            reason = CallLost(str(self._fate or ended))
             if self.spec.transport != "stdio" and not trace.begun:  # it was closed before
                 reason = Unavailable(f"The connection to {self.spec.name} had closed; try again.")
         elif trace.status == 404:
@@ -240,11 +288,15 @@ class Session:
 
     async def _serve(self, trace: Trace) -> None:
         """Hold one session open until someone finds it broken."""
+        self._fate, self._doubtful = None, False
         async with AsyncExitStack() as stack:
-            async with patience(trace, OPEN_S):
-                client, best = await open_client(stack, self.spec, trace)
+            async with patience(trace, self._open_s):
+                client, best = await open_client(stack, self.spec, trace, self._program_ended)
+            if self._fate is not None:  # just now, after its last word
+                raise self._fate
             self._ended.clear()
-            self._client, self._problem, self._failures = client, None, 0
+            self._client, self._problem = client, None
+            self._pauses.opened(time.monotonic())
             self._stale_from = None if best else time.monotonic() + REDISCOVER_S
             self._prompt_name = None
             self._settle(client)
@@ -256,28 +308,43 @@ class Session:
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
         """Why it could not be opened; where that is not plain, asked for beside the server."""
-        problem = explain(self.spec, trace, error)
+        problem = self._fate or explain(self.spec, trace, error)
         if self._aside is None or not leaves_open(trace):
             return problem
         return await self._aside.diagnose() or problem
+
+    @property
+    def _open_s(self) -> float:
+        """How long an opening may take; a program may have much to load."""
+        return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
+
+    async def _probe(self, client: Client) -> None:
+        """End the session where the program does not even list its tools."""
+        self._doubtful = False
+        try:
+            async with asyncio.timeout(PROBE_S):
+                await client.list_tools()
+        except Exception as error:  # it hangs, or whatever else: it is started anew
+            self._end(client, explain(self.spec, Trace(), error))
+
+    def _program_ended(self, problem: IntegrationError) -> None:
+        """Told by the transport, also while the session is being opened."""
+        self._fate = problem
+        if self._client is not None:
+            self._end(self._client, problem)
 
     def _end(self, client: Client, problem: IntegrationError | None = None) -> None:
         """This session is of no more use; the next use opens a new one."""
         if self._client is not client:
             return
         self._client, self._problem = None, problem
-        if isinstance(problem, SignInAgain):
-            self._not_before = time.monotonic() + SIGN_IN_PAUSE_S
+        self._pauses.ended(problem, time.monotonic())
         self._ended.set()
 
     def _fail(self, problem: IntegrationError) -> None:
-        took_s = time.monotonic() - self._busy_since
-        pause_s = max(min(PAUSE_S[0] * 2**self._failures, PAUSE_S[1]), min(took_s, SLOW_PAUSE_S))
-        if isinstance(problem, SignInAgain):
-            pause_s = SIGN_IN_PAUSE_S
+        now_s = time.monotonic()
         self._problem = problem
-        self._not_before = time.monotonic() + pause_s
-        self._failures += 1
+        self._pauses.failed(problem, now_s - self._busy_since, now_s)
         self._settle(problem)
 
     def _settle(self, result: Client | IntegrationError) -> None:
@@ -285,15 +352,3 @@ class Session:
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.set_result(result)
-
-
-def _tool(spec: ServerSpec, tool: Tool) -> McpTool:
-    hints = tool.annotations
-    return McpTool(
-        server=spec.name,
-        name=tool.name,
-        title=tool.title or (hints.title if hints and hints.title else "") or tool.name,
-        description=tool.description or "",
-        input_schema=dict(tool.input_schema),
-        read_only=bool(hints and hints.read_only_hint),
-    )

@@ -8,6 +8,7 @@ put into the context, and a network error becomes an ordinary answer, so that ot
 import asyncio
 import json
 import ssl
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -15,10 +16,15 @@ from dataclasses import dataclass
 
 import httpx2
 
+from integrations.mcp.flow import Allowance, Flow
+
 KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps 75 s
 CONNECT_S = 5.0
 FAREWELL_S = 2.0  # for what wants no answer: the SDK sends nothing else until it has its status
-MAX_ANSWER_BYTES = 16 * 1024 * 1024  # the tools of a house of 5,000 entities are 19 kB
+# The tools of a house of 5,000 entities are 19 kB; 8 MB of empty objects take 2 s to read.
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+_KINDS = ("application/json", "text/event-stream")
+STREAMS = (20, 0.5)  # event streams opened, at once and each second: the server says how soon again
 
 
 @dataclass(slots=True)
@@ -29,7 +35,7 @@ class Trace:
     error: httpx2.TransportError | None = None
     begun: bool = False  # at least one request was given to the network
     connected: bool = False  # at least one request may have reached the server
-    answers: int = 0  # with a good status
+    unreadable: bool = False  # an answer came that is of no kind that MCP knows
     limit: asyncio.Timeout | None = None  # of the wait under way; see `patience`
     undelivered: bool = False  # that wait was ended, as no answer could come any more
 
@@ -43,7 +49,6 @@ class Trace:
         self.error = error
         if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.connected = True
-            self.answers = 0  # an answer that broke off is none
 
     def hopeless(self) -> None:
         """A request did not arrive: end the wait for its answer."""
@@ -102,6 +107,8 @@ class TracingTransport(httpx2.AsyncBaseTransport):
     def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
         self._inner = inner
         self._aside = aside
+        self._flow = Flow()  # of all event streams
+        self._streams = Allowance(*STREAMS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it; a network error comes back as status 503 (RFC 9110 section 15.6.4)."""
@@ -114,7 +121,10 @@ class TracingTransport(httpx2.AsyncBaseTransport):
     async def _traced(self, request: httpx2.Request, trace: Trace) -> httpx2.Response:
         if trace.status == 401:  # the SDK would try on, and servers note each refused credential
             return httpx2.Response(401, request=request)
-        request.extensions["timeout"]["read"] = _patience_s(request)
+        if request.method == "GET" and not self._streams.take(1, time.monotonic()):
+            return httpx2.Response(503, request=request)
+        asks = _asks(request)
+        request.extensions["timeout"]["read"] = _patience_s(request, asks)
         trace.begun = True
         try:
             response = await self._inner.handle_async_request(request)
@@ -122,14 +132,16 @@ class TracingTransport(httpx2.AsyncBaseTransport):
             trace.failed(error)
             return httpx2.Response(503, request=request)
         trace.connected = True
-        trace.answers += response.is_success
         if response.status_code >= 400:
             trace.status = response.status_code
+        if asks and not self._aside and response.is_success:
+            trace.unreadable = not response.headers.get("content-type", "").startswith(_KINDS)
         # Nothing compressed was asked for, and what a small answer unpacks to has no bound.
         response.headers.pop("content-encoding", None)
         endless = response.headers.get("content-type", "").startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Watched(response.stream, trace, None if endless else MAX_ANSWER_BYTES)
+        flow = self._flow if endless else None
+        response.stream = _Watched(response.stream, trace, flow)
         return response
 
     async def aclose(self) -> None:
@@ -140,18 +152,21 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 class _Watched(httpx2.AsyncByteStream):
     """A body whose end, if it is a bad one, is noted and told in a way that the SDK survives."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, limit: int | None) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
+        """`flow`: what an event stream may still bring; None: a plain answer, which is counted."""
         self._inner = inner
         self._trace = trace
-        self._limit = limit  # bytes
+        self._flow = flow
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         try:
             async for part in self._inner:
                 size += len(part)
-                if self._limit is not None and size > self._limit:
-                    raise httpx2.ReadError(f"an answer of more than {self._limit} bytes")
+                if self._flow is None and size > MAX_ANSWER_BYTES:
+                    raise httpx2.ReadError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
+                if self._flow is not None and not self._flow.take(part, time.monotonic()):
+                    raise httpx2.ReadError("events without end")
                 yield part
         except httpx2.TransportError as error:
             self._trace.failed(error)
@@ -162,12 +177,17 @@ class _Watched(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def _patience_s(request: httpx2.Request) -> float | None:
+def _asks(request: httpx2.Request) -> bool:
+    """Whether it wants an answer."""
+    if request.method != "POST":
+        return False
+    message = json.loads(request.content)
+    return isinstance(message, dict) and "id" in message
+
+
+def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
     """How long the server may be silent. Calls have their own time-out, event streams none."""
-    if request.method == "POST":
-        message = json.loads(request.content)
-        return None if isinstance(message, dict) and "id" in message else FAREWELL_S
-    return FAREWELL_S if request.method == "DELETE" else None
+    return None if asks or request.method == "GET" else FAREWELL_S
 
 
 def http_client(

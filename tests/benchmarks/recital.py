@@ -10,13 +10,16 @@ import numpy as np
 
 from assistant.brains.protocol import BrainEvent, TurnRequest
 from assistant.clock import SystemClock
+from assistant.confirm.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import Ear
 from assistant.turn.events import CloseTurn
-from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.live import LiveTurn
+from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLE_RATE
@@ -65,9 +68,20 @@ async def _listen() -> AsyncGenerator[BrainEvent]:
 
 class _NoTools:
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         raise AssertionError("nothing is called")
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        raise AssertionError("nothing is gated")
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        raise AssertionError("nothing is gated")
 
     def leave(self, turn_id: str) -> None: ...
 
@@ -85,7 +99,7 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
 
     try:
         async with Runner(
-            Performers(Reciter(recite), _NoTools(), mouth),
+            Performers(Reciter(recite), _NoTools(), mouth, Catalogue()),
             ear,
             Catalogue(),
             SystemClock(),

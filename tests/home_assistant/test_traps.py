@@ -228,7 +228,7 @@ async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
     await admin.call("lock.unlock", entity_id=JAMMING)
     await hands.sees(JAMMING, _is("unlocked"))
     async with Watch(hands.home, Catalogue(), lambda text, _: told.put_nowait(text)) as watch:
-        hands.box.on_outcome = watch.follow
+        hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
         assert outcome.sentence == "Done. Poorly Installed Door: locking."
         async with asyncio.timeout(_WATCHED_S):
@@ -245,7 +245,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_nothing_more_is_told(
     await hands.sees(front, _is("unlocked"))
     told: list[str] = []
     async with Watch(hands.home, Catalogue(), lambda text, _: told.append(text)) as watch:
-        hands.box.on_outcome = watch.follow
+        hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Front Door")
         assert outcome.sentence == "Done. Front Door: locking."
         await hands.sees(front, _is("locked"))

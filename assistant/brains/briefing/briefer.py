@@ -56,12 +56,14 @@ class Briefer:
         clock: Clock,
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
+        memories: Callable[[], Awaitable[tuple[str, ...]]] | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
         """`menu` lists the tools anew, `prompt` the home server's own text.
 
         `prompt` raises IntegrationError while the home is away. `learn` is given the list of
-        exposed things in each prompt (`HomeAssistant.learn_exposure`).
+        exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories` gives facts that
+        people asked to remember, and never raises.
         """
         self._menu_source = menu
         self._prompt_source = prompt
@@ -69,6 +71,7 @@ class Briefer:
         self._settings = settings
         self._clock = clock
         self._learn = learn
+        self._memories = memories
         self._wait_s = wait_s
         self._menu = Menu()
         self._home: str | None = None  # as last told; None: it is away, or was not asked yet
@@ -96,6 +99,7 @@ class Briefer:
         `profile`: a name in `[profiles]`; "" or an unknown one: none.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
+        memories = await self._memories() if self._memories is not None else ()
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
         offered = [entry.declaration for entry in self._menu.offered()]
@@ -115,6 +119,7 @@ class Briefer:
                     place=settings.assistant.place,
                     area=area,
                     around=around(house, find_area(house, area) if area else None),
+                    memories=memories,
                 )
             ),
             declarations=(*declared, _SILENT),

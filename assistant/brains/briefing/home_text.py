@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from integrations.cleaning import one_line
 from integrations.home_assistant.context import Shown, area_key, find_list, read_row
 from integrations.home_assistant.house import Area, House
 
@@ -18,6 +19,9 @@ QUIET = frozenset(
     "automation binary_sensor button device_tracker event number select sensor update".split()
 )
 NOWHERE = "Without an area"
+MAX_LINE = 400  # characters of one row's names
+_KEYS = ("- names:", "  domain:", "  areas:")
+_HEADING = re.compile(r"(?m)^[^\S\n]*#+[^\S\n]*")
 _NAMES = {  # of domains of whose names English makes no good words
     "climate": "climate device",
     "todo": "to-do list",
@@ -63,6 +67,17 @@ def without_place(text: str, *, known: bool) -> str:
 
 
 @lru_cache(maxsize=4)
+def tidied(text: str) -> str:
+    """The text with every name of its list on one line, and no line that looks like our headings.
+
+    A name may hold line breaks; the server then writes it over several lines.
+    """
+    listing = find_list(text)
+    rows = "".join(map(_tidy, listing.rows))
+    return f"{_HEADING.sub('', listing.before)}{rows}{_HEADING.sub('', listing.after)}"
+
+
+@lru_cache(maxsize=4)
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     """The text in at most `room` characters, or None where that cannot be.
 
@@ -89,6 +104,19 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
         if len(told) <= room:
             return told
     return None
+
+
+def _tidy(row: str) -> str:
+    """A row as it is, where each value is short and on its own line; else anew, of what it says."""
+    lines = row.splitlines()
+    if all(line.startswith(_KEYS) and len(line) <= MAX_LINE for line in lines):
+        return row
+    shown = read_row(row)
+    if shown is None:
+        return f"{one_line(row, MAX_LINE)}\n"
+    values = {"- names": shown.names, "  domain": (shown.domain,), "  areas": shown.areas}
+    told = (f"{key}: {one_line(', '.join(value), MAX_LINE)}" for key, value in values.items())
+    return "".join(f"{line}\n" for line in told if not line.endswith(": "))
 
 
 def _distance(row: Shown, where: Around) -> int:

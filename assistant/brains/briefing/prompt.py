@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from assistant.brains.briefing import rules
-from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, without_place
+from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, tidied, without_place
+from integrations.cleaning import visible
 
 MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, paid anew in every turn
 MAX_PERSONA = 2_000
 MAX_MEMORIES = 3_000
+MAX_FOREIGN = 4_000_000  # of a text before it is made to fit; 5,000 entities take some 330,000
+
+# What may begin one of our marks, or looks as if it did: any closing, and their own names.
+_MARK = re.compile(r"(?i)[<＜﹤〈](?=\s*[/／]|\s*(?:home|remembered|conversation)\b)")
 
 _LANGUAGES = dict(
     pair.split("=")
@@ -72,9 +77,8 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Foreign text that can close none of our marks: control characters and `</` go."""
-    lines = (line if line.isprintable() else _printable(line) for line in text.split("\n"))
-    return re.sub(r"<(?=\s*/)", "‹", "\n".join(lines)).strip()
+    """Foreign text that can neither open nor close a mark of ours, and in which nothing hides."""
+    return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 
 def one_line(text: str) -> str:
@@ -89,10 +93,6 @@ def cut(text: str, room: int, note: str) -> str:
     kept = text[: max(room - len(note) - 1, 0)]
     whole, line_end, _ = kept.rpartition("\n")
     return f"{whole if line_end else kept}\n{note}"
-
-
-def _printable(line: str) -> str:
-    return "".join(sign for sign in line if sign.isprintable() or sign == "\t")
 
 
 def _persona(given: Circumstances) -> str:
@@ -151,7 +151,7 @@ def _home(given: Circumstances, room: int) -> list[str]:
     """The home's own text in what room is left."""
     if given.home is None:
         return [rules.AWAY]
-    text = fenced(without_place(given.home, known=bool(given.area)))
+    text = tidied(fenced(without_place(given.home, known=bool(given.area))))
     if not text:
         return []
     room -= len(rules.HOME.format(text=""))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from assistant.brains.briefing.home_text import QUIET
 from assistant.tools.resolve import find_area
+from integrations.cleaning import one_line
 from integrations.home_assistant.house import Entity, House
 
 MAX_NAMES = 200
@@ -21,7 +22,7 @@ def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
     names: dict[str, str] = {}
     room = MAX_CHARACTERS
     for written in _names(house, area):
-        name = " ".join(written.split())
+        name = one_line(written, _LONGEST + 1)
         key = name.casefold()
         if key in names or len(name) > _LONGEST or not re.search(r"[^\W\d_]{2}", name):
             continue

@@ -64,6 +64,7 @@ class Keeper:
         self._seeded: tuple[Exchange, ...] = ()  # told to the talk when it last began afresh
         self._late_input_counts = False  # for the newest exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
+        self._unwanted = False  # the talk so far is to be forgotten as soon as no turn is in it
 
     async def run(self) -> None:
         """Do what is due, for ever."""
@@ -126,8 +127,16 @@ class Keeper:
             return
         self._user = None
         self._life.turn_ended(self._clock.monotonic())
-        if link is not None and (link.active or not usable):
-            self._give_up(link, link.handle if usable else None)
+        if link is not None and (link.active or not usable or self._unwanted):
+            self._give_up(link, link.handle if usable and not self._unwanted else None)
+        self._changed.set()
+
+    def forget(self) -> None:
+        """The talk so far is not to be known any more; a turn that is under way ends in it.
+
+        Its session is closed, and nothing of it is told to the next one.
+        """
+        self._unwanted = True
         self._changed.set()
 
     def remember(self, exchange: Exchange) -> None:
@@ -188,6 +197,8 @@ class Keeper:
     async def _do_what_is_due(self) -> None:
         async with self._lock:
             await self._close_doomed()
+            if self._unwanted and self._user is None:
+                await self._forget()
             step = self._life.step(self._clock.monotonic())
             if step in (Step.CLOSE, Step.ROTATE):
                 await self._close_link()
@@ -202,7 +213,7 @@ class Keeper:
             await self._close_doomed()
             if self._link is not None:
                 return
-            if self._life.is_quiet(self._clock.monotonic()):
+            if self._unwanted or self._life.is_quiet(self._clock.monotonic()):
                 await self._forget()
             try:
                 await self._open(self._make_setup(briefing))
@@ -216,7 +227,7 @@ class Keeper:
         setup = self._make_setup(briefing)
         async with self._lock:
             await self._close_doomed()
-            if quiet:
+            if quiet or self._unwanted:
                 await self._forget()
             if self._life.must_leave or (self._link is not None and self._link.active):
                 await self._close_link()  # active: an earlier turn has not left its sentence yet
@@ -301,3 +312,5 @@ class Keeper:
         self._life.forgot()
         self._exchanges.clear()
         self._notes.clear()
+        self._late_input_counts = False  # there is nothing left that it could be added to
+        self._unwanted = False

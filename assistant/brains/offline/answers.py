@@ -1,9 +1,9 @@
 """Sentences after a call: what was done, refused or not seen, from the catalogue."""
 
-import json
-
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.parse import Command
+from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
+from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.home_assistant.house import House
@@ -39,9 +39,8 @@ def answer_outcome(
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
-    if command.intent == "HassTimerStatus" and outcome.status is Status.DONE:
-        return _timers(outcome.data, say, language)
-    if outcome.tier is Tier.READ and outcome.sentence:
+    asked = outcome.tier is Tier.READ or command.intent in (*TIMER_TOOLS, *UNDO_TOOLS)
+    if asked and outcome.sentence:
         return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
@@ -54,25 +53,6 @@ def answer_outcome(
         Status.UNKNOWN: "offline.unknown",
     }.get(outcome.status, "offline.failed")
     return say.say(key, language, what=what)
-
-
-def _timers(data: str, say: Catalogue, language: str) -> str:
-    """How long each timer of Home Assistant's still runs; the answer's form is that of 2026.11."""
-    try:
-        rows = json.loads(data)["speech_slots"]["timers"]
-        told = [
-            say.say(
-                "offline.timer_left",
-                language,
-                name=row["name"] or say.say("offline.timer", language),
-                minutes=int(row["total_seconds_left"]) // 60,
-                seconds=int(row["total_seconds_left"]) % 60,
-            )
-            for row in rows
-        ]
-    except (KeyError, TypeError, ValueError):
-        return say.say("offline.failed", language, what=say.say("offline.timer", language).lower())
-    return " ".join(told) or say.say("offline.no_timer", language)
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:

@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assistant.brains.offline.own import OWN_TOOLS
 from assistant.brains.offline.parse import Command
+from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
+from assistant.brains.offline.timers import timer_arguments, wants_command
+from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.menu import Menu
 from integrations.home_assistant.house import Entity, House
@@ -56,7 +60,10 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
 
 def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
     """The call for a command whose target is settled."""
-    entry = menu.find(_SAME_TOOL.get(command.intent, command.intent))
+    if command.intent in TIMER_TOOLS:
+        return _timer_call(command, menu)
+    tool = {**_SAME_TOOL, **OWN_TOOLS, **UNDO_TOOLS}.get(command.intent, command.intent)
+    entry = menu.find(tool)
     if entry is None:
         return Problem("offline.no_tool", {})
     wanted = _target(command, house) | _values(command)
@@ -71,6 +78,15 @@ def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
     return Call(
         entry.declaration.name, {key: value for key, value in wanted.items() if key in takes}
     )
+
+
+def _timer_call(command: Command, menu: Menu) -> Call | Problem:
+    if wants_command(command):
+        return Problem("timers.no_command", {})
+    entry = menu.find(TIMER_TOOLS[command.intent][0])
+    if entry is None:
+        return Problem("offline.no_tool", {})
+    return Call(entry.declaration.name, timer_arguments(command))
 
 
 def _target(command: Command, house: House) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.numbers import number_words
+from assistant.brains.offline.undoing import SPOKEN as UNDO_SPOKEN
 
 # Words before the command that belong to the wake word: the sound may begin with its tail.
 WAKE = "wakeword"
@@ -101,6 +102,17 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sensor",), "<whatis> [<the>] <sensor>"),
     ((), "what time is it | <whatis> the time | <whatis> the date [today]"),
     ((), "never mind"),
+    (
+        (),
+        "(set | start) a timer for (<span> | an hour | half an hour)"
+        " | (set | start) a <count> (minute | second | hour) timer"
+        " | (set | start) a <timer> timer for <span>"
+        " | (cancel | stop | pause | resume) [the | my] timer"
+        " | (cancel | stop) the <timer> timer | cancel all [my] timers"
+        " | add <span> to [the | my] timer | take <span> off [the | my] timer"
+        " | how (long | much time) is left on ([the | my] timer | the <timer> timer)",
+    ),
+    *UNDO_SPOKEN,
 )
 
 _RULES = {
@@ -114,6 +126,11 @@ _RULES = {
     "colour": "white | red | orange | yellow | green | blue | purple | pink | turquoise",
     "percent": "<number> percent",
     "degrees": "<number> [degrees]",
+    "span": "<count> (minute | minutes | second | seconds | hour | hours)"
+    " | one hour and <count> minutes",
+    # A recogniser with a grammar hears no other names; typed ones may be any.
+    "timer": "bread | cake | chicken | coffee | egg | laundry | oven | pasta | pizza | potato"
+    " | rice | tea",
 }
 
 
@@ -127,7 +144,7 @@ def jsgf(names: Names) -> str:
         sentence for needs, sentence in _SENTENCES if all(lists.get(need) for need in needs)
     ]
     rules = _RULES | {"notasked": " | ".join(NOT_ASKED)}
-    rules |= {"number": _number()}
+    rules |= {"number": _number(0), "count": _number(1)}
     rules |= {rule: " | ".join(texts) for rule, texts in lists.items() if texts}
     lines = ["#JSGF V1.0;", "grammar house;"]
     lines.append(f"public <said> = [{WAKE}] [please | <asked> | <notasked>] <command> [please];")
@@ -147,9 +164,9 @@ def vocabulary(names: Names) -> list[str]:
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
-def _number() -> str:
-    """0 to 100, built of tens and ones: a tenth of the size of the list of all."""
-    small = " | ".join(number_words(number) for number in range(20))
+def _number(least: int) -> str:
+    """Up to 100, built of tens and ones: a tenth of the size of the list of all."""
+    small = " | ".join(number_words(number) for number in range(least, 20))
     tens = " | ".join(number_words(number) for number in range(20, 100, 10))
     ones = " | ".join(number_words(number) for number in range(1, 10))
     return f"{small} | ({tens}) [{ones}] | {number_words(100)}"

@@ -14,7 +14,13 @@ from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.reject import hopeless, weigh
 from assistant.brains.offline.wake import wake_tails
 from audio.frames import SAMPLES_PER_MS
-from audio.recognize.protocol import Decoding, Grammar, GrammarRecognizer, Recognizer
+from audio.recognize.protocol import (
+    Decoding,
+    DigitRecognizer,
+    Grammar,
+    GrammarRecognizer,
+    Recognizer,
+)
 from integrations.home_assistant.house import House
 
 _Result = TypeVar("_Result")
@@ -65,6 +71,12 @@ class Listener:
     async def transcribe(self, pcm: bytes) -> str:
         """Free text of 16 kHz mono int16, no command sought. Raises AudioError."""
         return await self._run(self._recognizer.transcribe, pcm)
+
+    async def spell(self, pcm: bytes) -> str:
+        """Number words of 16 kHz mono int16, "" for none. Raises AudioError."""
+        recognizer = self._recognizer
+        digits = recognizer.spell if isinstance(recognizer, DigitRecognizer) else None
+        return await self._run(digits or recognizer.transcribe, pcm)
 
     def close(self) -> None:
         """Let the thread end when its work is done."""

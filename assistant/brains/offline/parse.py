@@ -16,6 +16,9 @@ from hassil.recognize import RecognizeResult
 
 from assistant.brains.offline.names import Name, Names
 from assistant.brains.offline.numbers import digits_for_quantities
+from assistant.brains.offline.own import OWN_SENTENCES
+from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
+from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
 from assistant.tools.spread import as_said
 
 # Ours, where people say less than the templates ask for; merged into the language's templates.
@@ -305,8 +308,12 @@ def _intents(language: str) -> Intents | None:
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
-            for intent, more in _MORE_SENTENCES.get(code, {}).items():
-                found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
+            for ours in (_MORE_SENTENCES, TIMER_SENTENCES):
+                for intent, more in ours.get(code, {}).items():
+                    found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
+            for own in (OWN_SENTENCES, UNDO_SENTENCES):
+                for intent, sentences in own.get(code, {}).items():
+                    found["intents"][intent] = {"data": [{"sentences": list(sentences)}]}
             return Intents.from_dict(found)
     return None
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from integrations import cleaning
 from integrations.home_assistant.house import House
 
 MAX_TEXT = 300  # characters of one name or state
@@ -23,5 +24,4 @@ class LivePicture(Protocol):
 
 def one_line(text: str) -> str:
     """A name or state as data: no line breaks, control or invisible signs, not without end."""
-    printable = "".join(sign if sign.isprintable() else " " for sign in text)
-    return " ".join(printable.split())[:MAX_TEXT]
+    return cleaning.one_line(text, MAX_TEXT)

@@ -54,3 +54,17 @@ async def test_the_system_clock_knows_its_time_zone_and_never_goes_back() -> Non
     assert clock.monotonic() >= before
     assert abs(clock.now() - datetime.now(UTC)) < timedelta(seconds=5)
     assert clock.now().utcoffset() is not None
+
+
+def test_the_wall_clock_may_be_set_and_the_machine_may_sleep() -> None:
+    clock = VirtualClock(datetime(2026, 3, 1, 7, tzinfo=UTC))
+    clock.advance(1)
+    clock.set_ahead(-3600)
+    clock.suspend(60)
+    assert (clock.monotonic(), clock.since_boot()) == (1, 61)
+    assert clock.now() == datetime(2026, 3, 1, 6, 1, 1, tzinfo=UTC)
+
+
+def test_real_time_since_boot_never_goes_back() -> None:
+    clock = SystemClock()
+    assert 0 < clock.since_boot() <= clock.since_boot()

@@ -45,6 +45,13 @@ def test_espeak_speaks_and_speed_matters() -> None:
     assert seconds(fast, voice.rate) < 0.75 * len(sound) / voice.rate
 
 
+def test_the_speed_is_asked_before_each_clause() -> None:
+    speeds = iter((1.0, 2.0))
+    voice = EspeakVoice("en", lambda: next(speeds))
+    slow, fast = (b"".join(voice.speak("The kitchen light is on.")) for _ in range(2))
+    assert len(fast) < 0.75 * len(slow)
+
+
 def test_what_looks_like_an_option_is_spoken() -> None:
     voice = EspeakVoice("en")
     for text in ("--help", "-v de", "[[hello]]", "one\ntwo\x00three"):
@@ -111,6 +118,8 @@ def test_piper_gives_one_piece_for_each_sentence(tiny: Path) -> None:
     normal = list(voice.speak("Hello there. How are you?"))
     fast = list(PiperVoice(tiny, speed=2.0).speak("Hello there. How are you?"))
     assert [len(piece) for piece in normal] == [2 * len(piece) for piece in fast]
+    asked = list(PiperVoice(tiny, lambda: 2.0).speak("Hello there. How are you?"))
+    assert list(map(len, asked)) == list(map(len, fast))
     assert len(normal) == 2
     assert np.abs(np.frombuffer(normal[0], np.int16)).max() > 10_000
     assert list(voice.speak("  ")) == []

@@ -87,6 +87,14 @@ WRONG_FILES = [
         "policy in FILE must have a pin, because something in it is decided by pin",
     ),
     (
+        '[[policy.rules]]\ndomain = "lock"\ndecide = "phone"',
+        "policy in FILE must have a phone, because something in it is decided by phone",
+    ),
+    (
+        '[policy]\nphone = "My Phone"',
+        'policy.phone in FILE must be the name of a notify action such as "mobile_app_pixel"',
+    ),
+    (
         "[http]\nport = 0\n[limits]\ncalls_per_turn = 0\nrounds_per_turn = 0",
         "limits.rounds_per_turn in FILE must be at least 1 (and 2 more)",
     ),

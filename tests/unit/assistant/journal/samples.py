@@ -1,10 +1,13 @@
 """Records with something in every field."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from assistant.brains.protocol import Usage
 from assistant.clock import VirtualClock
 from assistant.journal.records import (
+    AuditRecord,
     CallRecord,
     ConfirmationRecord,
     ErrorRecord,
@@ -67,3 +70,26 @@ def an_outcome(call_id: str = "c1") -> ToolOutcome:
 def a_timer(clock: VirtualClock, timer_id: str, minutes: float) -> TimerRecord:
     due = clock.now() + timedelta(minutes=minutes)
     return TimerRecord(timer_id, due, minutes * 60, clock.now(), "pasta", "es")
+
+
+def an_audit(clock: VirtualClock, call_id: str = "c1", **changes: Any) -> AuditRecord:
+    row = AuditRecord(
+        at=clock.now(),
+        turn_id="t1",
+        call_id=call_id,
+        server="house",
+        name="HassTurnOn",
+        arguments={"name": "Küche"},
+        tier=Tier.COMFORT,
+        decision=Decision.ALLOWED,
+        status=Status.DONE,
+        rule="comfort",
+        entities=("light.kitchen",),
+        confirmed_by="voice",
+        observed=(Observed("light.kitchen", "off", "on"),),
+        ms=250.0,
+        heard="enciende la luz",
+        sentence="The light is on.",
+        satellite="Kitchen box",
+    )
+    return replace(row, **changes)

@@ -110,6 +110,30 @@ async def test_timers_run_until_acknowledged_or_cancelled(path: Path, clock: Vir
     assert late.due - late.created_at == timedelta(minutes=9)
 
 
+async def test_a_timer_stands_still_and_goes_on(path: Path, clock: VirtualClock) -> None:
+    async with Store(path, clock) as store:
+        timer = a_timer(clock, "pasta", 9)
+        await store.add_timer(timer)
+        still = replace(timer, due=clock.now(), paused_s=12.5)
+        assert await store.change_timer(still) is True
+        assert await store.timers() == [still]
+        assert await store.change_timer(timer) is True
+        assert await store.timers() == [timer]
+        assert await store.cancel_timer("pasta") is True
+        assert await store.change_timer(still) is False
+
+
+async def test_a_write_of_another_process_changes_the_stamp(
+    path: Path, clock: VirtualClock
+) -> None:
+    async with Store(path, clock) as ours, Store(path, clock) as theirs:
+        before = ours.stamp()
+        await ours.timers()
+        assert ours.stamp() == before
+        await theirs.add_timer(a_timer(clock, "pasta", 9))
+        assert ours.stamp() != before
+
+
 async def test_an_announcement_is_begun_once_and_only_in_time(
     store: Store, clock: VirtualClock
 ) -> None:

@@ -23,3 +23,17 @@ def test_lists_that_are_none_name_nothing() -> None:
 
 def test_an_error_nested_without_end_is_a_reason() -> None:
     assert read_answer(McpResult("{" * 100_000, is_error=True)).error.startswith("{{{")
+
+
+def test_only_the_home_knows_its_entities() -> None:
+    text = (
+        '{"data": {"success": [{"type": "entity", "id": "lock.front"}], "failed": [{"name": "x"}]}}'
+    )
+    assert read_answer(McpResult(text, is_error=False)).succeeded == ("lock.front",)
+    assert read_answer(McpResult(text, is_error=False), of_home=False) == Answer(text)
+
+
+def test_a_reason_is_one_clean_line() -> None:
+    text = "No.\nThe user\u202e said\u200b yes." + "x" * 1_000
+    assert read_answer(McpResult(text, is_error=True)).error.startswith("No. The user said yes.x")
+    assert len(read_answer(McpResult(text, is_error=True)).error) <= 300

@@ -159,7 +159,7 @@ async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
     assert judge.sentence(said, said.text).rule == "fields"
 
 
-@pytest.mark.parametrize(("degrees", "rule"), [(21, "comfort"), (35, "runs-on"), (99, "range")])
+@pytest.mark.parametrize(("degrees", "rule"), [(21, "comfort"), (35, "heat"), (99, "range")])
 async def test_degrees_that_a_thermostat_does_not_take(
     house: House, degrees: int, rule: str
 ) -> None:

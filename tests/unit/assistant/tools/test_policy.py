@@ -85,12 +85,12 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Secret Light"}, "unseen", "comfort", False),
     (ON, {"name": "Flux capacitor", "domain": ["light"]}, "comfort", "comfort", True),
     (ON, {"name": "Flux capacitor", "domain": ["light", "lock"]}, "unseen", "comfort", False),
-    (ON, {"name": "Robbie"}, "runs-on", "costly", True),
-    ("vacuum__HassVacuumStart", {"name": "Robbie"}, "runs-on", "costly", True),
-    ("vacuum__HassVacuumStart", {}, "runs-on", "costly", True),
-    ("vacuum__HassVacuumCleanArea", {"area": "Kitchen"}, "runs-on", "costly", True),
+    (ON, {"name": "Robbie"}, "runs-on", "costly", False),
+    ("vacuum__HassVacuumStart", {"name": "Robbie"}, "runs-on", "costly", False),
+    ("vacuum__HassVacuumStart", {}, "runs-on", "costly", False),
+    ("vacuum__HassVacuumCleanArea", {"area": "Kitchen"}, "runs-on", "costly", False),
     ("vacuum__HassVacuumReturnToBase", {"name": "Robbie"}, "comfort", "comfort", True),
-    ("lawn_mower__HassLawnMowerStartMowing", {}, "runs-on", "costly", True),
+    ("lawn_mower__HassLawnMowerStartMowing", {}, "runs-on", "costly", False),
     (
         "climate__HassClimateSetTemperature",
         {"name": "Thermostat", "temperature": 25},
@@ -101,9 +101,9 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (
         "climate__HassClimateSetTemperature",
         {"name": "Thermostat", "temperature": 26},
-        "runs-on",
+        "heat",
         "costly",
-        True,
+        False,
     ),
     (
         "climate__HassClimateSetTemperature",
@@ -169,8 +169,8 @@ BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = 
     (LIGHTS, "lights off in the bedroom", "Kitchen", {"area": "Bedroom"}),
     (LIGHTS, "lights off downstairs", "Kitchen", {"floor": "Ground floor"}),
     (LIGHTS, "lights off in bedroom and hall", "Kitchen", {}),
-    (LIGHTS, None, "Kitchen", "not_heard"),
-    (LIGHTS, None, "", "not_heard"),
+    (LIGHTS, None, "Kitchen", "whole_house"),
+    (LIGHTS, None, "", "whole_house"),
     ({"domain": ["lock"]}, "unlock everything", "", "unlock"),
     ({"domain": ["lock"]}, "unlock", "Kitchen", "unlock"),
     ({"domain": ["climate"]}, "heating off", "Kitchen", "none_here"),
@@ -195,7 +195,9 @@ def test_a_call_without_a_place_is_held_against_what_was_heard(
 ) -> None:
     verdict = judge(entry(OFF), arguments, house, heard, area)
     if isinstance(wanted, str):
-        assert (verdict.decision, verdict.rule) == (Decision.DENIED, wanted)
+        asked = wanted in ("unlock", "whole_house")
+        decision = Decision.NEEDS_CONFIRMATION if asked else Decision.DENIED
+        assert (verdict.decision, verdict.rule) == (decision, wanted)
         return
     assert verdict.decision is Decision.ALLOWED
     kept = {key: value for key, value in arguments.items() if not key.startswith("preferred")}
@@ -222,9 +224,14 @@ def test_where_words_may_decide(name: str, arguments: dict[str, Any], wanted: bo
 
 
 def test_a_mixed_call_names_what_is_in_the_way(house: House) -> None:
-    verdict = judge(entry(OFF), {"area": "Hall"}, house, "hall off", "")
+    asked = judge(entry(OFF), {"area": "Hall"}, house, "hall off", "")
+    assert (asked.ask, asked.left) == ("confirm.ask_unlock_more", "confirm.left_unlock")
+    assert asked.values == {"names": "Front Door", "others": "Hall Light"}
+    verdict = judge(
+        entry(OFF), {"area": "Hall"}, house, "hall off", "", rulings=Rulings(secure="deny")
+    )
     assert verdict.key == "policy.mixed"
-    assert verdict.values == {"names": "Front Door"}
+    assert verdict.values["names"] == "Front Door"
     assert set(verdict.entities) == {"lock.front", "light.hall"}
 
 
@@ -304,7 +311,7 @@ def test_no_other_server_passes_for_the_home(house: House, name: str, home_is_th
     renamed = menu.find(f"other__{name}")
     assert renamed is not None
     verdict = judge(renamed, {"name": "Kitchen Light"}, house, "do", "")
-    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unknown_tool")
+    assert (verdict.decision, verdict.rule) == (Decision.NEEDS_CONFIRMATION, "unknown_tool")
 
 
 @pytest.mark.parametrize(("allow", "deny"), [(("good",), ()), ((), ("good",))])
@@ -352,7 +359,8 @@ def test_of_two_gated_tiers_both_must_be_let_through(house: House) -> None:
     )
     for rulings, rule in ((LET_COSTLY, "unlock"), (LET_SECURE, "script")):
         verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=rulings)
-        assert (verdict.decision, verdict.rule) == (Decision.DENIED, rule)
+        assert (verdict.decision, verdict.rule) == (Decision.NEEDS_CONFIRMATION, rule)
+        assert verdict.tier == "secure"  # so that nobody can say "always"
     verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=LET_ALL)
     assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, "secure")
 

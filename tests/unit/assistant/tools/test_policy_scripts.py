@@ -53,7 +53,7 @@ SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
         "comfort",
         True,
     ),
-    (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", True),
+    (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", False),
     # What is only read does not tell what is done.
     (frozenset({"sun.sun", "sensor.x"}), "script__movie_night", {}, "script", "costly", False),
     (
@@ -109,7 +109,7 @@ def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
     verdict = judge(entry("script__movie_night"), {}, told, "do it", "")
     assert verdict.entities == ("script.movie_night",)
     assert verdict.effects == ("group.doors", "lock.front")
-    assert (verdict.key, verdict.values) == ("policy.unlock", {"names": "Front Door"})
+    assert (verdict.ask, verdict.values) == ("confirm.ask_unlock", {"names": "Front Door"})
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_an_old_picture_does_not_tell_what_scripts_and_scenes_touch(
     told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
     assert judge(entry(tool), arguments, told, "do it", "").decision is Decision.ALLOWED
     verdict = judge(entry(tool), arguments, told, "do it", "", live=False)
-    assert (verdict.decision, verdict.rule) == (Decision.DENIED, rule)
+    assert (verdict.decision, verdict.rule) == (Decision.NEEDS_CONFIRMATION, rule)
 
 
 def test_no_other_servers_tool_passes_for_a_script_of_the_home(house: House) -> None:
     told = replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
     verdict = judge(entry("script__movie_night", OTHER), {}, told, "do it", "")
-    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unknown_tool")
+    assert (verdict.decision, verdict.rule) == (Decision.NEEDS_CONFIRMATION, "unknown_tool")
 
 
 @pytest.mark.parametrize(

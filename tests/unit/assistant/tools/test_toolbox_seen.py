@@ -22,7 +22,7 @@ async def house() -> AsyncIterator[House]:
 
 async def test_what_was_sent_is_told_to_whoever_watches(house: House) -> None:
     told: list[tuple[str, str]] = []
-    house.box.on_outcome = lambda outcome, language: told.append((outcome.name, language))
+    house.box.tell(lambda outcome, language: told.append((outcome.name, language)))
     await house.do("HassTurnOn", {"name": "Kitchen light"}, language="es")
     await house.do("HassTurnOff", {"name": "Front door"})  # refused, so never sent
     assert told == [("intent__HassTurnOn", "es")]

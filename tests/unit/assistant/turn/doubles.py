@@ -5,8 +5,10 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 
 from assistant.brains.protocol import BrainEvent, TurnRequest
+from assistant.confirm.question import Question, Settlement
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import Ear, EarEvent
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
@@ -126,11 +128,22 @@ class Tools:
         self.calls: list[ToolCall] = []
         self.left: list[str] = []  # ids of turns that were cut off
 
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        raise AssertionError("nothing is gated")
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        raise AssertionError("nothing is gated")
+
     def leave(self, turn_id: str) -> None:
         self.left.append(turn_id)
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         self.calls.append(call)
         return done(call)

@@ -17,8 +17,10 @@ from assistant.turn.events import (
     SpeechStarted,
     WakeHeard,
 )
+from assistant.turn.exchange import Means
 from assistant.turn.language import Languages
-from assistant.turn.live import LiveTurn, Performers
+from assistant.turn.live import LiveTurn
+from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
 from audio.player import NullPlayer, Player
 from tests.unit.assistant.turn.doubles import (
@@ -47,6 +49,7 @@ async def runner_with(
     languages: Languages | None = None,
     voices: Voices = lambda _: ToneVoice(),
     profiles: dict[str, str] | None = None,
+    asking: Means | None = None,
 ) -> AsyncIterator[tuple[Runner, Closed]]:
     closed: Closed = []
 
@@ -55,7 +58,7 @@ async def runner_with(
 
     mouth = Mouth(voices, player or NullPlayer(paced=False))
     ids = (f"turn-{number}" for number in range(100))
-    performers = Performers(brain, tools or Tools(), mouth)
+    performers = Performers(brain, tools or Tools(), mouth, Catalogue(), asking)
     clock = clock or VirtualClock()
     runner = Runner(
         performers,

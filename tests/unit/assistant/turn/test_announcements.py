@@ -12,6 +12,7 @@ from assistant.clock import VirtualClock
 from assistant.journal.store import Store
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn.events import StopAsked, Typed
 from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
@@ -119,7 +120,12 @@ async def test_what_comes_while_all_ends_is_not_said() -> None:
         """Its call ends while everything ends, and brings news."""
 
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             await rounds(200)
             assert closed  # the turn is over, the call still holds up the end

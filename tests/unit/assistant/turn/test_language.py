@@ -9,6 +9,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import identify
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn.language import Languages, TurnLanguage
 from tests.unit.assistant.turn.doubles import (
     Script,
@@ -150,7 +151,12 @@ async def test_a_tool_is_told_the_language_that_was_heard() -> None:
         language = ""
 
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             self.language = language
             return done(call)

@@ -58,7 +58,7 @@ ROWS: list[Row] = [
         SPEAKING,
         WAKE,
         State.WAKING,
-        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE), WATCH],
+        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE, near_own_speech=True), WATCH],
     ),
     (
         "the wake word stops the thinking",
@@ -392,5 +392,6 @@ def test_one_breath_from_wake_to_follow_up() -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_a_pulled_file_moves_only_while_it_is_listened_to(state: State) -> None:
-    open_ears = {State.IDLE, State.WAKING, State.LISTENING, State.FOLLOW_UP}
+    waiting = {State.CONFIRMING, State.FOLLOW_UP}
+    open_ears = {State.IDLE, State.WAKING, State.LISTENING, *waiting}
     assert Machine(state=state).wants_sound is (state in open_ears)

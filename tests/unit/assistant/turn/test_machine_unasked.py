@@ -172,7 +172,7 @@ ROWS: list[Row] = [
         replace(SPEAKING, source="announcement", announcing=NEWS),
         WAKE,
         State.WAKING,
-        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE), WATCH],
+        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE, near_own_speech=True), WATCH],
     ),
 ]
 

@@ -10,6 +10,7 @@ from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn import live
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
@@ -67,7 +68,12 @@ async def test_a_new_sentence_interrupts_and_a_started_call_is_finished() -> Non
         finished = False
 
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             await release.wait()
             self.finished = True
@@ -130,7 +136,12 @@ async def test_a_tool_that_raises_is_told_and_the_next_turn_works(
 ) -> None:
     class BrokenTools(Tools):
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             raise OSError("the disk is full")
 
@@ -181,7 +192,12 @@ async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.M
 
     class SlowTools(Tools):
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             await asyncio.sleep(0.05)  # longer than the brain may be silent
             return await super().call(call, turn_id, heard, language)

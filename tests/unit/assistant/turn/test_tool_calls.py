@@ -16,6 +16,7 @@ from assistant.brains.protocol import (
 )
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.situation import CALM, Situation
 from assistant.turn import live
 from assistant.turn.events import StopAsked, Typed
 from audio.player import NullPlayer
@@ -38,7 +39,12 @@ class SlowTools(Tools):
         self.release = asyncio.Event()
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         await self.release.wait()
         return await super().call(call, turn_id, heard, language)
@@ -85,7 +91,12 @@ async def test_a_call_that_was_asked_for_just_now_is_begun_before_it_is_left() -
     # Else it would begin for a turn that is over, go on, and be announced.
     class Noting(SlowTools):
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             self.left.append(f"begun {call.id}")
             return await super().call(call, turn_id, heard, language)
@@ -141,7 +152,12 @@ class Listening(Tools):
         self.heard: list[str | None] = []
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None, language: str
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
     ) -> ToolOutcome:
         self.heard.append(heard)
         return await super().call(call, turn_id, heard, language)
@@ -194,7 +210,12 @@ async def test_words_that_do_not_come_are_not_waited_for_for_ever(
 async def test_a_call_that_goes_on_in_the_background_is_an_outcome_like_any() -> None:
     class Patient(Tools):
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             return replace(done(call), running=True)
 
@@ -250,7 +271,12 @@ async def test_a_call_that_breaks_is_answered_and_the_brain_not_heard_any_more(
 ) -> None:
     class Broken(Tools):
         async def call(
-            self, call: ToolCall, turn_id: str, heard: str | None, language: str
+            self,
+            call: ToolCall,
+            turn_id: str,
+            heard: str | None,
+            language: str,
+            situation: Situation = CALM,
         ) -> ToolOutcome:
             raise OSError("the disk is full")
 

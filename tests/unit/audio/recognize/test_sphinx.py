@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from audio.errors import InputUnusable
-from audio.recognize.protocol import Grammar, GrammarRecognizer
+from audio.recognize.protocol import DigitRecognizer, Grammar, GrammarRecognizer
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.speech import say
 
@@ -81,3 +81,55 @@ def test_knows_which_words_it_lacks(recognizer: SphinxRecognizer) -> None:
     assert recognizer.phones("kitchen") == ("K", "IH", "CH", "AH", "N")
     assert recognizer.phones("snorbit") == ()
     assert isinstance(recognizer, GrammarRecognizer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["four seven two nine", "one, two, three, four", "oh, eight, oh, six", "nine five five one"],
+)
+def test_digits_are_heard_spoken_in_one_go_or_with_pauses(
+    recognizer: SphinxRecognizer, text: str
+) -> None:
+    assert recognizer.spell(sound(text)) == text.replace(",", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["my brother is coming over", "is it going to rain tomorrow", "turn on the lamp please"]
+)
+def test_other_speech_is_no_digits(recognizer: SphinxRecognizer, text: str) -> None:
+    assert recognizer.spell(sound(text)) == ""
+
+
+@pytest.mark.parametrize("pcm", [b"", bytes(32_000)])
+def test_silence_is_no_digits(recognizer: SphinxRecognizer, pcm: bytes) -> None:
+    assert recognizer.spell(pcm) == ""
+
+
+def test_digits_disturb_neither_commands_nor_free_decoding() -> None:
+    alone, both = SphinxRecognizer(), SphinxRecognizer()
+    for recognizer in (alone, both):
+        recognizer.prepare(GRAMMAR)
+    both.spell(sound("four seven two nine"))
+    both.spell(sound("my brother is coming over"))
+    for text in ("turn off the kitchen light", "turn on the zorblax", "is it going to rain"):
+        for first, second in (
+            (alone.decode(sound(text)), both.decode(sound(text))),
+            (alone.decode_freely(sound(text)), both.decode_freely(sound(text))),
+        ):
+            assert [(w.text, w.start, w.end) for w in second.words] == [
+                (w.text, w.start, w.end) for w in first.words
+            ]
+            fits = [word.fit for word in first.words]
+            assert [word.fit for word in second.words] == pytest.approx(fits, abs=0.1)
+    assert both.spell(sound("four seven two nine")) == "four seven two nine"
+    both.prepare(Grammar("#JSGF V1.0; grammar g; public <s> = open the garage door;"))
+    assert both.decode(sound("open the garage door")).text == "open the garage door"
+
+
+def test_a_secret_is_not_kept(recognizer: SphinxRecognizer) -> None:
+    pcm = sound("four seven two nine")
+    recognizer.spell(pcm)
+    for value in vars(recognizer).values():
+        assert value != pcm
+        assert not isinstance(value, tuple) or pcm not in value
+    assert isinstance(recognizer, DigitRecognizer)

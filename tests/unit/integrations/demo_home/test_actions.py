@@ -69,7 +69,8 @@ def test_refusals(
 def test_every_action_that_is_offered_can_be_run(house: DemoHouse) -> None:
     told = offered.services(house)
     names = {(domain, service) for domain, rows in told.items() for service in rows}
-    elsewhere = {("scene", "create"), ("homeassistant", "turn_on"), ("homeassistant", "turn_off")}
+    scenes = {("scene", "create"), ("scene", "delete")}
+    elsewhere = {("homeassistant", "turn_on"), ("homeassistant", "turn_off")} | scenes
     scripts = {("script", "movie_night"), ("script", "welcome_home")}
     assert names - set(SERVICES) == elsewhere | scripts
     assert set(SERVICES) <= names

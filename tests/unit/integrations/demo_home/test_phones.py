@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
+from integrations.demo_home.actions import run
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.house import DemoHouse, Event
+from integrations.demo_home.offered import services
 from integrations.demo_home.phones import CONFIRM_WITHIN_S, Channel, NotConnectedError
-from integrations.demo_home.registration import WrongFormError, forget, register, webhook
+from integrations.demo_home.registration import (
+    WrongFormError,
+    add_phone,
+    forget,
+    press,
+    register,
+    webhook,
+)
+from integrations.demo_home.services import ServiceError
 from tests.unit.integrations.demo_home.clocks import HandClock
 
 REGISTRATION = {
@@ -21,7 +31,9 @@ REGISTRATION = {
     "manufacturer": "Hearth",
     "model": "test",
     "os_name": "Linux",
+    "app_data": {"push_websocket_channel": True},
 }
+MAKERS = {"push_token": "t", "push_url": "https://push.example.invalid"}
 
 
 @pytest.fixture
@@ -72,7 +84,7 @@ async def test_one_that_is_still_here_becomes_another(house: DemoHouse) -> None:
     assert house.things["notify.kitchen_box"].device_id == again.id
 
 
-@pytest.mark.parametrize("missing", sorted(set(REGISTRATION) - {"device_id"}))
+@pytest.mark.parametrize("missing", sorted(set(REGISTRATION) - {"app_data", "device_id"}))
 async def test_a_registration_must_be_whole(house: DemoHouse, missing: str) -> None:
     given = {key: value for key, value in REGISTRATION.items() if key != missing}
     with pytest.raises(WrongFormError, match=f"required key not provided at '{missing}'"):
@@ -119,6 +131,67 @@ async def test_an_unconfirmed_push_ends_the_channel(house: DemoHouse, clock: Han
     house.phones.push(phone, {"message": "two"})
     await clock.go(CONFIRM_WITHIN_S)
     assert phone.channel is None
+
+
+async def test_a_phone_is_reached_by_its_makers_service_too(
+    house: DemoHouse, clock: HandClock
+) -> None:
+    phone = register(house, {**REGISTRATION, "app_data": MAKERS}, "somebody")
+    house.phones.push(phone, {"message": "one"})
+    pushes: list[dict[str, Any]] = []
+    house.phones.open(phone, Channel(pushes.append, True))
+    house.phones.push(phone, {"message": "two"})
+    assert phone.sent == [{"message": "one"}]
+    await clock.go(CONFIRM_WITHIN_S)
+    assert phone.sent == [{"message": "one"}, {"message": "two"}]
+
+
+@pytest.mark.parametrize(
+    ("app_data", "takes"),
+    [
+        ({"push_websocket_channel": True}, True),
+        (MAKERS, True),
+        ({"push_url": "x"}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+async def test_only_what_takes_pushes_has_an_action(
+    house: DemoHouse, app_data: Any, takes: bool
+) -> None:
+    register(house, {**REGISTRATION, "app_data": app_data}, "somebody")
+    assert ("mobile_app_kitchen_box" in services(house)["notify"]) is takes
+    assert ("notify.kitchen_box" in house.things) is takes
+    assert "device_tracker.kitchen_box" in house.things
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        ({}, r"required key not provided at 'message'"),
+        ({"message": "x", "colour": "red"}, "not a valid option at 'colour'"),
+        ({"message": "x", "data": []}, "expected dict"),
+        ({"message": "x"}, "Device not connected to local push notifications"),
+    ],
+)
+async def test_an_action_of_a_phone_is_strict(
+    house: DemoHouse, data: dict[str, Any], error: str
+) -> None:
+    register(house, REGISTRATION, "somebody")
+    with pytest.raises(ServiceError, match=error):
+        run(house, "notify", "mobile_app_kitchen_box", data)
+
+
+async def test_a_button_is_pressed_on_a_phone_that_somebody_carries(house: DemoHouse) -> None:
+    phone = add_phone(house, "Ana's phone", "Ana", "user")
+    trackers = house.get("person.ana").attributes["device_trackers"]
+    assert [house.things[one].device_id for one in trackers] == [phone.id]
+    events: list[Event] = []
+    house.listen_events(events.append)
+    actions = [{"action": "A", "title": "Yes"}, {"action": "B", "title": "No"}]
+    run(house, "notify", "mobile_app_ana_s_phone", {"message": "?", "data": {"actions": actions}})
+    press(house, phone, "No")
+    assert (events[-1].kind, events[-1].data["action"]) == ("mobile_app_notification_action", "B")
 
 
 async def test_an_old_channel_does_not_close_the_new_one(house: DemoHouse) -> None:

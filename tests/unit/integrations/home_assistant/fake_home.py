@@ -18,6 +18,7 @@ class FakeHome:
 
     def __init__(self) -> None:
         self.floors: list[Row] = []
+        self.labels: list[Row] = []
         self.is_admin = False
         self.areas: list[Row] = []
         self.devices: list[Row] = []
@@ -129,6 +130,7 @@ class FakeHome:
             "get_config": self.config,
             "auth/current_user": {"id": "user", "is_admin": self.is_admin},
             "config/floor_registry/list": self.floors,
+            "config/label_registry/list": self.labels,
             "config/area_registry/list": self.areas,
             "config/device_registry/list": self.devices,
             "config/entity_registry/list": list(self.entries.values()),

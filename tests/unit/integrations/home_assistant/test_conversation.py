@@ -230,6 +230,15 @@ async def test_a_conversation_goes_on_for_five_minutes() -> None:
     assert kept == [None, DONE["conversation_id"], None]
 
 
+async def test_a_conversation_that_is_to_be_forgotten_does_not_go_on() -> None:
+    home = Home(DONE, DONE)
+    conversation = Conversation(home, monotonic=lambda: 1000.0)
+    await conversation.process("one", "en")
+    conversation.forget()
+    await conversation.process("two", "en")
+    assert [fields["conversation_id"] for _, fields in home.asked] == [None, None]
+
+
 @pytest.mark.parametrize("error", [Unanswered("Lost.", timed_out=False), Unavailable("Away.")])
 async def test_what_goes_wrong_is_told_as_it_is(error: IntegrationError) -> None:
     with pytest.raises(type(error)):

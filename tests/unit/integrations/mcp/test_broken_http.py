@@ -131,8 +131,7 @@ async def test_a_call_that_was_answered_is_not_said_to_have_failed(status: bytes
     raw = RawServer()
     raw.failing = {"tools/list": status}
     async with raw.running() as spec, McpHub([spec]) as hub:
-        with pytest.raises(CallLost):
-            await hub.call("raw", "t", {})
+        assert (await hub.call("raw", "t", {})).text == "x"
     assert raw.calls == 1
 
 

@@ -325,7 +325,11 @@ async def _lost(hub: McpHub) -> None:
 class Closed:
     """A client whose connection ended before anybody asked."""
 
-    async def call_tool(self, *_: object, **__: object) -> None:
+    @property
+    def session(self) -> "Closed":
+        return self
+
+    async def send_request(self, *_: object) -> None:
         raise MCPError(CONNECTION_CLOSED, "Connection closed")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.mcp import session
+from integrations.mcp import pauses, session
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server
 from tests.unit.integrations.mcp.loopback import LoopbackServer
@@ -60,7 +60,7 @@ async def test_who_was_waited_for_in_vain_is_not_waited_for_again_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(session, "OPEN_S", 0.2)
-    monkeypatch.setattr(session, "PAUSE_S", (0.0, 0.0))
+    monkeypatch.setattr(pauses, "PAUSE_S", (0.0, 0.0))
     came: list[object] = []
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -183,7 +183,7 @@ async def test_stdio_server_lives_dies_and_lives_again(tmp_path: Path) -> None:
     script.write_text(STDIO_SERVER)
     spec = ServerSpec("adder", "stdio", command=sys.executable, args=(str(script),), deny=("die",))
     async with McpHub([spec]) as hub:
-        assert [tool.name for tool in await hub.tools()] == ["add"]
+        assert [tool.name for tool in await hub.tools(wait_s=20)] == ["add"]
         assert (await hub.call("adder", "add", {"a": 2, "b": 3})).text == "5"
         with pytest.raises(CallLost):
             await hub.call("adder", "die", {})

@@ -1,11 +1,19 @@
 """The session's life, carried out: between strict doubles, on a virtual clock."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainFault, Reached, ReplySettled, ReplyText, TurnDone
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    Reached,
+    ReplySettled,
+    ReplyText,
+    TurnDone,
+)
 from integrations.errors import Refused, Retired, Stale, Unavailable
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import GoAway, InputText, OutputText, TurnComplete
@@ -117,6 +125,54 @@ async def test_after_a_quiet_spell_everything_begins_anew() -> None:
         await on.clock.run(601.0)
         await on.play(spoken())
         assert on.client.setups[1] == on.client.setups[0]
+
+
+async def test_a_talk_that_is_not_wanted_any_more_is_neither_resumed_nor_told() -> None:
+    heard = InputText("my number is 1234")
+    first = session(*sentence(heard, *YES), handle="h")
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        on.brain.forget()
+        await on.clock.settle()
+        assert first.closed_for_good.is_set()
+        first.emit(InputText(" and 5"))  # late: there is nothing that it could be added to
+        await on.play(spoken())
+        assert on.client.setups[1] == on.client.setups[0]
+
+
+async def _all(events: AsyncGenerator[BrainEvent]) -> list[BrainEvent]:
+    return [event async for event in events]
+
+
+async def test_a_turn_in_which_it_is_said_goes_to_its_end_and_is_forgotten_too() -> None:
+    first = session(*sentence(InputText("start over"), *YES), handle="h")
+    async with stage(first, session(*sentence(*YES)), session(*sentence(*YES))) as on:
+        events, said = await on.until(on.brain.begin(spoken()), ReplyText)
+        on.brain.forget()
+        await on.clock.settle()
+        assert not first.closed_for_good.is_set()
+        async with asyncio.TaskGroup() as group:
+            rest = group.create_task(_all(events))
+            await on.clock.run(5.0)
+        assert said == ANSWER[0]
+        assert rest.result()[-1] == ANSWER[-1]
+        assert first.closed_for_good.is_set()
+        assert first.closed_for_good.is_set()
+        await on.play(spoken())
+        assert on.client.setups[1] == on.client.setups[0]
+        on.client.sessions[1].break_off(Unavailable("Gone."))
+        await on.play(spoken())
+        assert "Yes." in on.client.setups[2].instruction  # of the talk since then
+
+
+async def test_a_turn_right_after_it_begins_afresh() -> None:
+    first = session(*sentence(*YES), handle="h")
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        on.brain.forget()
+        assert await on.play(spoken()) == ANSWER
+        assert on.client.setups[1] == on.client.setups[0]
+        assert first.closed_for_good.is_set()
 
 
 async def test_a_transcript_that_comes_after_the_end_belongs_to_the_history() -> None:

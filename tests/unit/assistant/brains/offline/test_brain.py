@@ -1,6 +1,5 @@
 """The brain's events: what it hears, calls and answers, for typed and for spoken turns."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,6 @@ from assistant.tools.menu import Menu, build_menu
 from assistant.tools.outcome import Decision, Observed, Status, Tier
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
-from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import Turn, corpus_brain, hear, read, run
 from tests.corpus.speech import Spoken
@@ -224,30 +222,3 @@ async def test_the_weather_is_asked_of_its_own_tool_and_its_sentence_said(
         ("weather_forecast", {"when": when})
     ]
     assert turn.answer == "It will be sunny."
-
-
-@pytest.mark.parametrize(
-    ("timers", "answer"),
-    [
-        (
-            [{"name": "tea", "total_seconds_left": 125}, {"name": None, "total_seconds_left": 9}],
-            "tea: 2 minutes and 5 seconds are left. Timer: 0 minutes and 9 seconds are left.",
-        ),
-        ([], "No timer is running."),
-        ("none", "That did not work for timer."),
-    ],
-)
-async def test_how_long_a_timer_of_home_assistants_still_runs(timers: Any, answer: str) -> None:
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    status = McpTool("home_assistant", "intent__HassTimerStatus", "", "", schema, True)
-    home = home_assistant_server("http://127.0.0.1:1", "")
-
-    async def menu() -> Menu:
-        return build_menu((status,), {"home_assistant": home})
-
-    house = corpus_house()
-    brain = OfflineBrain(lambda: house, menu, FreeRecognizer(), Catalogue(), VirtualClock())
-    data = json.dumps({"speech_slots": {"timers": timers}})
-    asked = typed("how much time is left on my timer")
-    turn = await run(brain, asked, tier=Tier.READ, data=data, sentence="The answer is there.")
-    assert turn.answer == answer

@@ -1,0 +1,133 @@
+"""`hearth audit`: every call of a tool, what was decided about it and by whom."""
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, time, timedelta
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assistant.cli.command import Command, Failed
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.journal.records import AuditRecord
+from assistant.journal.store import Store
+from assistant.tools.outcome import Decision
+
+_LIMIT = 50  # rows, where nobody says
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_MOMENTS = "2h, 30m, 7d, today, yesterday, 2026-11-22 or 2026-11-22T18:00"
+_DECISION_COLOURS = {
+    "allowed": "green",
+    "confirmed": "green",
+    "needs_confirmation": "yellow",
+    "denied": "red",
+}
+_STATUS_COLOURS = {"done": "green", "not_run": "yellow"}
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--since", metavar="WHEN", help=f"from then on: {_MOMENTS}")
+    parser.add_argument("--until", metavar="WHEN", help="before then, said in the same ways")
+    parser.add_argument(
+        "--entity", metavar="ID", help='what touched it, or would have; "lock.*" means every lock'
+    )
+    parser.add_argument(
+        "--decision", choices=[str(one) for one in Decision], help="what was decided so"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=_LIMIT,
+        metavar="N",
+        help=f"the last N rows (default {_LIMIT})",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON value")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    clock = SystemClock()
+    if arguments.limit < 1:
+        raise Failed("--limit takes a number from 1 on, such as --limit 20", 2)
+    since = moment(arguments.since, clock.now(), "--since") if arguments.since else None
+    until = moment(arguments.until, clock.now(), "--until") if arguments.until else None
+    decision = Decision(arguments.decision) if arguments.decision else None
+    async with Store(settings.database, clock) as store:
+        rows = await store.audited(since, until, arguments.limit, arguments.entity, decision)
+    if arguments.json:
+        print(json.dumps([asdict(row) for row in rows], ensure_ascii=False, default=_plain))
+    elif rows:
+        _print(rows)
+    else:
+        print('No such call is in the journal; make one with hearth ask "turn on the light"')
+    return 0
+
+
+def moment(text: str, now: datetime, option: str) -> datetime:
+    """The instant that a person means, by this machine's time zone. Raises Failed for `option`."""
+    said = text.strip().lower()
+    # Without a zone as yet: `astimezone` finds the offset that counted on that very day.
+    today = datetime.combine(now.astimezone().date(), time.min)
+    try:
+        if said in ("today", "yesterday"):
+            return (today - timedelta(days=said == "yesterday")).astimezone()
+        if ago := re.fullmatch(r"(\d{1,9})([mhdw])", said):
+            return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        return datetime.fromisoformat(text.strip()).astimezone()
+    except (ValueError, OverflowError):
+        raise Failed(f"{option} does not take {text!r}; write {_MOMENTS}", 2) from None
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _print(rows: Sequence[AuditRecord]) -> None:
+    """A few lines for each, the oldest first, so that the newest stands where the eye is."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading, width in (("time", 14), ("asked for", 0), ("decided", 18), ("ended", 22)):
+        table.add_column(heading, overflow="fold", min_width=width)
+    for row in reversed(rows):
+        table.add_row(
+            f"{row.at.astimezone():%m-%d %H:%M:%S}", _asked(row), _decided(row), _end(row)
+        )
+    Console(highlight=False).print(table)
+
+
+def _asked(row: AuditRecord) -> Text:
+    """What was heard, the tool with its arguments, and what it would touch."""
+    given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
+    lines = [f"“{row.heard}”"] if row.heard else []
+    lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
+    return Text("\n".join(lines))
+
+
+def _decided(row: AuditRecord) -> Text:
+    """What, as which tier by which rule, and who said yes."""
+    text = Text(row.decision, style=_DECISION_COLOURS[row.decision])
+    rule = f", {row.rule}" if row.rule else ""
+    by = f"\nby {row.confirmed_by}" if row.confirmed_by else ""
+    return text.append(f"\n{row.tier}{rule}{by}", style="default")
+
+
+def _end(row: AuditRecord) -> Text:
+    """How it ended, after how long, and what was seen."""
+    text = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
+    for one in row.observed:
+        seen = f"\n{one.entity_id} {one.before or '?'} → {one.after or '?'}"
+        text.append(seen, style="default")
+    return text
+
+
+COMMAND = Command(
+    name="audit",
+    summary="every call of a tool, what was decided about it and by whom",
+    example="hearth audit --since yesterday, or of all that was refused at a lock: "
+    "hearth audit --entity 'lock.*' --decision denied --json",
+    add_arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,75 @@
+"""A person at the terminal, who is asked before a gated call."""
+
+import asyncio
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+
+ANSWER_S = 60.0  # typing takes longer than saying yes
+
+
+class Keyboard:
+    """Asks on stderr and reads one line from the terminal."""
+
+    def __init__(self, wait_s: float = ANSWER_S) -> None:
+        self._wait_s = wait_s
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        """Their line without its end, None where they give none in time or close the input.
+
+        `hidden`: what is typed is not shown.
+        """
+        what = "PIN" if hidden else "yes or no"
+        self._console.print(f"[bold yellow]{escape(question)}[/] [dim]({what})[/] ", end="")
+        try:
+            with _silent(hidden):
+                async with asyncio.timeout(self._wait_s):
+                    line = await _line()
+        except TimeoutError:
+            line = ""
+        if hidden or not line:
+            self._console.print()
+        return line.strip() or None
+
+
+def keyboard() -> Keyboard | None:
+    """The person at this terminal; None where the program's input is no terminal."""
+    return Keyboard() if sys.stdin.isatty() and sys.stderr.isatty() else None
+
+
+async def _line() -> str:
+    """The next line of standard input; "" at its end. Read without a thread, so it can be left."""
+    loop, stdin = asyncio.get_running_loop(), sys.stdin
+    line: asyncio.Future[str] = loop.create_future()
+
+    def read() -> None:
+        if not line.done():
+            line.set_result(stdin.readline())
+
+    loop.add_reader(stdin, read)
+    try:
+        return await line
+    finally:
+        loop.remove_reader(stdin)
+
+
+@contextmanager
+def _silent(on: bool) -> Iterator[None]:
+    """The terminal does not show what is typed."""
+    if not on:
+        yield
+        return
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    silent = list(before)
+    silent[3] &= ~termios.ECHO
+    try:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, silent)
+        yield
+    finally:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)

@@ -1,0 +1,116 @@
+"""Quiet in the room while a question is asked: a film must not say yes."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from assistant.tools.resolve import has_features
+from assistant.tools.verify import LivePicture
+from integrations.errors import IntegrationError
+from integrations.home_assistant.house import Entity, House
+
+_log = logging.getLogger(__name__)
+HUSH_S = 1.5  # for all players to be seen silent
+RESUME_S = 2.0  # for Home Assistant's answer
+_DOMAIN = "media_player"
+_PLAYING = ("playing", "buffering")
+# Bits of `supported_features` (2026.11, `components/media_player/const.py`).
+_PAUSE, _PLAY = 1, 16384
+
+
+class Services(Protocol):
+    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
+
+    async def call(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        entities: Sequence[str] = (),
+    ) -> Any:
+        """Do it. Raises IntegrationError."""
+        ...
+
+
+class Hush:
+    """What was paused for one question."""
+
+    def __init__(
+        self, home: LivePicture, services: Services, paused: Sequence[str], *, quiet: bool
+    ) -> None:
+        """`paused`: ids of the players that we asked to pause."""
+        self._home = home
+        self._services = services
+        self._paused = tuple(paused)
+        self._quiet = quiet
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing plays near, as far as the house shows."""
+        return self._quiet
+
+    async def resume(self) -> None:
+        """Let those play on that we paused and that are paused still. Once; never raises."""
+        paused, self._paused = self._paused, ()
+        entities = self._home.house.entities
+        still = [
+            name
+            for name in paused
+            if name in entities
+            and entities[name].state == "paused"
+            and has_features(entities[name], _PLAY)
+        ]
+        if not still:
+            return
+        try:
+            async with asyncio.timeout(RESUME_S):
+                await self._services.call(_DOMAIN, "media_play", entities=still)
+        except (IntegrationError, TimeoutError) as error:
+            _log.warning("What was paused does not play on: %s", error or "no answer in time")
+
+
+class Quiet:
+    """Pauses the media players around this box."""
+
+    def __init__(self, home: LivePicture, services: Services) -> None:
+        self._home = home
+        self._services = services
+
+    async def hush(self, area_id: str) -> Hush:
+        """Pause what plays in this area, within HUSH_S. Never raises.
+
+        Without an area every player counts as near. One that cannot be paused stays as it is, and
+        so does everything while the picture is not live: then it is not quiet, for nobody knows.
+        """
+        if not self._home.connected:
+            return Hush(self._home, self._services, (), quiet=False)
+        near = playing(self._home.house, area_id)
+        names = [one.entity_id for one in near]
+        able = [one.entity_id for one in near if has_features(one, _PAUSE)]
+        try:
+            async with asyncio.timeout(HUSH_S):
+                if able:
+                    await self._services.call(_DOMAIN, "media_pause", entities=able)
+                    await self._home.wait_for(able, lambda house: _silent(house, able), HUSH_S)
+        except (IntegrationError, TimeoutError) as error:
+            _log.info("What plays near could not be paused: %s", error or "no answer in time")
+        quiet = _silent(self._home.house, names) and self._home.connected
+        return Hush(self._home, self._services, able, quiet=quiet)
+
+
+def playing(house: House, area_id: str) -> list[Entity]:
+    """The players in that area that play; "" for all of the house, exposed or not."""
+    return [
+        entity
+        for entity in house.entities.values()
+        if entity.domain == _DOMAIN
+        and entity.state in _PLAYING
+        and (not area_id or entity.area_id == area_id)
+    ]
+
+
+def _silent(house: House, names: Sequence[str]) -> bool:
+    found = (house.entities.get(name) for name in names)
+    return not any(entity is not None and entity.state in _PLAYING for entity in found)

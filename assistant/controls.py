@@ -1,0 +1,200 @@
+"""What a person may change of Hearth itself by asking: its voice, and what it keeps of the talk."""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol, TypeGuard
+
+from assistant.clock import Clock
+from assistant.config.schema import VoiceChoice
+from assistant.journal.records import UNASKED, StoreError, TurnRecord
+from assistant.turn.log import FinishedTurn, TurnLog
+from assistant.turn.record import wordless
+
+KEPT = "voice"  # the name under which the store keeps volume and speed
+SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking
+REPEAT_WITHIN = timedelta(minutes=10)  # an older answer is not what somebody did not catch
+_LOOKED_AT = 100  # of the newest rows, announcements among them
+
+_log = logging.getLogger(__name__)
+
+
+class Keeping(Protocol):
+    """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Keep a JSON value."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """What is kept under that name."""
+        ...
+
+    async def turns(self, limit: int) -> list[TurnRecord]:
+        """The last turns, newest first."""
+        ...
+
+    async def forget_words(self, turn_id: str) -> None:
+        """Erase what was said in a turn, wherever it was written down."""
+        ...
+
+
+class Loudness(Protocol):
+    """Whoever speaks (`assistant.speech.mouth.Mouth`)."""
+
+    volume: float  # 0 to 1, or a little more
+
+
+class Controls:
+    """Made with the tools; `serve` then says whom it acts on. Without that it acts on nothing."""
+
+    def __init__(self, choice: VoiceChoice, store: Keeping, clock: Clock) -> None:
+        """`choice`: the settings, which hold until a person asks for something else."""
+        self._choice = choice
+        self._store = store
+        self._clock = clock
+        self._volume = choice.volume
+        self._speed = choice.speed
+        self._mouth: Loudness | None = None
+        self._log: TurnLog | None = None
+        self._forgetting: Sequence[Callable[[], None]] = ()
+        self._end: Callable[[], None] = _nothing
+        self._to_forget: set[str] = set()  # turns under way whose words are not to be kept
+
+    async def restore(self) -> None:
+        """Take up what was asked for last. It counts until the settings themselves are changed."""
+        try:
+            kept = await self._store.kept(KEPT)
+        except StoreError as error:
+            _log.warning("volume and speed of the voice are not known: %s", error)
+            return
+        if not isinstance(kept, dict) or kept.get("settings") != self._settings():
+            return
+        volume, speed = kept.get("volume"), kept.get("speed")
+        if _is_number(volume) and 0 <= volume <= self.loudest:
+            self._volume = float(volume)
+        if _is_number(speed) and SLOWEST <= speed <= FASTEST:
+            self._speed = float(speed)
+
+    def serve(
+        self,
+        mouth: Loudness,
+        log: TurnLog,
+        forgetting: Sequence[Callable[[], None]],
+        end: Callable[[], None],
+    ) -> None:
+        """Whom it acts on. `forgetting`: brains forget their talk when called; `end`: the
+        conversation under way ends with the answer that is being given.
+        """
+        self._mouth, self._log = mouth, log
+        self._forgetting, self._end = forgetting, end
+        mouth.volume = self._volume
+
+    # --- the voice
+
+    @property
+    def volume(self) -> float:
+        """1.0 is the voice's own loudness."""
+        return self._volume
+
+    @property
+    def loudest(self) -> float:
+        """What it can be made: its own loudness, or more where the settings say so."""
+        return max(1.0, self._choice.volume)
+
+    @property
+    def speed(self) -> float:
+        """1.0 is the voice's own pace."""
+        return self._speed
+
+    @property
+    def usual_speed(self) -> float:
+        """As the settings have it."""
+        return self._choice.speed
+
+    def pace(self) -> float:
+        """The same, for the voices: asked before each clause."""
+        return self._speed
+
+    async def set_volume(self, volume: float) -> None:
+        """From the next sound on, and after a restart. Raises StoreError."""
+        self._volume = min(self.loudest, max(0.0, volume))
+        if self._mouth is not None:
+            self._mouth.volume = self._volume
+        await self._keep()
+
+    async def set_speed(self, speed: float) -> None:
+        """From the next clause on, and after a restart. Raises StoreError."""
+        self._speed = min(FASTEST, max(SLOWEST, speed))
+        await self._keep()
+
+    # --- the talk
+
+    async def last_answer(self) -> str:
+        """What was answered last in this home, "" for nothing lately. Raises StoreError."""
+        newest = [turn.record for turn in reversed(self._log.turns)] if self._log else []
+        since = self._clock.now() - REPEAT_WITHIN
+        for record in newest or await self._asked():
+            if record.answer:
+                return record.answer if record.started_at >= since else ""
+        return ""
+
+    def start_over(self) -> None:
+        """What was said so far is not known to any brain from the next turn on."""
+        for forget in self._forgetting:
+            forget()
+
+    async def forget_words(self, turns: int, turn_id: str) -> int:
+        """Erase what was said in the last turns and in this one, and let the brains forget it.
+
+        Returns how many turns there were beside this one. Raises StoreError.
+        """
+        self._to_forget.add(turn_id)
+        self.start_over()
+        ids = [record.turn_id for record in await self._asked()][:turns]
+        for one in ids:
+            await self._erase(one)
+        return len(ids)
+
+    def end(self) -> None:
+        """After this answer nobody is listened to without the wake word."""
+        self._end()
+
+    async def written(self, record: TurnRecord) -> None:
+        """To be called once a turn was written down, with its calls. Never raises."""
+        if record.turn_id not in self._to_forget:
+            return
+        self._to_forget.discard(record.turn_id)
+        try:
+            await self._erase(record.turn_id)
+        except StoreError as error:
+            _log.error("what was to be forgotten is still written down: %s", error)
+
+    async def _erase(self, turn_id: str) -> None:
+        if self._log is not None:
+            kept = self._log.turns
+            for number, turn in enumerate(kept):
+                if turn.record.turn_id == turn_id:
+                    kept[number] = FinishedTurn(wordless(turn.record), ())
+        await self._store.forget_words(turn_id)
+
+    async def _asked(self) -> list[TurnRecord]:
+        """The turns that somebody asked for, newest first."""
+        turns = await self._store.turns(_LOOKED_AT)
+        return [turn for turn in turns if turn.source not in UNASKED]
+
+    async def _keep(self) -> None:
+        value = {"volume": self._volume, "speed": self._speed, "settings": self._settings()}
+        await self._store.keep(KEPT, value)
+
+    def _settings(self) -> list[float]:
+        """What the settings say: once that is changed it counts more than what was asked before."""
+        return [self._choice.volume, self._choice.speed]
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _nothing() -> None:
+    return None

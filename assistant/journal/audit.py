@@ -1,0 +1,163 @@
+"""The audit: one row for each call that was decided or ended, added and never changed.
+
+The triggers of the tables hold that; see `migrations`. The words alone can be taken out of a row,
+and a row as a whole goes when it is older than `journal.keep_days`.
+"""
+
+import json
+import sqlite3
+from dataclasses import asdict
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from assistant.journal.records import AuditRecord
+from assistant.journal.rows import instant
+from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+
+STARS = "****"  # stands for what was said where a PIN was asked for
+_COLUMNS = (
+    "at, turn_id, call_id, satellite, heard, server, name, arguments, entities, tier, rule, "
+    "decision, confirmed_by, status, observed, ms, sentence"
+)
+_INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :')})"
+
+
+def audit_of(
+    outcome: ToolOutcome, at: datetime, turn_id: str, heard: str | None, satellite: str
+) -> AuditRecord:
+    """The row about a call that was decided or has ended at `at`.
+
+    Of a call that a PIN let through the words are never kept: they may hold it.
+    """
+    return AuditRecord(
+        at=at,
+        turn_id=turn_id,
+        call_id=outcome.id,
+        server=outcome.server,
+        name=outcome.name,
+        arguments=outcome.arguments,
+        tier=outcome.tier,
+        decision=outcome.decision,
+        status=outcome.status,
+        rule=outcome.rule,
+        entities=outcome.entities,
+        confirmed_by=outcome.confirmed_by,
+        observed=outcome.observed,
+        ms=outcome.ms,
+        heard=STARS if heard and outcome.confirmed_by == "pin" else heard,
+        sentence=outcome.sentence,
+        satellite=satellite,
+    )
+
+
+def add(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+    """One more row, as `audit_row` makes it."""
+    db.execute(_INSERT, row)
+
+
+def audited(
+    db: sqlite3.Connection,
+    limit: int,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    entity: str | None = None,
+    decision: Decision | None = None,
+    turn_id: str | None = None,
+) -> list[AuditRecord]:
+    """At most `limit` rows from `since` on and before `until`, newest first.
+
+    `entity`: rows that touched or would have touched one like it, "*" and "?" as in file names.
+    """
+    asked = {
+        "at >= ?": instant(since) if since else None,
+        "at < ?": instant(until) if until else None,
+        "decision = ?": decision,
+        "turn_id = ?": turn_id,
+    }
+    given = {condition: value for condition, value in asked.items() if value is not None}
+    where = f"WHERE {' AND '.join(given)}" if given else ""
+    query = f"SELECT {_COLUMNS} FROM audit {where} ORDER BY at DESC, number DESC"
+    found: list[AuditRecord] = []
+    for row in db.execute(query, tuple(given.values())):
+        if len(found) == limit:
+            break
+        record = audit_from(row)
+        if entity is None or _touches(record, entity):
+            found.append(record)
+    return found
+
+
+def erase_words(db: sqlite3.Connection, before: str) -> None:
+    """Take the words out of the rows before this instant."""
+    db.execute(
+        "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL "
+        "WHERE at < ? AND (heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)",
+        (before,),
+    )
+
+
+def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
+    """Take the words out of the rows of one turn."""
+    db.execute(
+        "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL WHERE turn_id = ?",
+        (turn_id,),
+    )
+
+
+def erase_rows(db: sqlite3.Connection, before: str) -> None:
+    """Delete the rows before this instant: the only way a row ever goes."""
+    db.execute("INSERT INTO audit_erasing (before) VALUES (?)", (before,))
+    db.execute("DELETE FROM audit WHERE at < ?", (before,))
+    db.execute("DELETE FROM audit_erasing")
+
+
+def audit_row(record: AuditRecord) -> dict[str, Any]:
+    """The columns of one row."""
+    return {
+        "at": instant(record.at),
+        "turn_id": record.turn_id,
+        "call_id": record.call_id,
+        "satellite": record.satellite,
+        "heard": record.heard,
+        "server": record.server,
+        "name": record.name,
+        "arguments": json.dumps(record.arguments, ensure_ascii=False),
+        "entities": json.dumps(record.entities, ensure_ascii=False),
+        "tier": record.tier,
+        "rule": record.rule,
+        "decision": record.decision,
+        "confirmed_by": record.confirmed_by,
+        "status": record.status,
+        "observed": json.dumps([asdict(seen) for seen in record.observed], ensure_ascii=False),
+        "ms": record.ms,
+        "sentence": record.sentence,
+    }
+
+
+def audit_from(row: sqlite3.Row) -> AuditRecord:
+    """The record of a row."""
+    return AuditRecord(
+        at=datetime.fromisoformat(row["at"]),
+        turn_id=row["turn_id"],
+        call_id=row["call_id"],
+        satellite=row["satellite"],
+        heard=row["heard"],
+        server=row["server"],
+        name=row["name"],
+        arguments=json.loads(row["arguments"]),
+        entities=tuple(json.loads(row["entities"])),
+        tier=Tier(row["tier"]),
+        rule=row["rule"],
+        decision=Decision(row["decision"]),
+        confirmed_by=row["confirmed_by"],
+        status=Status(row["status"]),
+        observed=tuple(Observed(**seen) for seen in json.loads(row["observed"])),
+        ms=row["ms"],
+        sentence=row["sentence"],
+    )
+
+
+def _touches(record: AuditRecord, like: str) -> bool:
+    touched = {*record.entities, *(seen.entity_id for seen in record.observed)}
+    return any(fnmatchcase(entity_id, like) for entity_id in touched)

@@ -1,0 +1,60 @@
+"""What the policy is told of the settings, and of the moment of each call."""
+
+from datetime import time
+
+from assistant.clock import Clock
+from assistant.config.schema import Settings
+from assistant.config.tools import Policy, PolicyRule
+from assistant.modes import Kept, ModeKeeper
+from assistant.ratings import Ratings
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.rules import OwnerRule
+from assistant.tools.verdict import Ruling, Rulings
+
+
+def rulings_of(policy: Policy) -> Rulings:
+    """The section `policy` as the policy takes it."""
+    return Rulings(
+        policy.costly,
+        policy.secure,
+        tuple(map(_rule, policy.rules)),
+        has_pin=bool(policy.pin.get_secret_value()),
+    )
+
+
+class Moments:
+    """Tells the moment of each call: mode, time of day, this box and the owner's ratings."""
+
+    def __init__(self, kept: Kept, clock: Clock, settings: Settings) -> None:
+        """`kept`: the store, in which mode and ratings are."""
+        self.modes = ModeKeeper(kept, clock, Mode(settings.policy.mode))
+        self.ratings = Ratings(kept)
+        self._clock = clock
+        names = (settings.assistant.name, settings.assistant.area)
+        self._satellite = tuple(filter(None, names))
+
+    async def load(self) -> None:
+        """Take up what was kept. Raises StoreError."""
+        await self.modes.load()
+        await self.ratings.load()
+
+    def __call__(self) -> Moment:
+        """What holds now."""
+        now = self._clock.now().time()
+        return Moment(self.modes.current, now, self._satellite, self.ratings.tiers)
+
+
+def _rule(rule: PolicyRule) -> OwnerRule:
+    return OwnerRule(
+        decide=Ruling(rule.decide),
+        entity=rule.entity,
+        area=rule.area,
+        label=rule.label,
+        domain=rule.domain,
+        tool=rule.tool,
+        server=rule.server,
+        direction=rule.direction,
+        begins=time.fromisoformat(rule.from_) if rule.from_ else None,
+        ends=time.fromisoformat(rule.to) if rule.to else None,
+        satellite=rule.satellite,
+    )

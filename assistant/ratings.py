@@ -1,0 +1,73 @@
+"""How the owner rated scripts, scenes, buttons and automations whose effect nobody knows."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from assistant.tools.gates import UNKNOWN_EFFECTS, gate
+from assistant.tools.intents import Action
+from assistant.tools.outcome import Tier
+from integrations.home_assistant.house import Entity, House
+
+NAME = "ratings"  # under which they are kept
+TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
+
+_log = logging.getLogger(__name__)
+
+
+class Kept(Protocol):
+    """Small values on the disk (`assistant.journal.store.Store`)."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        """On the disk when this returns. Raises StoreError."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """What was kept last; None: nothing. Raises StoreError."""
+        ...
+
+
+class Ratings:
+    """The ratings by entity id, as of the last look at the disk."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._tiers: Mapping[str, Tier] = {}
+
+    @property
+    def tiers(self) -> Mapping[str, Tier]:
+        """By entity id."""
+        return self._tiers
+
+    async def load(self) -> None:
+        """Read them from the disk. Raises StoreError."""
+        self._tiers = _read(await self._kept.kept(NAME))
+
+    async def rate(self, tiers: Mapping[str, Tier]) -> None:
+        """Rate these, and leave the others as they are. Raises StoreError."""
+        # Read first: another process may have rated something meanwhile.
+        await self.load()
+        changed = {**self._tiers, **tiers}
+        await self._kept.keep(NAME, {name: str(tier) for name, tier in changed.items()})
+        self._tiers = changed
+
+
+def unknown_effects(house: House) -> list[Entity]:
+    """What can be rated: the exposed things of which nobody knows what they do."""
+    return [
+        entity
+        for entity in house.exposed()
+        if entity.domain in UNKNOWN_EFFECTS
+        and gate(entity, Action.ON, {}, house) in UNKNOWN_EFFECTS.values()
+    ]
+
+
+def _read(value: Any) -> dict[str, Tier]:
+    """From the disk; what cannot be read is left out, so that it is asked about."""
+    found: dict[str, Tier] = {}
+    for name, tier in (value if isinstance(value, Mapping) else {}).items():
+        try:
+            found[str(name)] = Tier(tier)
+        except ValueError:
+            _log.warning("the rating of %s cannot be read", name)
+    return {name: tier for name, tier in found.items() if tier in TIERS}

@@ -1,0 +1,96 @@
+"""What a person may do with timers, whichever process they speak to: all of it is in the store."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from assistant.clock import Clock
+from assistant.journal.records import TimerRecord, new_id
+
+MOST = 24  # timers at once
+SHORTEST_S, LONGEST_S = 1, 30 * 24 * 3600
+LONGEST_NAME = 60  # characters
+
+
+class Store(Protocol):
+    """Where timers are kept (`assistant.journal.store.Store`). Each may raise StoreError."""
+
+    async def add_timer(self, timer: TimerRecord) -> None:
+        """Keep a running timer; on the disk when this returns."""
+        ...
+
+    async def timers(self) -> list[TimerRecord]:
+        """Timers that run or ring, the first due first."""
+        ...
+
+    async def change_timer(self, timer: TimerRecord) -> bool:
+        """Give it another end, or let it stand still or go on."""
+        ...
+
+    async def acknowledge_timer(self, timer_id: str) -> bool:
+        """It has rung and was heard."""
+        ...
+
+    async def cancel_timer(self, timer_id: str) -> bool:
+        """It is no longer wanted."""
+        ...
+
+
+class TimerBook:
+    """Starts, changes and ends timers. Whoever rings them finds the change in the store.
+
+    Every method may raise StoreError. Those that change a timer say False where it has ended.
+    """
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def all(self) -> list[TimerRecord]:
+        """Those that run, stand still or ring, the first due first."""
+        return await self._store.timers()
+
+    async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
+        """Let a new one run from now on."""
+        now = self._clock.now()
+        due = now + timedelta(seconds=seconds)
+        timer = TimerRecord(new_id(now), due, seconds, now, name[:LONGEST_NAME], language)
+        await self._store.add_timer(timer)
+        return timer
+
+    async def add(self, timer: TimerRecord, seconds: float) -> TimerRecord | None:
+        """More time, or with a negative number less; from now on where it rings. None: it has
+        ended."""
+        left_s = max(0.0, left_of(timer, self._clock.now()) + seconds)
+        return await self._with(timer, left_s, paused=timer.paused_s is not None)
+
+    async def pause(self, timer: TimerRecord) -> TimerRecord | None:
+        """Let it stand still, until `resume`. None: it has ended."""
+        return await self._with(timer, left_of(timer, self._clock.now()), paused=True)
+
+    async def resume(self, timer: TimerRecord) -> TimerRecord | None:
+        """Let it go on from where it stood. None: it has ended."""
+        return await self._with(timer, left_of(timer, self._clock.now()), paused=False)
+
+    async def end(self, timer: TimerRecord) -> bool:
+        """It is not wanted, or was heard."""
+        if is_over(timer, self._clock.now()):
+            return await self._store.acknowledge_timer(timer.id)
+        return await self._store.cancel_timer(timer.id)
+
+    async def _with(self, timer: TimerRecord, left_s: float, *, paused: bool) -> TimerRecord | None:
+        due = self._clock.now() + timedelta(seconds=left_s)
+        changed = replace(timer, due=due, paused_s=left_s if paused else None)
+        return changed if await self._store.change_timer(changed) else None
+
+
+def left_of(timer: TimerRecord, now: datetime) -> float:
+    """Seconds that it still has; 0 where it rings."""
+    if timer.paused_s is not None:
+        return timer.paused_s
+    return max(0.0, (timer.due - now).total_seconds())
+
+
+def is_over(timer: TimerRecord, now: datetime) -> bool:
+    """Whether its time has come, so that it rings or soon will."""
+    return timer.paused_s is None and timer.due <= now

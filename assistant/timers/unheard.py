@@ -1,0 +1,87 @@
+"""Timers that rang and that nobody heard: told once, when somebody is there."""
+
+from datetime import datetime
+from typing import Any, Protocol
+
+from assistant.clock import Clock
+from assistant.journal.records import TimerRecord
+from assistant.speech.catalogue import Catalogue
+from assistant.timers.words import unheard_of
+
+_NAME = "timers.unheard"
+_MOST = 5  # the newest; more is no news
+
+
+class Kept(Protocol):
+    """Where small values are kept (`assistant.journal.store.Store`)."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Keep a JSON value; on the disk when this returns."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """What `keep` was given last under that name."""
+        ...
+
+    async def drop_kept(self, name: str) -> None:
+        """Let go of it."""
+        ...
+
+
+class Speaker(Protocol):
+    """Whoever says it."""
+
+    def announce(self, text: str, language: str) -> None:
+        """Say it once the conversation rests."""
+        ...
+
+    async def rest(self) -> None:
+        """Return when no turn is under way."""
+        ...
+
+
+class Unheard:
+    """Keeps them over a restart. Both methods may raise StoreError."""
+
+    def __init__(self, store: Kept, speaker: Speaker, catalogue: Catalogue, clock: Clock) -> None:
+        self._store = store
+        self._speaker = speaker
+        self._catalogue = catalogue
+        self._clock = clock
+        self._any = True  # as far as we know; an earlier process may have left some
+
+    async def add(self, timer: TimerRecord) -> None:
+        """It has rung long enough."""
+        rows = [*(await self._store.kept(_NAME) or []), _row(timer)]
+        await self._store.keep(_NAME, rows[-_MOST:])
+        self._any = True
+
+    async def tell(self) -> None:
+        """Say it behind the turn under way, and never again."""
+        if not self._any:
+            return
+        self._any = False
+        rows = await self._store.kept(_NAME)
+        if not rows:
+            return
+        await self._speaker.rest()
+        await self._store.drop_kept(_NAME)
+        for row in rows:
+            timer = _timer(row)
+            told = unheard_of(timer, self._clock.now(), self._catalogue)
+            self._speaker.announce(told, timer.language)
+
+
+def _row(timer: TimerRecord) -> dict[str, Any]:
+    return {
+        "id": timer.id,
+        "due": timer.due.isoformat(),
+        "duration_s": timer.duration_s,
+        "name": timer.name,
+        "language": timer.language,
+    }
+
+
+def _timer(row: dict[str, Any]) -> TimerRecord:
+    due = datetime.fromisoformat(row["due"])
+    return TimerRecord(row["id"], due, row["duration_s"], due, row["name"], row["language"])

@@ -1,0 +1,177 @@
+"""Gated calls: frozen, answered at once with `needs_confirmation`, and settled by the person."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from assistant.clock import Clock
+from assistant.confirm.consents import kind_of
+from assistant.confirm.question import How, Question, Settlement
+from assistant.journal.records import StoreError, new_id
+from assistant.tools.books import Books
+from assistant.tools.governance import Governance, Hushed
+from assistant.tools.outcome import Decision, Tier, ToolOutcome
+from assistant.tools.pending import Frozen, Pending
+from assistant.tools.request import Request, Way, asked
+from assistant.tools.verdict import Ruling, Verdict
+
+_log = logging.getLogger(__name__)
+
+_TAINTED_KEPT = 64  # turns
+_HOW: dict[Ruling, How] = {
+    Ruling.CONFIRM: "confirm",
+    Ruling.PIN: "pin",
+    Ruling.PHONE: "phone",
+}
+Execute = Callable[[Verdict, str], Awaitable[ToolOutcome]]  # the verdict, and who confirmed it
+
+
+class Asking:
+    """One question at a time, and each is good for one call."""
+
+    def __init__(self, books: Books, governance: Governance, clock: Clock) -> None:
+        self._books = books
+        self._governance = governance
+        self._clock = clock
+        self._pending = Pending(clock)
+        self._tainted: dict[str, None] = {}  # turns that have read the open world, the oldest first
+        self._hushed: Hushed | None = None
+
+    def taint(self, turn_id: str) -> None:
+        """Text from outside has come into this turn: nothing secure may follow from it."""
+        self._tainted[turn_id] = None
+        if len(self._tainted) > _TAINTED_KEPT:
+            del self._tainted[next(iter(self._tainted))]
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What is to be asked for this call; None: nothing, or it was asked for another call."""
+        frozen = self._pending.frozen
+        if frozen is None:
+            return None
+        question = frozen.question
+        return question if (question.turn_id, question.call_id) == (turn_id, call_id) else None
+
+    async def consented(self, way: Way, verdict: Verdict) -> bool:
+        """Whether the person said "always" to just this today."""
+        consents = self._governance.consents
+        if consents is None or verdict.tier is Tier.SECURE or verdict.ruling is not Ruling.CONFIRM:
+            return False
+        try:
+            return await consents.covers(kind_of(way.server, way.name, verdict.arguments))
+        except StoreError as error:
+            _log.error("%s", error)
+            return False
+
+    async def ask(
+        self,
+        request: Request,
+        way: Way,
+        verdict: Verdict,
+        again: Callable[[], Verdict | None],
+        execute: Execute,
+    ) -> ToolOutcome:
+        """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
+        barred = self._barred(request, verdict)
+        waiting = self._pending.frozen
+        if waiting is not None and barred is None:
+            same = waiting.question.turn_id == request.turn_id and (
+                dict(waiting.verdict.arguments),
+                waiting.call.name,
+            ) == (dict(verdict.arguments), request.call.name)
+            if same:
+                return await self._asked(request, way, verdict)
+            barred = "busy"
+        if barred is not None:
+            return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
+        left = request.sentences.say(verdict.left, **verdict.values)
+
+        async def refuse(sentence: str, rule: str) -> ToolOutcome:
+            denied = replace(verdict, rule=rule)
+            return await self._books.refuse(request, way, dict(verdict.arguments), sentence, denied)
+
+        question = self._question(request, verdict)
+        kind = kind_of(way.server, way.name, verdict.arguments)
+        frozen = Frozen(question, request.call, verdict, kind, left, again, execute, refuse)
+        self._pending.freeze(frozen)
+        if not await self._is_quiet(request, verdict):
+            if not self._governance.has_pin:
+                self._pending.take(question.id)
+                return await self._refuse(request, way, verdict, "asking.noisy", "noisy")
+            self._pending.freeze(replace(frozen, question=replace(question, how="pin")))
+        return await self._asked(request, way, verdict)
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:
+        it stays as asked. None: there is nothing that waits."""
+        frozen = self._pending.take(question.id)
+        await self._resume()
+        if frozen is None or settlement is None:
+            return None
+        if settlement.verdict != "yes":
+            return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
+        if not frozen.is_unchanged():
+            return await frozen.refuse(frozen.left, "changed_meanwhile")
+        if settlement.always:
+            await self._remember(frozen)
+        return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
+
+    def _barred(self, request: Request, verdict: Verdict) -> str | None:
+        """Why it may not even be asked."""
+        situation = request.situation
+        if not situation.can_ask:
+            return "cannot_ask"
+        if verdict.tier is not Tier.SECURE:
+            return None
+        if situation.near_own_speech:
+            return "own_speech"
+        if situation.searched or request.turn_id in self._tainted:
+            return "tainted"
+        return None
+
+    def _question(self, request: Request, verdict: Verdict) -> Question:
+        return Question(
+            id=new_id(self._clock.now()),
+            turn_id=request.turn_id,
+            call_id=request.call.id,
+            how=_HOW[verdict.ruling],
+            tier=verdict.tier,
+            text=request.sentences.say(verdict.ask, **verdict.values),
+            language=request.language,
+            object=verdict.values.get("names", ""),
+        )
+
+    async def _is_quiet(self, request: Request, verdict: Verdict) -> bool:
+        """Whether nothing plays that could say yes; what plays in this room is paused."""
+        hush = self._governance.hush
+        aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
+        if hush is None or not aloud:
+            return True
+        await self._resume()
+        self._hushed = await hush()
+        return self._hushed.quiet or verdict.tier is not Tier.SECURE
+
+    async def _resume(self) -> None:
+        hushed, self._hushed = self._hushed, None
+        if hushed is not None:
+            await hushed.resume()
+
+    async def _asked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+        outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
+        await self._books.end(request, outcome)
+        return outcome
+
+    async def _refuse(
+        self, request: Request, way: Way, verdict: Verdict, key: str, rule: str
+    ) -> ToolOutcome:
+        sentence = request.sentences.say(key, **verdict.values)
+        denied = replace(verdict, rule=rule)
+        return await self._books.refuse(request, way, dict(verdict.arguments), sentence, denied)
+
+    async def _remember(self, frozen: Frozen) -> None:
+        consents, verdict = self._governance.consents, frozen.verdict
+        if consents is None or verdict.tier is Tier.SECURE:
+            return
+        try:
+            await consents.give(frozen.kind)
+        except StoreError as error:
+            _log.error("%s", error)

@@ -1,0 +1,104 @@
+"""The journal and the audit of calls: what is written of each, and when."""
+
+import logging
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any, Protocol
+
+from assistant.clock import Clock
+from assistant.journal.records import AuditRecord, CallRecord, StoreError
+from assistant.tools.governance import Governance
+from assistant.tools.outcome import ToolOutcome
+from assistant.tools.request import Request, Way, not_run, row_of
+from assistant.tools.verdict import Verdict
+
+_log = logging.getLogger(__name__)
+
+
+class Journal(Protocol):
+    """Where calls are kept (`assistant.journal.store.Store`)."""
+
+    async def start_call(self, call: CallRecord) -> None:
+        """Before it is sent."""
+        ...
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        """After it ended, or instead of running it."""
+        ...
+
+
+class Books:
+    """Writes calls down. A full disk is logged and leaves nobody in the dark."""
+
+    def __init__(self, journal: Journal, governance: Governance, clock: Clock) -> None:
+        self._journal = journal
+        self._governance = governance
+        self._clock = clock
+
+    async def start(self, request: Request, outcome: ToolOutcome) -> None:
+        """A call that may change something is about to be sent."""
+        await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
+
+    async def end(self, request: Request, outcome: ToolOutcome) -> None:
+        """It ended, or was decided against, under the id that is unique in its turn."""
+        row = replace(outcome, id=request.entry.key)
+        await self._keep(self._journal.finish_call(request.turn_id, row))
+        if self._governance.audit is not None:
+            await self._keep(self._governance.audit.audit(self._audited(request, row)))
+
+    async def refuse(
+        self,
+        request: Request,
+        way: Way | None,
+        arguments: dict[str, Any],
+        sentence: str,
+        verdict: Verdict | None = None,
+        *,
+        retryable: bool = False,
+        options: tuple[str, ...] = (),
+    ) -> ToolOutcome:
+        """The outcome of a call that is not run, written down like any other."""
+        outcome = not_run(
+            request,
+            way,
+            arguments,
+            sentence,
+            verdict,
+            ms=self.elapsed_ms(request),
+            retryable=retryable,
+            options=options,
+        )
+        await self.end(request, outcome)
+        return outcome
+
+    def elapsed_ms(self, request: Request) -> float:
+        """Since the call was asked for."""
+        return round((self._clock.monotonic() - request.began_s) * 1000, 1)
+
+    def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
+        words = self._governance.keeps_words()
+        return AuditRecord(
+            at=self._clock.now(),
+            turn_id=request.turn_id,
+            call_id=outcome.id,
+            server=outcome.server,
+            name=outcome.name,
+            arguments=outcome.arguments,
+            tier=outcome.tier,
+            decision=outcome.decision,
+            status=outcome.status,
+            rule=outcome.rule,
+            entities=outcome.entities,
+            confirmed_by=outcome.confirmed_by,
+            observed=outcome.observed,
+            ms=outcome.ms,
+            heard=request.heard if words else None,
+            sentence=outcome.sentence if words else None,
+            satellite=self._governance.satellite,
+        )
+
+    async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
+        try:
+            await writing
+        except StoreError as error:
+            _log.error("%s", error)

@@ -1,0 +1,222 @@
+"""`what_did_you_do` and `why_did_you_refuse`: what the audit tells, in plain words."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from assistant.clock import Clock
+from assistant.journal.records import AuditRecord, StoreError
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.outcome import Decision, Observed, Status, Tier
+from assistant.tools.sentences import Sentences
+from integrations.home_assistant.house import House
+
+WHAT_DID_YOU_DO = "what_did_you_do"
+WHY_DID_YOU_REFUSE = "why_did_you_refuse"
+MAX_TOLD = 4  # calls in the sentence; the data has more
+_MAX_ROWS = 30  # calls in the data
+_READ = 200  # rows looked through
+_LONGEST = 24 * 60  # minutes; a time of day alone tells when it was
+
+# A state's first word -> the end of the key in the catalogue: "I turned off Lamp".
+_VERBS = {
+    "on": "on",
+    "off": "off",
+    "open": "open",
+    "opening": "open",
+    "closed": "closed",
+    "closing": "closed",
+    "locked": "locked",
+    "locking": "locked",
+    "unlocked": "unlocked",
+    "unlocking": "unlocked",
+}
+_UNCLEAR = frozenset(
+    "fields range mixed which_room not_heard which_thing none_here unseen which_one".split()
+)
+_OWNERS = "policy.rules"  # as rules of the owner's are called
+
+
+class Audited(Protocol):
+    """Where the audit is read (`assistant.journal.store.Store`)."""
+
+    async def audited(
+        self, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+    ) -> list[AuditRecord]:
+        """The rows from `since` on, newest first."""
+        ...
+
+
+class AuditTools:
+    """Both tools. They read; what a guest hears of them is as little as what is kept of guests."""
+
+    def __init__(
+        self, audit: Audited, house: Callable[[], House], catalogue: Catalogue, clock: Clock
+    ) -> None:
+        self._audit = audit
+        self._house = house
+        self._catalogue = catalogue
+        self._clock = clock
+
+    def tools(self) -> tuple[BuiltIn, BuiltIn]:
+        """For `Toolbox.offer`."""
+        did = BuiltIn(
+            name=WHAT_DID_YOU_DO,
+            description="What Hearth has changed in the home, when, and because of which words: "
+            "in the last turn, or with minutes in that time. Call it when someone asks what you "
+            "did, or why something in the home changed; never answer that from memory.",
+            schema={
+                "type": "object",
+                "properties": {
+                    "minutes": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": _LONGEST,
+                        "description": "How far back. Leave it out for the last turn.",
+                    }
+                },
+            },
+            tier=Tier.READ,
+            run=self._did,
+            guests=False,
+        )
+        refused = BuiltIn(
+            name=WHY_DID_YOU_REFUSE,
+            description="Why Hearth did not do the last thing that it refused, and what would "
+            "help. Call it when someone asks why you did not or may not do something.",
+            schema=NO_ARGUMENTS,
+            tier=Tier.READ,
+            run=self._refused,
+            guests=False,
+        )
+        return did, refused
+
+    async def _did(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        sentences = Sentences(self._catalogue, request.language)
+        minutes = arguments.get("minutes")
+        try:
+            ends = _ends(await self._rows(minutes or _LONGEST))
+        except StoreError:
+            return BuiltInResult(sentences.say("audit.unread"), failed=True)
+        rows = [row for row in ends if row.tier is not Tier.READ]
+        if not minutes:
+            rows = _last_turn(rows, besides=request.turn_id)
+        if not rows:
+            return BuiltInResult(sentences.say("audit.nothing"))
+        told = [self._told(row, sentences) for row in reversed(rows[:MAX_TOLD])]
+        if len(rows) > MAX_TOLD:
+            told.insert(0, sentences.say("audit.many", count=len(rows), told=MAX_TOLD))
+        return BuiltInResult(" ".join(told), self._data(rows))
+
+    async def _refused(
+        self, arguments: Mapping[str, Any], request: BuiltInRequest
+    ) -> BuiltInResult:
+        sentences = Sentences(self._catalogue, request.language)
+        try:
+            rows = await self._rows(_LONGEST)
+        except StoreError:
+            return BuiltInResult(sentences.say("audit.unread"), failed=True)
+        refused = next((row for row in _ends(rows) if _is_refused(row)), None)
+        if refused is None:
+            return BuiltInResult(sentences.say("audit.refused_nothing"))
+        asked = any(
+            row.decision is Decision.NEEDS_CONFIRMATION
+            for row in rows
+            if (row.turn_id, row.call_id) == (refused.turn_id, refused.call_id)
+        )
+        mend = sentences.say(_mend(refused, asked=asked))
+        return BuiltInResult(f"{self._told(refused, sentences)} {mend}", self._data([refused]))
+
+    async def _rows(self, minutes: int) -> list[AuditRecord]:
+        """All of that time, newest first. Raises StoreError."""
+        since = self._clock.now() - timedelta(minutes=minutes)
+        return await self._audit.audited(since=since, limit=_READ)
+
+    def _told(self, row: AuditRecord, sentences: Sentences) -> str:
+        """ "At 18:02 I turned off Kitchen Light, because you said “turn off the light”." """
+        time = f"{row.at.astimezone(self._clock.now().tzinfo):%H:%M}"
+        heard = one_line(row.heard) if row.heard else ""
+        end = "_heard" if heard else ""
+        if row.status is Status.DONE and row.observed:
+            did = _changes(row.observed, self._house(), sentences)
+            return sentences.say(f"audit.did{end}", time=time, heard=heard, did=did)
+        if row.decision is Decision.NEEDS_CONFIRMATION:
+            told = sentences.say("audit.no_yes")
+        else:
+            told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
+        key = "audit.refused" if _is_refused(row) else "audit.other"
+        return sentences.say(f"{key}{end}", time=time, heard=heard, told=told)
+
+    def _data(self, rows: Sequence[AuditRecord]) -> str:
+        told = [
+            {
+                "time": row.at.astimezone(self._clock.now().tzinfo).isoformat(timespec="minutes"),
+                "heard": row.heard,
+                "tool": row.name,
+                "arguments": row.arguments,
+                "entities": row.entities,
+                "decision": row.decision,
+                "rule": row.rule,
+                "status": row.status,
+                "observed": [
+                    f"{one.entity_id}: {one.before} -> {one.after}" for one in row.observed
+                ],
+            }
+            for row in rows[:_MAX_ROWS]
+        ]
+        return json.dumps({"calls": told}, ensure_ascii=False)
+
+
+def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:
+    """The rows of the newest turn but the one in which it is asked."""
+    earlier = [row for row in rows if row.turn_id != besides]
+    return [row for row in earlier if row.turn_id == earlier[0].turn_id]
+
+
+def _is_refused(row: AuditRecord) -> bool:
+    return row.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
+
+
+def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """The newest row of each call, newest first."""
+    ends: dict[tuple[str, str], AuditRecord] = {}
+    for row in rows:
+        ends.setdefault((row.turn_id, row.call_id), row)
+    return list(ends.values())
+
+
+def _mend(row: AuditRecord, *, asked: bool) -> str:
+    """Key of the sentence that tells the rule and what would help."""
+    if asked:
+        return "audit.mend_yes"
+    if row.rule == "guest":
+        return "audit.mend_guest"
+    if row.rule in _UNCLEAR:
+        return "audit.mend_clear"
+    if row.tier in (Tier.SECURE, Tier.COSTLY) and not row.rule.startswith(_OWNERS):
+        return f"audit.mend_{row.tier}"
+    return "audit.mend_settings"
+
+
+def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
+    """ "I turned off Lamp, Fan, I locked Front Door": things that came to one state together."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in observed:
+        entity = house.entities.get(one.entity_id)
+        name = one_line(entity.name if entity is not None else one.entity_id)
+        groups.setdefault(_came_to(one), []).append(name)
+    return ", ".join(
+        sentences.say(key, names=", ".join(names), state=sentences.state(state))
+        for (key, state), names in groups.items()
+    )
+
+
+def _came_to(one: Observed) -> tuple[str, str]:
+    """The key of the verb, and the state where the verb does not tell it."""
+    before, after = (text.partition(" ")[0] for text in (one.before or "", one.after or ""))
+    if after in _VERBS and after != before:
+        return f"audit.did_{_VERBS[after]}", ""
+    return "audit.did_set", one.after or ""

@@ -1,0 +1,99 @@
+"""Calls that select nothing in the house: built-ins, timers, lists, tools that nobody knows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assistant.tools.builtin.protocol import BuiltIn
+from assistant.tools.call import SentenceMatch
+from assistant.tools.deciding import decide_call
+from assistant.tools.intents import INTENTS, LATER, Action, Intent
+from assistant.tools.menu import MenuEntry
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Tier
+from assistant.tools.resolve import domain_of, is_called, listed
+from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
+from assistant.tools.weighing import PRIVATE, Caller, Stake
+from integrations.home_assistant.house import House
+
+# Tools of the home that show or change lists and appointments, or that look through a camera.
+_PRIVATE_TOOLS = frozenset(
+    {
+        *("HassShoppingListAddItem", "HassShoppingListCompleteItem", "HassShoppingListLastItems"),
+        *("calendar_get_events", "get_events", "get_items", "todo_get_items"),
+    }
+)
+_LONGEST_DETAIL = 3  # arguments that a question tells
+
+
+def judge_built_in(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
+    """One of Hearth's own tools, by the tier that it gives itself."""
+    if tool.stake is None:
+        stake = Stake(tool.tier, "built-in")
+        return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
+    stake = Stake(tool.stake(arguments), tool.name)
+    moment, rulings = caller.moment, caller.rulings
+    if moment.mode is Mode.GUEST and stake.tier is Tier.SECURE:
+        # It is for guests all the same: what ends that mode needs more than a guest has.
+        proof = Ruling.PIN if rulings.has_pin else Ruling.CONFIRM
+        secure = stricter(Ruling(rulings.secure), proof)
+        caller = Caller(caller.tools, caller.server, Rulings(secure=secure), Moment())
+    elif stake.tier is Tier.COMFORT:
+        caller = Caller(caller.tools, caller.server, rulings, Moment())
+    return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
+
+
+def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
+    """A tool whose effect nobody has told."""
+    # One of the home's may do anything: `call_action` of `/api/mcp` opens whatever there is.
+    tier = Tier.SECURE if entry.of_home else Tier.COSTLY
+    names = entry.tool.title or entry.tool.name
+    return decide_call(
+        caller, Stake(tier, "unknown_tool"), arguments, names.replace("_", " "), _detail(arguments)
+    )
+
+
+def without_target(
+    intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
+) -> Verdict:
+    """A timer, a list, a question. A timer that ends in a sentence could say anything."""
+    if arguments.get(LATER):
+        return decide_call(caller, Stake(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
+    if intent.action is Action.READ:
+        return decide_call(caller, Stake(Tier.READ, "read"), arguments, name)
+    return decide_call(caller, Stake(Tier.COMFORT, "note"), arguments, name)
+
+
+def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
+    """Whether guests may not have this tool at all: what the home shows of memory, calendars,
+    lists and cameras, and every other server's tools."""
+    if entry.built_in is not None:
+        return not entry.built_in.guests
+    if not entry.of_home or entry.suffix in _PRIVATE_TOOLS:
+        return True
+    return _is_private(entry.suffix, arguments, house)
+
+
+def private_sentence(match: SentenceMatch, house: House) -> bool:
+    """The same of a sentence for the home's engine."""
+    told = any(domain_of(name) in PRIVATE for name in match.targets)
+    private = match.intent in _PRIVATE_TOOLS or _is_private(match.intent, match.slots, house)
+    return told or private
+
+
+def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
+    """Whether it is about something private: by its kind, the domain, or the thing's name."""
+    intent = INTENTS.get(suffix)
+    if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
+        return True
+    if PRIVATE & set(listed(arguments.get("domain"))):
+        return True
+    name = arguments.get("name")
+    return isinstance(name, str) and any(
+        is_called(one, name) for one in house.entities.values() if one.domain in PRIVATE
+    )
+
+
+def _detail(arguments: Mapping[str, Any]) -> str:
+    """What the tool is given, in short."""
+    texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
+    return ", ".join(texts[:_LONGEST_DETAIL])

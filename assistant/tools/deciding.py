@@ -1,0 +1,195 @@
+"""From what a call touches to its verdict: the strictest ruling of all, and what is asked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.tools.gates import entity_or_guess
+from assistant.tools.intents import Action, Intent
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.resolve import consequences
+from assistant.tools.spoken_names import spoken_name, spoken_names
+from assistant.tools.verdict import Ruling, Verdict, strictness
+from assistant.tools.weighing import Caller, Ruled, Stake, height, rule_call, rule_thing
+from integrations.home_assistant.house import House
+
+WITH_MORE = "_more"  # ends the key of a question that also tells what else would happen
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that a call is judged by, beside its arguments."""
+
+    intent: Intent
+    house: House
+    heard: str | None
+    area: str
+    live: bool
+    caller: Caller
+    schema: Mapping[str, Any]  # of the tool's arguments; empty where none can be added
+
+
+def decide(
+    case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
+) -> Verdict:
+    """The verdict by the strictest of `judged` and its effects; `touched` of it is told as such."""
+    house, action = case.house, case.intent.action
+    ruled: dict[str, Ruled] = {}
+    for entity_id, way in consequences(judged, action, house):
+        one = rule_thing(entity_id, way, arguments, house, case.caller)
+        if entity_id not in ruled or one.weight > ruled[entity_id].weight:
+            ruled[entity_id] = one
+    if not ruled:
+        whole = rule_call(Stake(Tier.COMFORT, "comfort"), case.caller)
+        values = {"names": spoken_name(told(arguments))}
+        return _verdict(whole, Tier.COMFORT, "unseen_thing", False, arguments, values, (), ())
+    worst = max(ruled.values(), key=lambda one: one.weight)
+    tier = max((one.stake.tier for one in ruled.values()), key=height)
+    effects = [name for name, _ in consequences(touched, action, house) if name not in touched]
+    named = _asked_about(ruled, worst)
+    base = _base({ruled[name].stake.rule for name in named}, worst)
+    others = [name for name in touched if not _holds(name, named, action, house)]
+    more = bool(others) and len(judged) > 1
+    values = {"names": spoken_names(entity_or_guess(name, house).name for name in named)}
+    if more:
+        values["others"] = spoken_names(entity_or_guess(name, house).name for name in others)
+    if base == "heat":
+        values["degrees"] = str(arguments.get("temperature"))
+    shown = (tuple(touched), tuple(dict.fromkeys(effects)))
+    return _verdict(worst, tier, base, more, arguments, values, *shown)
+
+
+def decide_call(
+    caller: Caller,
+    stake: Stake,
+    arguments: Mapping[str, Any],
+    names: str = "",
+    what: str = "",
+    touched: Iterable[str] = (),
+) -> Verdict:
+    """The verdict on a call whose things are not known. `names`: of the tool, for a question;
+    `what`: its arguments in short."""
+    ruled = rule_call(stake, caller)
+    values = {"names": spoken_name(names)} | ({"others": spoken_name(what)} if what else {})
+    return _verdict(
+        ruled, stake.tier, stake.rule, "others" in values, arguments, values, tuple(touched), ()
+    )
+
+
+def denied(
+    tier: Tier,
+    rule: str,
+    arguments: Mapping[str, Any],
+    values: Mapping[str, str],
+    touched: Iterable[str] = (),
+) -> Verdict:
+    """It will not be, or not so: `policy.RULE` of the catalogue says why."""
+    return Verdict(
+        Decision.DENIED,
+        tier,
+        rule,
+        arguments,
+        tuple(touched),
+        key=f"policy.{rule}",
+        values=values,
+        ruling=Ruling.DENY,
+    )
+
+
+def asked(verdict: Verdict, rule: str, ask: str) -> Verdict:
+    """An allowed call that is asked about first, whatever its tier."""
+    return Verdict(
+        Decision.NEEDS_CONFIRMATION,
+        verdict.tier,
+        rule,
+        verdict.arguments,
+        verdict.entities,
+        verdict.effects,
+        key=f"confirm.{ask}",
+        values=verdict.values,
+        ruling=Ruling.CONFIRM,
+        ask=f"confirm.{ask}",
+        left=f"confirm.left_{rule}",
+    )
+
+
+def told(arguments: Mapping[str, Any]) -> str:
+    """What the call named, for a sentence."""
+    return str(
+        next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
+    )
+
+
+def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
+    """Whether more is asked for before this is switched, with all that follows, than for a lamp."""
+    moment, rulings = case.caller.moment, case.caller.rulings
+    least = strictness(rulings.of(Tier.COMFORT, moment.mode))
+    return any(
+        strictness(rule_thing(name, way, arguments, case.house, case.caller).ruling) > least
+        for name, way in consequences([entity_id], case.intent.action, case.house)
+    )
+
+
+def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
+    """The things that the question or the refusal is about: of those that are not free, the ones
+    of the highest tier; where something is denied only what is."""
+    if worst.ruling is Ruling.DENY:
+        return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
+    gated = {name: one for name, one in ruled.items() if one.ruling is not Ruling.ALLOW}
+    highest = max((height(one.stake.tier) for one in gated.values()), default=0)
+    return [name for name, one in gated.items() if height(one.stake.tier) == highest]
+
+
+def _base(rules: set[str], worst: Ruled) -> str:
+    """The rule whose words tell what is at stake."""
+    if len(rules) == 1:
+        return next(iter(rules))
+    return "several" if rules else worst.stake.rule
+
+
+def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
+    """Whether one of the named things is it, or follows from it."""
+    return any(name in named for name, _ in consequences([entity_id], action, house))
+
+
+def _verdict(
+    ruled: Ruled,
+    tier: Tier,
+    base: str,
+    more: bool,
+    arguments: Mapping[str, Any],
+    values: Mapping[str, str],
+    touched: tuple[str, ...],
+    effects: tuple[str, ...],
+) -> Verdict:
+    """`base`: the rule that the sentences are about; `more`: something else would happen too."""
+    ruling = ruled.ruling
+    if ruling is Ruling.ALLOW:
+        return Verdict(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)
+    if ruling is Ruling.DENY:
+        key = "mixed" if more and touched else "guest" if ruled.rule == "guest" else base
+        return Verdict(
+            Decision.DENIED,
+            tier,
+            ruled.rule,
+            arguments,
+            touched,
+            effects,
+            key=f"policy.{key}",
+            values=values,
+            ruling=ruling,
+        )
+    ask = f"confirm.ask_{base}{WITH_MORE if more else ''}"
+    return Verdict(
+        Decision.NEEDS_CONFIRMATION,
+        tier,
+        ruled.rule,
+        arguments,
+        touched,
+        effects,
+        key=ask,
+        values=values,
+        ruling=ruling,
+        ask=ask,
+        left=f"confirm.left_{base}",
+    )

@@ -1,0 +1,81 @@
+"""Who watches over calls beside the policy: limits, undo, consents, quiet, the audit."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.journal.records import AuditRecord
+from assistant.tools.menu import MenuEntry
+from assistant.tools.outcome import Tier, ToolOutcome
+
+
+class Limits(Protocol):
+    """How much one turn, one minute and one server may (`guards.Guards`)."""
+
+    def begin(self, turn_id: str, call_key: str, tier: Tier) -> str | None:
+        """A call is about to be run; a rule's name where it may not be."""
+        ...
+
+    def end(self, turn_id: str, call_key: str) -> None:
+        """It has its outcome."""
+        ...
+
+
+class Undoing(Protocol):
+    """Keeps how things were (`undo.UndoStack`). Never raises."""
+
+    async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
+        """A call that touches these is about to be sent."""
+        ...
+
+    def after(self, key: str, outcome: ToolOutcome) -> None:
+        """It has ended."""
+        ...
+
+
+class Consenting(Protocol):
+    """What needs not be asked again today (`assistant.confirm.consents.Consents`)."""
+
+    async def covers(self, kind: str) -> bool:
+        """Whether this kind of call was said yes to for today. Raises StoreError."""
+        ...
+
+    async def give(self, kind: str) -> None:
+        """From now on it is. Raises StoreError."""
+        ...
+
+
+class Hushed(Protocol):
+    """What was paused for a question."""
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing plays in the room."""
+        ...
+
+    async def resume(self) -> None:
+        """Let it play on. Never raises."""
+        ...
+
+
+class Auditing(Protocol):
+    """Where every call is kept for good (`assistant.journal.store.Store`)."""
+
+    async def audit(self, record: AuditRecord) -> None:
+        """Add a row. Raises StoreError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Governance:
+    """Each may be missing, as in tests of something else; in a process of Hearth none is."""
+
+    limits: Limits | None = None
+    undo: Undoing | None = None
+    consents: Consenting | None = None
+    audit: Auditing | None = None
+    hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
+    has_pin: bool = False
+    satellite: str = ""  # what this box is called in the audit
+    keeps_words: Callable[[], bool] = lambda: True  # False: a guest's words are not written down
+    taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world

@@ -1,0 +1,145 @@
+"""One call on its way through the toolbox, and the outcomes that need no server."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assistant.clock import Clock
+from assistant.journal.records import CallRecord
+from assistant.tools.builtin.protocol import BuiltInRequest
+from assistant.tools.call import ToolCall
+from assistant.tools.ledger import Entry
+from assistant.tools.menu import MenuEntry
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.saying import NAME
+from assistant.tools.sentences import Sentences
+from assistant.tools.situation import Situation
+from assistant.tools.verdict import Verdict
+from integrations.mcp.servers import HOME_ASSISTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is known of a call before it is judged."""
+
+    entry: Entry  # in the ledger
+    call: ToolCall
+    turn_id: str
+    heard: str | None
+    language: str
+    sentences: Sentences
+    began_s: float  # on the monotonic clock
+    situation: Situation
+
+    @property
+    def for_built_in(self) -> BuiltInRequest:
+        """The same for one of Hearth's own tools."""
+        return BuiltInRequest(self.entry.work_id, self.turn_id, self.heard, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where one call goes: a tool of a server, one of Hearth's own, or the home's engine."""
+
+    server: str
+    name: str  # as the server names it
+    tier: Tier  # by itself, before anything is known of what it touches
+
+
+SPOKEN = Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
+
+
+def way_of(entry: MenuEntry) -> Way:
+    """The way of a tool of the menu."""
+    return Way(entry.server, entry.tool.name, entry.tier)
+
+
+def begun(request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+    """The outcome of a call that is about to be sent: nobody knows its end."""
+    return ToolOutcome(
+        id=request.call.id,
+        server=way.server,
+        name=way.name,
+        arguments=dict(verdict.arguments),
+        decision=verdict.decision,
+        tier=verdict.tier,
+        status=Status.UNKNOWN,
+        observed=(),
+        ms=0.0,
+        sentence=request.sentences.say("tools.lost"),
+        rule=verdict.rule,
+        entities=(*verdict.entities, *verdict.effects),
+    )
+
+
+def not_run(
+    request: Request,
+    way: Way | None,
+    arguments: dict[str, Any],
+    sentence: str,
+    verdict: Verdict | None = None,
+    *,
+    ms: float,
+    retryable: bool = False,
+    options: tuple[str, ...] = (),
+) -> ToolOutcome:
+    """The outcome of a call that is refused."""
+    return ToolOutcome(
+        id=request.call.id,
+        server=way.server if way else "",
+        name=way.name if way else request.call.name,
+        arguments=arguments,
+        decision=Decision.DENIED if verdict or way is None else Decision.ALLOWED,
+        tier=verdict.tier if verdict else way.tier if way else Tier.READ,
+        status=Status.NOT_RUN,
+        observed=(),
+        ms=ms,
+        sentence=sentence,
+        retryable=retryable or bool(options),
+        valid_options=options,
+        rule=verdict.rule if verdict else "",
+        entities=(*verdict.entities, *verdict.effects) if verdict else (),
+    )
+
+
+def unsent(request: Request, ms: float) -> ToolOutcome:
+    """The outcome of a call that was cut off before it was sent."""
+    sentence = request.sentences.say("tools.withdrawn")
+    way = Way("", request.call.name, Tier.COMFORT)
+    return not_run(request, way, dict(request.call.arguments), sentence, ms=ms)
+
+
+def asked(request: Request, way: Way, verdict: Verdict, ms: float) -> ToolOutcome:
+    """The outcome of a call that waits for the person's yes: what the model is told of it."""
+    sentence = request.sentences.say("tools.needs_confirmation")
+    outcome = not_run(request, way, dict(verdict.arguments), sentence, verdict, ms=ms)
+    return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)
+
+
+def lost(call: ToolCall) -> ToolOutcome:
+    """What a brain is told of a call that broke inside: nobody saw its end."""
+    return ToolOutcome(
+        id=call.id,
+        server="",
+        name=call.name,
+        arguments=dict(call.arguments),
+        decision=Decision.ALLOWED,
+        tier=Tier.COMFORT,
+        status=Status.UNKNOWN,
+        observed=(),
+        ms=0.0,
+        sentence="It is not known whether this happened.",
+    )
+
+
+def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
+    """The row that stands in the journal before the call is sent."""
+    return CallRecord(
+        turn_id=request.turn_id,
+        id=request.entry.key,
+        server=outcome.server,
+        name=outcome.name,
+        arguments=outcome.arguments,
+        decision=outcome.decision,
+        tier=outcome.tier,
+        started_at=clock.now(),
+    )

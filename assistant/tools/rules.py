@@ -1,0 +1,130 @@
+"""The owner's rules: which one is the first to match a thing that a call touches. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import time
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from assistant.tools.moment import Moment
+from assistant.tools.verdict import Ruling
+from integrations.home_assistant.house import Area, Entity
+
+Direction = Literal["open", "close"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRule:
+    """One `[[policy.rules]]` table. What is given must all match, with `*` and `?` as wildcards;
+    upper and lower case are the same."""
+
+    decide: Ruling
+    entity: str = ""
+    area: str = ""  # its id, name or alias
+    label: str = ""  # its id or name
+    domain: str = ""
+    tool: str = ""  # its whole name, or what follows the last `__`
+    server: str = ""
+    direction: Direction | None = None
+    begins: time | None = None  # of day; the span may wrap around midnight
+    ends: time | None = None  # not within the span; the same as `begins` is the whole day
+    satellite: str = ""
+
+    @property
+    def names_tools(self) -> bool:
+        """It is about tools, whatever they touch."""
+        return bool(self.tool or self.server)
+
+    @property
+    def names_things(self) -> bool:
+        """It is about things of the house alone."""
+        return bool(
+            self.entity or self.area or self.label or self.domain or self.direction is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a rule is held against: one thing that a call touches, or the call by itself."""
+
+    tools: tuple[str, ...]  # the names under which the tool goes
+    server: str
+    reads: bool = False  # it changes nothing: only a rule that names tools is meant for it
+    entity: Entity | None = None
+    area: Area | None = None  # that the entity stands in
+    directions: frozenset[Direction] = frozenset()  # both, where it may go either way
+
+
+def first_match(
+    rules: Sequence[OwnerRule], subject: Subject, moment: Moment
+) -> tuple[int, OwnerRule] | None:
+    """The first rule that matches, and its number from 0."""
+    for number, rule in enumerate(rules):
+        if _matches(rule, subject, moment):
+            return number, rule
+    return None
+
+
+def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:
+    """The number of the first rule that names one of these tools or their server."""
+    for number, rule in enumerate(rules):
+        if rule.names_tools and _is_about(rule, tools, server):
+            return number
+    return None
+
+
+def called(number: int) -> str:
+    """What the rule of that number is called in a verdict: `policy.rules[0]`."""
+    return f"policy.rules[{number}]"
+
+
+def _matches(rule: OwnerRule, subject: Subject, moment: Moment) -> bool:
+    if subject.reads and not rule.names_tools:
+        return False
+    if not _is_about(rule, subject.tools, subject.server):
+        return False
+    if rule.satellite and not _any_like(rule.satellite, moment.satellite):
+        return False
+    if not _within(rule, moment.now):
+        return False
+    return not rule.names_things or _is_thing(rule, subject)
+
+
+def _is_about(rule: OwnerRule, tools: Sequence[str], server: str) -> bool:
+    return not (rule.tool and not _any_like(rule.tool, tools)) and not (
+        rule.server and not _any_like(rule.server, (server,))
+    )
+
+
+def _is_thing(rule: OwnerRule, subject: Subject) -> bool:
+    entity, area = subject.entity, subject.area
+    if entity is None:
+        return False
+    places = (area.area_id, area.name, *area.aliases) if area else ()
+    asked: list[tuple[str, Iterable[str]]] = [
+        (rule.entity, (entity.entity_id,)),
+        (rule.area, places),
+        (rule.label, entity.labels),
+        (rule.domain, (entity.domain,)),
+    ]
+    if not all(_any_like(pattern, names) for pattern, names in asked if pattern):
+        return False
+    if rule.direction is None:
+        return True
+    # What may go either way is not freed by a rule that only lets it be closed.
+    frees = rule.decide is Ruling.ALLOW and rule.direction == "close"
+    return rule.direction in subject.directions and not (frees and "open" in subject.directions)
+
+
+def _within(rule: OwnerRule, now: time) -> bool:
+    begins, ends = rule.begins, rule.ends
+    if begins is None or ends is None or begins == ends:
+        return True
+    if begins < ends:
+        return begins <= now < ends
+    return now >= begins or now < ends
+
+
+def _any_like(pattern: str, names: Iterable[str]) -> bool:
+    wanted = pattern.strip().casefold().replace("[", "[[]")  # no wildcard here
+    return any(fnmatchcase(name.strip().casefold(), wanted) for name in names)

@@ -1,0 +1,69 @@
+"""The last stretch of a call that may run: within the limits, kept for undo, sent once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from assistant.tools.books import Books
+from assistant.tools.governance import Governance
+from assistant.tools.ledger import Ledger
+from assistant.tools.outcome import Tier, ToolOutcome
+from assistant.tools.request import Request, Way, begun
+from assistant.tools.verdict import Verdict
+
+Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known before
+
+
+class Sender:
+    """Sends a call and writes it down, whatever happens meanwhile."""
+
+    def __init__(self, ledger: Ledger, books: Books, governance: Governance) -> None:
+        self._ledger = ledger
+        self._books = books
+        self._governance = governance
+        # Told of each call that was sent, with the turn's language; it must not block.
+        self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
+
+    async def send(
+        self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str = ""
+    ) -> ToolOutcome:
+        """Send it once and look what happened, or say which limit it meets."""
+        if request.entry.withdrawn:
+            sentence = request.sentences.say("tools.withdrawn")
+            return await self._books.refuse(request, way, dict(verdict.arguments), sentence)
+        limits, key = self._governance.limits, request.entry.work_id
+        over = limits.begin(request.turn_id, key, verdict.tier) if limits is not None else None
+        if over is not None:
+            sentence = request.sentences.say(f"guards.{over}")
+            limited = replace(verdict, rule=over)
+            return await self._books.refuse(
+                request, way, dict(verdict.arguments), sentence, limited
+            )
+        try:
+            return await self._send(request, way, verdict, run, confirmed_by)
+        finally:
+            if limits is not None:
+                limits.end(request.turn_id, key)
+
+    async def _send(
+        self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str
+    ) -> ToolOutcome:
+        outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
+        changes, key = verdict.tier is not Tier.READ, request.entry.work_id
+        undo = self._governance.undo if changes else None
+        self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
+        try:
+            if changes:
+                await self._books.start(request, outcome)
+            if undo is not None:
+                await undo.before(key, (*verdict.entities, *verdict.effects), request.turn_id)
+            outcome = await run(outcome)
+        finally:
+            # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
+            outcome = replace(outcome, ms=self._books.elapsed_ms(request))
+            request.entry.sent = outcome
+            if undo is not None:
+                undo.after(key, outcome)
+            await asyncio.shield(self._books.end(request, outcome))
+        self.on_outcome(outcome, request.language)
+        return outcome

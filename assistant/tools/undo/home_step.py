@@ -1,0 +1,188 @@
+"""How some things of the house were before a call, and their way back."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol
+
+from assistant.tools.undo.compare import differences, is_on_the_way
+from assistant.tools.undo.players import actions
+from assistant.tools.undo.reversible import PLAYERS, is_away, is_reversible
+from assistant.tools.undo.step import (
+    WHY_MEDIA,
+    WHY_NEVER,
+    WHY_NOT_KEPT,
+    WHY_NOT_REACHED,
+    WHY_OPENER,
+    WHY_OTHERWISE,
+    WHY_WAS_AWAY,
+    NotPutBack,
+    UndoneReport,
+)
+from assistant.tools.verify import LivePicture
+from integrations.errors import IntegrationError
+from integrations.home_assistant.house import Entity, House
+
+_log = logging.getLogger(__name__)
+RESTORE_S = 8.0  # for Home Assistant's answer to one action
+SEEN_S = 2.0  # for the house to show it
+
+
+class Keeper(Protocol):
+    """Where the snapshots are (`shelf.Shelf`)."""
+
+    async def restore(self, number: int) -> None:
+        """Bring it back. Raises IntegrationError."""
+        ...
+
+    def drop(self, number: int) -> None:
+        """Forget it."""
+        ...
+
+
+class Services(Protocol):
+    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
+
+    async def call(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        entities: tuple[str, ...] = (),
+    ) -> Any:
+        """Do it. Raises IntegrationError."""
+        ...
+
+
+class HomeStep:
+    """What one call touched first in its turn: a snapshot of it, and what is known beside."""
+
+    def __init__(
+        self,
+        home: LivePicture,
+        keeper: Keeper,
+        services: Services,
+        *,
+        was: Mapping[str, Entity],
+        number: int | None,
+        not_kept: Mapping[str, str],
+    ) -> None:
+        """`was`: the things as they were; `number`: of the snapshot of those that are no media
+        players, None where there are none. `not_kept`: ids of what cannot be put back, and why."""
+        self._home = home
+        self._keeper = keeper
+        self._services = services
+        self._was = dict(was)
+        self._number = number
+        self._not_kept = dict(not_kept)
+        self.other_media = False  # the call chose another track or channel
+
+    @property
+    def entities(self) -> frozenset[str]:
+        """The ids of all that it knows of."""
+        return frozenset((*self._was, *self._not_kept))
+
+    def has_changed(self) -> bool:
+        """Whether anything that it knows of is not as it was."""
+        house = self._home.house
+        return any(not _is_same(was, house) for was in self._was.values())
+
+    async def run(self) -> UndoneReport:
+        """Put back what differs, and look. Never raises but for being cancelled."""
+        before = self._home.house
+        same = {name for name, was in self._was.items() if _is_same(was, before)}
+        barred = self._barred(before)
+        if not self._scene <= same and not barred:
+            await self._try(self._restore())
+        for entity_id in self._was.keys() - self._scene - same:
+            now = before.entities.get(entity_id)
+            if now is not None:
+                await self._put_back_player(self._was[entity_id], now)
+        moved = {
+            name: was
+            for name, was in self._was.items()
+            if name not in same and not (barred and name in self._scene)
+        }
+        await self._home.wait_for(
+            list(moved), lambda house: all(_is_same(was, house) for was in moved.values()), SEEN_S
+        )
+        return self._report(self._home.house, moved, same, barred)
+
+    async def forget(self) -> None:
+        """Delete the snapshot."""
+        if self._number is not None:
+            self._keeper.drop(self._number)
+
+    @property
+    def _scene(self) -> set[str]:
+        """Ids of what is in the snapshot."""
+        return {name for name, was in self._was.items() if was.domain != PLAYERS}
+
+    def _barred(self, house: House) -> bool:
+        """Whether something in the snapshot has become what is never put back.
+
+        A scene is restored as a whole or not at all.
+        """
+        known = (house.entities.get(name) for name in self._scene)
+        return any(entity is not None and not is_reversible(entity) for entity in known)
+
+    async def _restore(self) -> None:
+        assert self._number is not None
+        await self._keeper.restore(self._number)
+
+    async def _put_back_player(self, was: Entity, now: Entity) -> None:
+        for service, data in actions(was, now):
+            await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
+
+    async def _try(self, work: Awaitable[Any]) -> None:
+        """What fails is seen in the house: one thing that refuses does not stop the others."""
+        try:
+            async with asyncio.timeout(RESTORE_S):
+                await work
+        except (IntegrationError, TimeoutError) as error:
+            _log.info("Something could not be put back: %s", error or "no answer in time")
+
+    def _report(
+        self, house: House, moved: Mapping[str, Entity], same: set[str], barred: bool
+    ) -> UndoneReport:
+        put_back, on_the_way, unchanged = [], [], []
+        left = [NotPutBack(_name(name, house), why) for name, why in self._not_kept.items()]
+        for entity_id, was in self._was.items():
+            now, name = house.entities.get(entity_id), _name(entity_id, house, was)
+            if self.other_media and was.domain == PLAYERS:
+                left.append(NotPutBack(name, WHY_MEDIA))
+            elif entity_id in same:
+                unchanged.append(name)
+            elif entity_id not in moved:
+                opens = barred and now is not None and not is_reversible(now)
+                left.append(NotPutBack(name, WHY_OPENER if opens else WHY_OTHERWISE))
+            elif _is_same(was, house):
+                put_back.append(name)
+            elif is_on_the_way(was, now):
+                on_the_way.append(name)
+            else:
+                left.append(NotPutBack(name, WHY_NOT_REACHED if is_away(now) else WHY_OTHERWISE))
+        return UndoneReport(tuple(put_back), tuple(on_the_way), tuple(unchanged), tuple(left))
+
+
+def reasons(
+    never: tuple[str, ...], away: tuple[str, ...], lost: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Why each of these cannot be put back, by id."""
+    return {
+        **dict.fromkeys(never, WHY_NEVER),
+        **dict.fromkeys(away, WHY_WAS_AWAY),
+        **dict.fromkeys(lost, WHY_NOT_KEPT),
+    }
+
+
+def _is_same(was: Entity, house: House) -> bool:
+    now = house.entities.get(was.entity_id)
+    return now is not None and not differences(was, now)
+
+
+def _name(entity_id: str, house: House, was: Entity | None = None) -> str:
+    """What it is called; nothing for a thing that the assistant may not see."""
+    entity = house.entities.get(entity_id) or was
+    return entity.name if entity is not None and entity.exposed else ""

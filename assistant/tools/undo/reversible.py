@@ -1,0 +1,108 @@
+"""Which of the things that a call touches can be put back, and which never."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from assistant.tools.gates import is_opener
+from assistant.tools.resolve import domain_of, members
+from integrations.home_assistant.house import Entity, House
+
+PLAYERS = "media_player"
+# Home Assistant brings these back from a scene; each of these domains has a `reproduce_state`.
+_BY_SCENE = frozenset(
+    {
+        *("climate", "cover", "fan", "humidifier", "input_boolean", "input_number"),
+        *("input_select", "light", "number", "select", "switch"),
+    }
+)
+# What a person would miss when it is not put back. Domains that only tell something are not here.
+_NEVER = frozenset(
+    {
+        *("alarm_control_panel", "automation", "button", "camera", "cover", "input_button"),
+        *("lawn_mower", "lock", "remote", "scene", "script", "siren", "todo", "update", "vacuum"),
+        *("valve", "water_heater"),
+    }
+)
+_CARRIERS = frozenset({"automation", "group", "scene", "script"})  # they act through others
+_AWAY = ("unavailable", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The things of one call, by entity id, each once."""
+
+    by_scene: tuple[str, ...] = ()
+    players: tuple[str, ...] = ()  # by their own actions: a scene would begin the music anew
+    away: tuple[str, ...] = ()  # reversible, but nobody knows how they are now
+    never: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Every one of them."""
+        return frozenset((*self.by_scene, *self.players, *self.away, *self.never))
+
+    def without(self, known: Collection[str]) -> "Choice":
+        """Those that are not among `known`."""
+
+        def kept(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in names if name not in known)
+
+        return Choice(kept(self.by_scene), kept(self.players), kept(self.away), kept(self.never))
+
+
+def choose(entity_ids: Iterable[str], house: House) -> Choice:
+    """Sort what a call touches; in the place of groups, scenes and scripts stand their members."""
+    found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
+    for entity_id in _leaves(entity_ids, house):
+        kind = _kind(entity_id, house)
+        if kind:
+            found[kind].append(entity_id)
+    return Choice(*(tuple(found[kind]) for kind in ("scene", "player", "away", "never")))
+
+
+def is_reversible(entity: Entity | None) -> bool:
+    """Whether putting it back cannot unlock, open, disarm or set off anything."""
+    if entity is None:
+        return False
+    if entity.domain == "cover" and is_opener(entity):
+        return False
+    return entity.domain in _BY_SCENE or entity.domain == PLAYERS
+
+
+def is_away(entity: Entity | None) -> bool:
+    """Whether nobody knows how it is."""
+    return entity is None or entity.state in _AWAY
+
+
+def _kind(entity_id: str, house: House) -> str:
+    entity = house.entities.get(entity_id)
+    if entity is None:
+        return ""
+    if not is_reversible(entity):
+        return "never" if entity.domain in _NEVER else ""
+    if is_away(entity):
+        return "away"
+    return "player" if entity.domain == PLAYERS else "scene"
+
+
+def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
+    """The things themselves. A group that were put back beside its members would undo them."""
+    seen: set[str] = set()
+    waiting = list(reversed(list(entity_ids)))
+    while waiting:
+        entity_id = waiting.pop()
+        if entity_id in seen:
+            continue
+        seen.add(entity_id)
+        inside = members(entity_id, house) if _acts_through_others(entity_id, house) else []
+        if inside:
+            waiting += reversed(inside)
+        else:
+            yield entity_id
+
+
+def _acts_through_others(entity_id: str, house: House) -> bool:
+    """A carrier, or a light, cover and so on that is a group of such."""
+    own = domain_of(entity_id)
+    inside = members(entity_id, house)
+    return own in _CARRIERS or any(member in house.entities for member in inside)

@@ -1,0 +1,292 @@
+"""What can be undone, the newest first: one level for all that a turn has changed."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.clock import Clock
+from assistant.tools.builtin.protocol import HEARTH
+from assistant.tools.intents import suffix
+from assistant.tools.outcome import Status, Tier, ToolOutcome
+from assistant.tools.undo.home_step import HomeStep, Services, reasons
+from assistant.tools.undo.reversible import Choice, choose
+from assistant.tools.undo.shelf import Shelf, Snapshots
+from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport, UndoStep
+from assistant.tools.verify import LivePicture
+from integrations.errors import IntegrationError
+from integrations.home_assistant.house import Entity
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+LIFE_S = 600.0  # a change can be undone for so long
+MAX_LEVELS = 10
+BEFORE_S = 1.0  # a call waits no longer for its snapshot
+CLOSE_S = 1.0  # for deleting what is left at the end
+_OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearchAndPlay"})
+_UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
+
+
+@dataclass(frozen=True, slots=True)
+class DoneCall:
+    """A call that can be corrected."""
+
+    name: str  # of the tool, without a prefix of Home Assistant's
+    arguments: Mapping[str, Any]
+    entities: tuple[str, ...]
+    at_s: float  # when it had ended, monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What came of undoing."""
+
+    levels: int  # so many were undone
+    report: UndoneReport
+    away: bool = False  # the house cannot be reached: nothing was tried, all is still there
+
+
+@dataclass(eq=False, slots=True)
+class _Kept:
+    """A step and the calls that lean on it."""
+
+    step: UndoStep
+    keys: set[str]
+
+
+@dataclass(eq=False, slots=True)
+class _Level:
+    """What one turn has changed."""
+
+    turn_id: str
+    kept: list[_Kept] = field(default_factory=list)
+    calls: list[DoneCall] = field(default_factory=list)
+    unknown: bool = False  # something was done of which nobody knows how to undo it
+    timer: asyncio.Task[None] | None = None
+
+    @property
+    def at_home(self) -> bool:
+        """Whether the house is needed to undo it."""
+        return any(isinstance(one.step, HomeStep) for one in self.kept)
+
+
+class UndoStack:
+    """Enter it after the house. `before` and `after` never raise and never block a call for long.
+
+    A change whose snapshot failed, and one that is never undone, count as levels too: undoing says
+    so instead of reaching for an older change.
+    """
+
+    def __init__(
+        self,
+        home: LivePicture,
+        snapshots: Snapshots,
+        services: Services,
+        clock: Clock,
+        *,
+        alone: bool,
+    ) -> None:
+        """`alone`: no other process of Hearth uses this house now, so that every snapshot found at
+        the start is left over; else only old ones are deleted."""
+        self._home = home
+        self._services = services
+        self._clock = clock
+        self._tasks = OwnedTasks()
+        self._shelf = Shelf(snapshots, clock, self._tasks, alone=alone)
+        self._levels: list[_Level] = []  # the newest is the last
+        self._open: dict[str, str] = {}  # calls under way, and their turns
+        self._lock = asyncio.Lock()
+        self._closed = True
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._closed = False
+        self._shelf.clean_up()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closed = True
+        try:
+            await self._tasks.__aexit__(kind, error, trace)
+        finally:
+            await self._let_go()
+
+    async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
+        """A call that touches these is about to be sent. `key` is unique among all calls."""
+        if self._closed:
+            return
+        self._open[key] = turn_id
+        choice = choose(entities, self._home.house)
+        try:
+            async with asyncio.timeout(BEFORE_S), self._lock:
+                await self._keep(key, choice, turn_id)
+        except (TimeoutError, IntegrationError) as error:
+            _log.warning("What a call changes could not be kept: %s", error or "out of time")
+            fresh = self._fresh(key, choice, turn_id)
+            lost = (*fresh.by_scene, *fresh.players)
+            self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
+
+    def after(self, key: str, outcome: ToolOutcome) -> None:
+        """It has ended. What has not run leaves nothing to undo."""
+        turn_id = self._open.pop(key, None)
+        if self._closed or turn_id is None or outcome.tier is Tier.READ:
+            return
+        found = [(level, one) for level in self._levels for one in level.kept if key in one.keys]
+        if not _has_run(outcome, [one.step for _, one in found]):
+            for level, one in found:
+                self._release(key, level, one)
+            return
+        if not found:
+            # Of Hearth's own tools each has its own way back, or needs none.
+            if outcome.server != HEARTH:
+                self._level(turn_id).unknown = True
+            return
+        name = suffix(outcome.name)
+        done = DoneCall(name, outcome.arguments, outcome.entities, self._clock.monotonic())
+        found[-1][0].calls.append(done)
+        for _, one in found:
+            if isinstance(one.step, HomeStep) and name in _OTHER_MEDIA:
+                one.step.other_media = True
+
+    def push(self, key: str, turn_id: str, step: UndoStep) -> None:
+        """Another kind of step, of a call that is under way."""
+        if not self._closed:
+            self._level(turn_id).kept.append(_Kept(step, {key}))
+
+    async def undo(self, steps: int = 1) -> Undone:
+        """Put back what the newest turns have changed, the newest first. Never raises."""
+        report, count = UndoneReport(), 0
+        async with self._lock:
+            while count < steps and self._levels:
+                if self._levels[-1].at_home and not self._home.connected:
+                    return Undone(count, report, away=not count)
+                report += await self._run(self._levels.pop())
+                count += 1
+        return Undone(count, report)
+
+    def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
+        """The calls of the newest level, where its last one ended within that time; else none."""
+        level = self._levels[-1] if self._levels else None
+        if level is None or not level.calls:
+            return ()
+        recent = self._clock.monotonic() - level.calls[-1].at_s <= within_s
+        return tuple(level.calls) if recent else ()
+
+    async def _keep(self, key: str, choice: Choice, turn_id: str) -> None:
+        """Make a step of what this turn has not touched yet. Raises IntegrationError."""
+        fresh = self._fresh(key, choice, turn_id)
+        entities = self._home.house.entities
+        was = {name: entities[name] for name in (*fresh.by_scene, *fresh.players)}
+        number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
+        self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
+
+    def _fresh(self, key: str, choice: Choice, turn_id: str) -> Choice:
+        """What of it this turn has no step for yet; the call leans on the steps that there are."""
+        level = self._levels[-1] if self._levels else None
+        known: set[str] = set()
+        for one in level.kept if level is not None and level.turn_id == turn_id else ():
+            if isinstance(one.step, HomeStep):
+                if one.step.entities & choice.all:
+                    one.keys.add(key)
+                known |= one.step.entities
+        return choice.without(known)
+
+    def _add(
+        self,
+        key: str,
+        turn_id: str,
+        was: Mapping[str, Entity],
+        number: int | None,
+        not_kept: Mapping[str, str],
+    ) -> None:
+        if was or not_kept:
+            step = HomeStep(
+                self._home, self._shelf, self._services, was=was, number=number, not_kept=not_kept
+            )
+            self._level(turn_id).kept.append(_Kept(step, {key}))
+
+    def _level(self, turn_id: str) -> _Level:
+        """The newest level if it is this turn's, else a new one."""
+        if self._levels and self._levels[-1].turn_id == turn_id:
+            return self._levels[-1]
+        level = _Level(turn_id)
+        level.timer = self._tasks.start(self._expire(level), "undo expires")
+        self._levels.append(level)
+        if len(self._levels) > MAX_LEVELS:
+            self._discard(self._levels[0])
+        return level
+
+    async def _run(self, level: _Level) -> UndoneReport:
+        report = UndoneReport()
+        try:
+            for one in reversed(level.kept):
+                report += await _ran(one.step)
+        finally:
+            self._discard(level)
+        return report + _UNKNOWN if level.unknown else report
+
+    def _release(self, key: str, level: _Level, one: _Kept) -> None:
+        """This call leaves nothing behind; a step that no other call leans on is dropped."""
+        one.keys.discard(key)
+        if one.keys:
+            return
+        level.kept.remove(one)
+        self._tasks.start(_forgotten(one.step), "undo forgets")
+        if not level.kept and not level.unknown:
+            self._discard(level)
+
+    def _discard(self, level: _Level) -> None:
+        if level in self._levels:
+            self._levels.remove(level)
+        if level.timer is not None:
+            level.timer.cancel()
+        if not self._closed:
+            for one in level.kept:
+                self._tasks.start(_forgotten(one.step), "undo forgets")
+
+    async def _expire(self, level: _Level) -> None:
+        await self._clock.sleep(LIFE_S)
+        level.timer = None
+        self._discard(level)
+
+    async def _let_go(self) -> None:
+        """The process ends: nobody could undo any more."""
+        steps = [one.step for level in self._levels for one in level.kept]
+        self._levels.clear()
+        others = [_forgotten(step) for step in steps if not isinstance(step, HomeStep)]
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await asyncio.gather(*others, self._shelf.empty())
+        except TimeoutError:
+            _log.info("Snapshots are left in Home Assistant: they go at the next start.")
+
+
+def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:
+    """A call that failed may have done a part of it: then something has changed."""
+    if outcome.status is Status.NOT_RUN:
+        return False
+    if outcome.status is not Status.FAILED or outcome.observed:
+        return True
+    return any(not isinstance(step, HomeStep) or step.has_changed() for step in steps)
+
+
+async def _ran(step: UndoStep) -> UndoneReport:
+    try:
+        return await step.run()
+    except Exception:  # one step that is broken must not cost the others
+        _log.exception("A change could not be undone")
+        return _UNKNOWN
+
+
+async def _forgotten(step: UndoStep) -> None:
+    try:
+        await step.forget()
+    except Exception:
+        _log.exception("What was kept for a change could not be let go")

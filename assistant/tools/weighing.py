@@ -1,0 +1,120 @@
+"""What is at stake when one thing is switched one way, and what the owner has ruled of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.tools.costly import cost
+from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, gate
+from assistant.tools.intents import Action
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Tier
+from assistant.tools.rules import Subject, called, first_match
+from assistant.tools.verdict import Ruling, Rulings, strictness
+from integrations.home_assistant.house import House
+
+SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
+PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
+_TIERS = tuple(Tier)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks for what: the names of the tool, its server, the settings and the moment."""
+
+    tools: tuple[str, ...]
+    server: str
+    rulings: Rulings
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """How much is at stake."""
+
+    tier: Tier
+    rule: str  # what gave the tier: "unlock", "runs-on", "comfort"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A stake, and what is asked for before it may be."""
+
+    stake: Stake
+    ruling: Ruling
+    rule: str  # what gave the ruling: the stake's rule, or the owner's ("policy.rules[0]")
+
+    @property
+    def weight(self) -> tuple[int, int, bool]:
+        """What is stricter, then what is higher, then what the owner ruled comes first."""
+        owners = self.rule.startswith("policy.rules")
+        return strictness(self.ruling), height(self.stake.tier), owners
+
+
+def height(tier: Tier) -> int:
+    """0 is to read."""
+    return _TIERS.index(tier)
+
+
+def weigh(
+    entity_id: str,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    ratings: Mapping[str, Tier],
+) -> Stake:
+    """The stake of one thing alone, without what follows from it.
+
+    The owner's rating stands for an effect that nobody knows; one that is known it only raises.
+    """
+    entity = entity_or_guess(entity_id, house)
+    rule = gate(entity, action, arguments, house)
+    rating = ratings.get(entity_id) if entity.domain in UNKNOWN_EFFECTS else None
+    if rating is not None and rule in UNKNOWN_EFFECTS.values():
+        return Stake(rating, "rated" if rating is Tier.COMFORT else UNKNOWN_EFFECTS[entity.domain])
+    if rule is not None:
+        stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
+    elif (rule := cost(entity, action, arguments)) is not None:
+        stake = Stake(Tier.COSTLY, rule)
+    else:
+        stake = Stake(Tier.COMFORT, "comfort")
+    if rating is not None and height(rating) > height(stake.tier):
+        return Stake(rating, UNKNOWN_EFFECTS[entity.domain])
+    return stake
+
+
+def rule_thing(
+    entity_id: str, action: Action, arguments: Mapping[str, Any], house: House, caller: Caller
+) -> Ruled:
+    """What is asked for before this thing is switched so."""
+    entity = entity_or_guess(entity_id, house)
+    stake = weigh(entity_id, action, arguments, house, caller.moment.ratings)
+    if caller.moment.mode is Mode.GUEST and entity.domain in PRIVATE:
+        return Ruled(stake, Ruling.DENY, "guest")
+    subject = Subject(
+        caller.tools,
+        caller.server,
+        entity=entity,
+        area=house.areas.get(entity.area_id or ""),
+        directions=directions(entity, action, arguments),
+    )
+    return _rule(stake, subject, caller)
+
+
+def rule_call(stake: Stake, caller: Caller) -> Ruled:
+    """What is asked for before a call that touches nothing of the house that we know."""
+    subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
+    return _rule(stake, subject, caller)
+
+
+def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
+    """By the owner's first rule that matches, else by the tier. No rule loosens "guest"."""
+    moment, rulings = caller.moment, caller.rulings
+    by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
+    found = first_match(rulings.rules, subject, moment)
+    if found is None:
+        return by_tier
+    by_owner = Ruled(stake, found[1].decide, called(found[0]))
+    if moment.mode is Mode.GUEST and by_tier.weight > by_owner.weight:
+        return by_tier
+    return by_owner

@@ -1,0 +1,259 @@
+"""The confirmation inside a turn: ask, hear, settle, tell. Meanwhile the brain has no voice."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from assistant.brains.audio import TurnAudio
+from assistant.brains.protocol import Spent, TurnRequest
+from assistant.confirm.question import Settlement
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Decision, Tier, ToolOutcome
+from assistant.tools.situation import Situation
+from assistant.turn.events import (
+    AwaitAnswer,
+    ConfirmationAsked,
+    ConfirmationSettled,
+    EndAnswer,
+    Event,
+    HearAnswer,
+    NoAnswer,
+    OpenTurn,
+)
+from assistant.turn.exchange import Exchange, Means
+from assistant.turn.hearing import Hearing
+from assistant.turn.held import HeldTurn
+from assistant.turn.performers import Performers
+from integrations.errors import IntegrationError
+
+_log = logging.getLogger(__name__)
+_NO_ONE = Settlement("silence")
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
+
+    turn: HeldTurn
+    audio: TurnAudio
+    turn_id: str
+
+
+class Turn(Protocol):
+    """The turn that asks (`assistant.turn.live.LiveTurn`)."""
+
+    audio: TurnAudio | None
+
+    @property
+    def turn_id(self) -> str:
+        """As in the journal."""
+        ...
+
+    @property
+    def opening(self) -> OpenTurn:
+        """How it began."""
+        ...
+
+    @property
+    def profile(self) -> str:
+        """Its profile's name."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Its language."""
+        ...
+
+    @property
+    def outcomes(self) -> list[ToolOutcome]:
+        """Of its calls so far."""
+        ...
+
+    def speak_for_itself(self, sentence: str) -> None:
+        """From here on nothing of the brain's is said; this is."""
+        ...
+
+    def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
+        """A further stretch of speech: the coroutine returns at its end."""
+        ...
+
+    def leave_brain(self) -> None:
+        """What the brain still does for the request is not waited for."""
+        ...
+
+    def pay(self, spent: Spent) -> None:
+        """The turn has cost something more."""
+        ...
+
+
+class Confirming:
+    """One question of one turn. Owned by the turn: its tasks are in the turn's group."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        turn: Turn,
+        performers: Performers,
+        means: Means,
+        dispatch: Callable[[Event], None],
+        group: asyncio.TaskGroup,
+        spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
+    ) -> None:
+        """`spawn` starts what outlives the turn."""
+        self.exchange = exchange
+        self.promoted: Promoted | None = None  # what answers, as a turn to be
+        self._turn = turn
+        self._number = turn.opening.turn  # in the machine
+        self._brain = performers.brain
+        self._tools = performers.tools
+        self._catalogue = performers.catalogue
+        self._means = means
+        self._dispatch = dispatch
+        self._group = group
+        self._spawn = spawn
+        self._outcome: ToolOutcome | None = None
+
+    def begin(self) -> None:
+        """Ask."""
+        exchange = self.exchange
+        line = self._catalogue.say(
+            exchange.line,
+            self._turn.language,
+            question=exchange.question.text,
+            phone=exchange.phone_name,
+        )
+        self._turn.speak_for_itself(line)
+        self._group.create_task(self._conclude())
+        self._dispatch(ConfirmationAsked(self._number, exchange.by))
+
+    def take(
+        self,
+        effect: AwaitAnswer | HearAnswer | EndAnswer | NoAnswer,
+        hearing: Hearing,
+        new_turn_id: Callable[[], str],
+    ) -> None:
+        """Do the next step, as the machine says."""
+        match effect:
+            case AwaitAnswer(_, "keys"):
+                self._group.create_task(self.exchange.by_keys())
+            case AwaitAnswer(_, "phone"):
+                self._group.create_task(self._ask_phone())
+            case HearAnswer(_, mark_ms):
+                self._hear(hearing.answer(mark_ms), new_turn_id())
+            case EndAnswer():
+                if self._turn.audio is not None:
+                    self._turn.audio.finish()
+                if self.exchange.private:
+                    hearing.forget()  # nobody may look back on a PIN
+            case NoAnswer(_, waited):
+                self.exchange.no_answer(waited=waited)
+
+    def _hear(self, audio: TurnAudio, turn_id: str) -> None:
+        """Somebody answers. `turn_id`: of the turn that it will be, if it is a new command.
+
+        A PIN goes to no brain.
+        """
+        turn, exchange = self._turn, self.exchange
+        turn.audio = audio
+        if not exchange.private:
+            turn.leave_brain()
+            request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
+            exchange.held = HeldTurn(self._brain.begin(request), self._spawn)
+            self.promoted = Promoted(exchange.held, audio, turn_id)
+        self._group.create_task(exchange.by_ear(audio))
+
+    async def _ask_phone(self) -> None:
+        try:
+            await self.exchange.by_phone()
+        except IntegrationError as error:
+            _log.warning("the phone could not be asked: %s", error)
+            self.exchange.settle(Settlement("silence", why="asking.no_phone"))
+
+    async def _conclude(self) -> None:
+        exchange = self.exchange
+        try:
+            settlement = await exchange.settlement
+        except asyncio.CancelledError:
+            # The turn was cut off: whatever is said later, this call does not run.
+            await asyncio.shield(self._spawn(self._settle(_NO_ONE)))
+            if exchange.held is not None:
+                await exchange.held.close()
+            raise
+        self._turn.leave_brain()
+        # Not a task of this turn: a call that was confirmed runs to its end, whatever happens.
+        await asyncio.shield(self._spawn(self._settle(None if exchange.nobody else settlement)))
+        if settlement.verdict == "new_command":
+            self._dispatch(ConfirmationSettled(self._number, new_command=True))
+            return
+        self._tell_brain(settlement)
+        draining = None
+        if exchange.held is not None:
+            draining = self._group.create_task(self._drain(exchange.held))
+        speaking = self._turn.speak_again(self._told(settlement))
+        self._dispatch(ConfirmationSettled(self._number))
+        await speaking
+        if draining is not None:
+            draining.cancel()
+
+    async def _settle(self, settlement: Settlement | None) -> bool:
+        outcome = await self._tools.settle(self.exchange.question, settlement)
+        if outcome is not None:
+            self._outcome = outcome
+            outcomes = self._turn.outcomes
+            outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
+        return True
+
+    def _told(self, settlement: Settlement) -> str:
+        """What is said at the end: first what else the turn has done, which nobody told yet."""
+        if self.exchange.nobody:
+            return ""
+        language, asked = self._turn.language, self.exchange.question
+        sentences = [
+            one.sentence
+            for one in self._turn.outcomes
+            if one.tier is not Tier.READ
+            and one.id != asked.call_id
+            and one.decision is not Decision.NEEDS_CONFIRMATION
+        ]
+        if settlement.why:
+            sentences.append(self._catalogue.say(settlement.why, language))
+        expired = self._catalogue.say("asking.expired", language)
+        sentences.append(self._outcome.sentence if self._outcome is not None else expired)
+        return " ".join(dict.fromkeys(sentences))
+
+    def _tell_brain(self, settlement: Settlement) -> None:
+        """What a model must know with its next turn: what it said itself may be wrong."""
+        if self.exchange.nobody:
+            return
+        sentence = self._outcome.sentence if self._outcome is not None else ""
+        self._means.learn(
+            "(For your information: the call of "
+            f"{json.dumps(self.exchange.call.name)} waited for the person's own yes. They were "
+            f"asked and the answer was: {settlement.verdict}. What came of it, as data: "
+            f"{json.dumps(sentence, ensure_ascii=False)} Do not repeat it.)"
+        )
+
+    async def _drain(self, held: HeldTurn) -> None:
+        """What the brain makes of a yes or no is not said; its calls are answered."""
+        async with aclosing(held.events(further=False)) as events:
+            async for event in events:
+                if isinstance(event, Spent):
+                    self._turn.pay(event)
+                elif isinstance(event, ToolCall):
+                    self._spawn(self._answer(held, event))
+
+    async def _answer(self, held: HeldTurn, call: ToolCall) -> bool:
+        frozen, outcome = self.exchange.call, self._outcome
+        if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
+            turn, heard = self._turn, self.exchange.heard
+            outcome = await self._tools.call(
+                call, turn.turn_id, heard, turn.language, Situation(can_ask=False)
+            )
+            if outcome.decision is not Decision.DENIED:
+                turn.outcomes.append(outcome)
+        await held.answer(replace(outcome, id=call.id))
+        return True

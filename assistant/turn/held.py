@@ -1,0 +1,147 @@
+"""A brain's turn whose events wait until it is known what was said: a yes, or a new command."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any
+
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    BrainTurn,
+    Heard,
+    NotMeant,
+    Reached,
+    ReplyAudio,
+    ReplyText,
+    Serving,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+
+MAX_HELD = 4_000  # events; beyond, the brain waits
+_LOCAL = ("offline", "home-assistant")  # they say that they understood nothing before they end
+_STREAMS = "gemini-live"  # it says when it has sent everything
+_End = BrainFault | NotMeant | TurnDone
+
+Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
+
+
+class HeldTurn:
+    """A BrainTurn around one that is followed at once, so that a new command loses no time."""
+
+    def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
+        """`spawn` starts a task that outlives the turn which asks."""
+        self.heard: str | None = None  # the words as a service transcribed them so far
+        self.serving = ""  # which brain is at it
+        self._turn = turn
+        self._waiting: asyncio.Queue[BrainEvent | None] = asyncio.Queue(MAX_HELD)
+        self._changed = asyncio.Event()  # set and replaced after every event
+        self._sent = False  # the service has the whole of the sound
+        self._acted = False  # it has made a call, or a model has begun to answer
+        self._ended: _End | None = None
+        self._failed = False  # the first attempt; a further one waits until it is wanted
+        self._wanted = asyncio.Event()
+        self._over = False
+        self._following = spawn(self._follow())
+
+    async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
+        """What has come so far, then what comes; `further`: after a failed attempt too.
+
+        Closing it ends the turn.
+        """
+        if further:
+            self._wanted.set()
+        try:
+            while (event := await self._waiting.get()) is not None:
+                yield event
+        finally:
+            await self.close()
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """As in BrainTurn."""
+        await self._turn.answer(outcome)
+
+    async def close(self) -> None:
+        """Nobody wants it any more."""
+        self._following.cancel()
+        await asyncio.wait([self._following])
+
+    async def sent(self) -> None:
+        """Return when a service has the whole of the sound, or none will have it."""
+        while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
+            await self._changed.wait()
+
+    async def quiet(self, pause_s: float) -> None:
+        """Return when it has words and no more came for so long, or when it ended or acted."""
+        while not (self._done or (self._acted and self.heard)):
+            changed = self._changed
+            try:
+                async with asyncio.timeout(pause_s if self.heard else None):
+                    await changed.wait()
+            except TimeoutError:
+                return
+
+    async def understood(self) -> bool:
+        """Whether what was said is something to do or to answer, as far as the brain can tell."""
+        while not (self._acted or self._done):
+            await self._changed.wait()
+        if self._acted or self._failed:
+            return True  # whoever failed may do better the next time
+        return isinstance(self._ended, TurnDone) and self._ended.understood
+
+    @property
+    def _done(self) -> bool:
+        return self._over or self._failed
+
+    async def _follow(self) -> bool:
+        try:
+            async with aclosing(self._turn.events()) as events:
+                async for event in events:
+                    self._note(event)
+                    await self._waiting.put(event)
+                    if self._failed:
+                        await self._wanted.wait()
+        finally:
+            self._over = True
+            self._tell()
+        await self._waiting.put(None)
+        return True
+
+    def _note(self, event: BrainEvent) -> None:
+        match event:
+            case Heard(text):
+                self.heard = text
+            case Serving(brain):
+                self._failed = bool(self.serving)
+                self.serving = brain
+            case Reached("upload_done"):
+                self._sent = True
+            case ToolCall():
+                self._acted = True
+            case ReplyText() | ReplyAudio():
+                self._acted |= self.serving not in _LOCAL
+            case BrainFault() | NotMeant() | TurnDone():
+                self._ended = event
+        self._tell()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class HeldBrain:
+    """A Brain for the one turn that was held."""
+
+    def __init__(self, turn: HeldTurn, name: str) -> None:
+        self._turn = turn
+        self.name = name
+
+    def begin(self, request: TurnRequest) -> HeldTurn:
+        """The turn that is under way."""
+        return self._turn
+
+    def anticipate(self) -> None:
+        """It is at work already."""

@@ -1,0 +1,54 @@
+"""Who does the work of a turn."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.brains.protocol import Brain
+from assistant.confirm.question import Question, Settlement
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import ToolOutcome
+from assistant.tools.situation import CALM, Situation
+from assistant.turn.exchange import Means
+
+
+class ToolRunner(Protocol):
+    """The one path that every brain's every call takes."""
+
+    async def call(
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
+    ) -> ToolOutcome:
+        """Judge, run, verify and journal one call.
+
+        Never raises for what the call itself does; raises when it cannot be journalled.
+        """
+        ...
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What the person is to be asked for a call that needs a confirmation."""
+        ...
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """The person has answered, or has not. None: too late, or nobody could be asked."""
+        ...
+
+    def leave(self, turn_id: str) -> None:
+        """The person cut this turn off: work that was begun only for its answer may end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Performers:
+    """Who does the work of a turn."""
+
+    brain: Brain
+    tools: ToolRunner
+    mouth: Mouth
+    catalogue: Catalogue
+    asking: Means | None = None  # None: nobody can be asked, and what is gated stays undone

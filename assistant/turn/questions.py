@@ -1,0 +1,45 @@
+"""The rules of a question that a call waits for: who is waited for, how long, and what is over."""
+
+from dataclasses import replace
+
+from assistant.turn.events import (
+    AnswersBy,
+    AwaitAnswer,
+    Effect,
+    EndAnswer,
+    NoAnswer,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.state import Machine, Microphone, State
+
+Step = tuple[Machine, list[Effect]]
+
+
+def await_answer(machine: Machine, by: AnswersBy) -> Step:
+    """Our question has been heard: what begins from now on may be its answer."""
+    if by == "ear" and (machine.microphone is not Microphone.OPEN or machine.muted):
+        return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
+    waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
+    wait = AwaitAnswer(machine.turn, by)
+    if by != "ear":
+        return waiting, [wait]
+    after = machine.now_ms + machine.rules.echo_tail_ms
+    return waiting, [WatchSpeech(from_ms=machine.now_ms, after_ms=after), wait]
+
+
+def answered(machine: Machine) -> Step:
+    """What was said is complete."""
+    return replace(machine, state=State.THINKING), [StopWatching(), EndAnswer(machine.turn)]
+
+
+def unanswered(machine: Machine, *, waited: bool) -> Step:
+    """Nobody said anything. `waited`: as long as one waits."""
+    silent = replace(machine, state=State.THINKING)
+    return silent, [StopWatching(), NoAnswer(machine.turn, waited)]
+
+
+def near_own_speech(machine: Machine, at_ms: float) -> bool:
+    """Whether what began then may be our own voice, or an echo of it from somewhere."""
+    since = machine.silent_since_ms
+    return since is not None and at_ms - since < machine.rules.own_speech_ms

@@ -1,0 +1,257 @@
+"""Phones with Home Assistant's companion app: telling them something, and asking for a yes or no.
+
+Each registration of `mobile_app` that takes pushes has an action `notify.mobile_app_NAME`, whose
+name Home Assistant makes of the device's own (`notify/legacy.py`: slugify; the same in 2025.4 to
+2026.11). Which phone is whose is known where a person has the phone's device tracker.
+"""
+
+import asyncio
+import logging
+import re
+import secrets
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, Protocol
+
+from integrations.errors import IntegrationError, Misconfigured, Unavailable
+from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.house import House
+from integrations.home_assistant.mobile_app import DOMAIN, MANUFACTURER
+from integrations.home_assistant.services import Services
+from integrations.home_assistant.shapes import mapping, rows, text, texts
+from integrations.home_assistant.websocket import CommandRefused
+
+ANSWERED = "mobile_app_notification_action"  # the event of a button that somebody pressed
+CLEAR = "clear_notification"  # as a message: the notification of that tag is taken away
+_NOTIFY, _PREFIX = "notify", f"{DOMAIN}_"
+_CLEAR_S = 2.0
+_LIKE = 0.7  # of difflib's measure: names whose letters Home Assistant writes in another way
+_QUOTES = dict.fromkeys(map(ord, "’‘`´ʼ′"))
+
+# Shown at once and above others (companion.home-assistant.io, "Critical notifications"). What one
+# kind of phone does not know it passes over.
+_URGENT: Mapping[str, Any] = {
+    "ttl": 0,
+    "priority": "high",
+    "push": {"interruption-level": "time-sensitive"},
+}
+
+Events = AsyncIterator[Mapping[str, Any]]
+
+_log = logging.getLogger(__name__)
+
+
+class AnswersHidden(Misconfigured):
+    """What is pressed on a phone is told to administrators only (`auth/permissions/events.py`)."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Home Assistant tells what is pressed on a phone to administrators only: give Hearth "
+            'an administrator\'s token, or choose "confirm" or "pin" instead of "phone" in policy.'
+        )
+
+
+class Home(Commands, Protocol):
+    """What is needed of `client.HomeAssistant`."""
+
+    @property
+    def house(self) -> House:
+        """The newest picture."""
+        ...
+
+    def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Events]:
+        """A command that answers with events. Raises Refused or Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """One phone or tablet that takes notifications."""
+
+    service: str  # in the domain `notify`
+    name: str  # as people call it
+    people: tuple[str, ...] = ()  # names of those who carry it, as far as that is known
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called by."""
+        return (self.name, *self.people)
+
+
+@dataclass(frozen=True, slots=True)
+class _Device:
+    """A row of the device registry that came from `mobile_app`."""
+
+    device_id: str
+    own_name: str  # of which its action's name is made
+    name: str  # the one that a person gave it, else its own
+    is_hearth: bool  # a box like this one: nobody reads there
+
+
+class Phones:
+    """Finds the phones anew at each asking: people buy new ones while Hearth runs."""
+
+    def __init__(self, home: Home, device_id: Callable[[], str] = lambda: "") -> None:
+        """`device_id`: this box's own in the device registry, "" while it has none."""
+        self._home = home
+        self._services = Services(home)
+        self._device_id = device_id
+
+    async def all(self) -> list[Phone]:
+        """The phones that take notifications, in Home Assistant's order.
+
+        Raises IntegrationError.
+        """
+        services = mapping(await self._home.command("get_services")).get(_NOTIFY)
+        offered = [name for name in mapping(services) if name.startswith(_PREFIX)]
+        if not offered:
+            return []
+        devices = _devices(await self._home.command("config/device_registry/list"))
+        found = _matched(offered, devices)
+        carriers = _carriers(self._home.house)
+        phones = []
+        for service in offered:
+            device = found.get(service)
+            if device is None:
+                name = service.removeprefix(_PREFIX).replace("_", " ")
+                phones.append(Phone(service, name))
+            elif not device.is_hearth and device.device_id != self._device_id():
+                people = tuple(carriers.get(device.device_id, ()))
+                phones.append(Phone(service, device.name, people))
+        return phones
+
+    async def send(self, phone: Phone, message: str, title: str = "") -> None:
+        """Show a notification. The words are the caller's to clean. Raises IntegrationError."""
+        await self._notify(phone, message, title, {})
+
+    async def ask(
+        self,
+        phone: Phone,
+        title: str,
+        question: str,
+        timeout_s: float,
+        buttons: tuple[str, str] = ("Yes", "No"),
+    ) -> Literal["yes", "no"] | None:
+        """Ask with two buttons and wait; None: nobody pressed one, or nobody can tell us.
+
+        The answer counts once and only for this question. The notification is taken away again.
+        Raises AnswersHidden, and other IntegrationErrors where it could not be asked.
+        """
+        nonce = secrets.token_hex(16).upper()
+        yes, no = (f"HEARTH_{nonce}_{answer}" for answer in ("YES", "NO"))
+        data = {
+            **_URGENT,
+            "tag": f"hearth_{nonce}",
+            "timeout": round(timeout_s),
+            "actions": [
+                # A phone that can ask who presses does so (iOS).
+                {"action": yes, "title": buttons[0], "authenticationRequired": True},
+                {"action": no, "title": buttons[1]},
+            ],
+        }
+        async with AsyncExitStack() as stack:
+            events = await self._answers(stack)
+            stack.push_async_callback(self._clear, phone, data["tag"])
+            await self._notify(phone, question, title, data)
+            try:
+                async with asyncio.timeout(timeout_s):
+                    return await _first(events, nonce, yes)
+            except TimeoutError:
+                return None
+            except Unavailable as error:
+                _log.info("the answer of a phone cannot be heard any more: %s", error)
+                return None
+
+    async def _answers(self, stack: AsyncExitStack) -> Events:
+        """What is pressed on any phone from now on."""
+        try:
+            stream = self._home.stream("subscribe_events", event_type=ANSWERED)
+            return await stack.enter_async_context(stream)
+        except CommandRefused as error:
+            raise (AnswersHidden() if error.code == "unauthorized" else error) from None
+
+    async def _notify(
+        self, phone: Phone, message: str, title: str, data: Mapping[str, Any]
+    ) -> None:
+        fields: dict[str, Any] = {"message": message}
+        if title:
+            fields["title"] = title
+        if data:
+            fields["data"] = dict(data)
+        await self._services.call(_NOTIFY, phone.service, fields)
+
+    async def _clear(self, phone: Phone, tag: str) -> None:
+        """Take a notification away. Never raises: it means nothing any more, whoever presses it."""
+        try:
+            async with asyncio.timeout(_CLEAR_S):
+                await self._notify(phone, CLEAR, "", {"tag": tag})
+        except (IntegrationError, TimeoutError) as error:
+            _log.info("a notification stays on the phone %s: %s", phone.name, error)
+
+
+async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
+    """The first answer to our question. Whatever is not exactly its yes is a no."""
+    while True:
+        event = await anext(events)
+        action = text(mapping(event.get("data")).get("action"))
+        if nonce in action.upper():
+            return "yes" if secrets.compare_digest(action.encode(), yes.encode()) else "no"
+
+
+def slug(name: str) -> str:
+    """A device's name as a part of its action's, for names whose letters Unicode can take apart."""
+    curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
+    plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
+    return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
+
+
+def _devices(answer: Any) -> list[_Device]:
+    """Those that registered themselves, from `config/device_registry/list`."""
+    found = []
+    for row in rows(answer):
+        identifiers = row.get("identifiers")
+        pairs = identifiers if isinstance(identifiers, list) else []
+        if not any(isinstance(pair, list) and pair[:1] == [DOMAIN] for pair in pairs):
+            continue
+        own_name = text(row.get("name"))
+        found.append(
+            _Device(
+                text(row.get("id")),
+                own_name,
+                text(row.get("name_by_user")) or own_name,
+                text(row.get("manufacturer")) == MANUFACTURER,
+            )
+        )
+    return found
+
+
+def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _Device]:
+    """The device of each action, as far as their names tell."""
+    left = {name.removeprefix(_PREFIX): name for name in services}
+    found, others = {}, []
+    for device in devices:
+        service = left.pop(slug(device.own_name), None)
+        if service is None:
+            others.append(device)
+        else:
+            found[service] = device
+    for device in others:
+        for near in get_close_matches(slug(device.own_name), left, 1, _LIKE):
+            found[left.pop(near)] = device
+    return found
+
+
+def _carriers(house: House) -> dict[str, list[str]]:
+    """By device id the names of the people who are followed by it."""
+    carriers: dict[str, list[str]] = {}
+    for person in house.entities.values():
+        if person.domain != "person":
+            continue
+        for tracker in texts(person.attributes.get("device_trackers")):
+            entity = house.entities.get(tracker)
+            if entity is not None and entity.device_id:
+                carriers.setdefault(entity.device_id, []).append(person.name)
+    return carriers

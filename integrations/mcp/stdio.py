@@ -1,0 +1,205 @@
+"""Speaks to a server that is a program: one JSON-RPC message a line over its pipes.
+
+In place of the SDK's own (2.3), which keeps a line of any length, hands on any number of messages,
+leaves the program's standard error to our terminal and tells nobody why it ended.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCNotification, jsonrpc_message_adapter
+
+from integrations.errors import IntegrationError, Unavailable
+from integrations.mcp.chatter import Chatter
+from integrations.mcp.flow import Flow
+from integrations.mcp.program import Running, command, start
+from integrations.mcp.servers import ServerSpec
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+
+MAX_LINE_BYTES = 4 * 1024 * 1024  # of one message; 8 MB of empty objects take 2 s to read
+_CHUNK = 64 * 1024
+_QUEUE = 64  # messages to the program that may wait
+WRITE_S = 5.0  # that a program may take until it reads what it is sent
+GRACE_S = 1.5  # after its standard input was closed, and again after SIGTERM
+FAULT_GRACE_S = 0.3  # for one that has ended, floods or answers garbage
+_POLL_S = 0.01
+
+Read = MemoryObjectReceiveStream[SessionMessage | Exception]
+Write = MemoryObjectSendStream[SessionMessage]
+
+
+@asynccontextmanager
+async def stdio_transport(
+    spec: ServerSpec, on_end: Callable[[IntegrationError], None]
+) -> AsyncIterator[tuple[Read, Write]]:
+    """The program's two streams, in the shape of the SDK's transports; it ends with the context.
+
+    `on_end` is told once, and at once, where the program ended by itself or is not worth keeping;
+    the streams are closed then. Raises Misconfigured and OSError where it cannot be started.
+    """
+    running = await start(command(spec))
+    pipes = _Pipes(spec, running, on_end)
+    try:
+        async with OwnedTasks() as tasks:
+            tasks.start(pipes.listen(), f"mcp-{spec.name}-out")
+            tasks.start(pipes.speak(), f"mcp-{spec.name}-in")
+            tasks.start(pipes.overhear(), f"mcp-{spec.name}-err")
+            try:
+                yield pipes.read, pipes.write
+            finally:
+                await pipes.leave()
+    finally:
+        pipes.close()  # also where leaving was cut short
+
+
+class _Pipes:
+    """One program, what comes from it and what goes to it."""
+
+    def __init__(
+        self, spec: ServerSpec, running: Running, on_end: Callable[[IntegrationError], None]
+    ) -> None:
+        self._spec = spec
+        self._process = running.process
+        self._transport = running.transport
+        self._on_end = on_end
+        self._flow = Flow()
+        self._faulty = False
+        self._leaving = False
+        self._gone = False  # the whole group; its number may be another's by now
+        self._send: MemoryObjectSendStream[SessionMessage | Exception]
+        self._send, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        self.write, self._waiting = anyio.create_memory_object_stream[SessionMessage](_QUEUE)
+
+    async def listen(self) -> None:
+        """Hand on its messages until it ends or breaks the rules."""
+        reader, line = self._process.stdout, bytearray()
+        assert reader is not None
+        while part := await reader.read(_CHUNK):
+            if not self._flow.take(part, time.monotonic()):
+                return self._fault("sends without end")
+            *ended, rest = part.split(b"\n")
+            for piece in ended:
+                line += piece
+                if not await self._hand_on(bytes(line)):
+                    return None
+                line.clear()
+            line += rest
+            if len(line) > MAX_LINE_BYTES:
+                return self._fault(f"sends more than {MAX_LINE_BYTES:,} bytes at once")
+        return await self._ended()
+
+    async def _hand_on(self, line: bytes) -> bool:
+        """Give one message to the session. False: that was the last."""
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:  # not JSON, not UTF-8, nested too deeply, or not of the protocol
+            if b'"jsonrpc"' not in line:
+                return True  # a greeting, a log line: many programs print one
+            self._fault("answers what is no message")
+            return False
+        if isinstance(message, JSONRPCNotification):
+            return True  # nothing here listens to them; tools are listed anew in any case
+        try:
+            await self._send.send(SessionMessage(message))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            return False  # the session is over
+        return True
+
+    async def speak(self) -> None:
+        """Write what the session sends."""
+        writer = self._process.stdin
+        assert writer is not None
+        async for item in self._waiting:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            try:
+                writer.write(text.encode() + b"\n")
+                async with asyncio.timeout(WRITE_S):
+                    await writer.drain()
+            except TimeoutError:
+                return self._fault("does not read what it is sent")
+            except OSError:  # it has closed its end; `listen` sees why
+                return None
+        return None
+
+    async def overhear(self) -> None:
+        """Read its standard error, or it would stand still once the pipe is full."""
+        reader, chatter = self._process.stderr, Chatter(self._spec)
+        assert reader is not None
+        while part := await reader.read(_CHUNK):
+            chatter.feed(part)
+        chatter.end()
+
+    async def _ended(self) -> None:
+        """It has closed its standard output, most often because it is gone."""
+        await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
+        code = self._process.returncode
+        self._fault("has closed its output" if code is None else f"ended (exit code {code})")
+
+    def _fault(self, what: str) -> None:
+        """End the session: `what` follows the program's name."""
+        self._faulty = True
+        if not self._leaving:
+            name, setting = self._spec.name, self._spec.key("command")
+            self._on_end(Unavailable(f'The MCP server "{name}" {what}: check {setting}.'))
+        self._send.close()
+
+    async def leave(self) -> None:
+        """End the program and whatever it has started: asked first, made to then."""
+        self._leaving = True
+        grace_s = FAULT_GRACE_S if self._faulty else GRACE_S
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.close()
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            if await self._gone_within(grace_s):
+                return
+            self._signal(sign)
+        await self._gone_within(grace_s)
+
+    def close(self) -> None:
+        """Kill what is left and close the pipes; never waits."""
+        self._signal(signal.SIGKILL)
+        with suppress(PermissionError):  # Python up to 3.12 kills again, perhaps another user's
+            self._transport.close()
+        for stream in (self._send, self.read, self.write, self._waiting):
+            stream.close()
+
+    def _signal(self, number: int) -> None:
+        """Signal the whole group, unless nobody is left in it."""
+        if self._gone:
+            return
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            self._gone = True
+        except PermissionError:
+            _log.warning("The program of %s may still run, as another user", self._spec.name)
+            self._gone = True
+
+    async def _gone_within(self, limit_s: float) -> bool:
+        """Whether all of the group end in time."""
+        return await _within(limit_s, self._all_gone)
+
+    def _all_gone(self) -> bool:
+        self._signal(0)
+        return self._gone and self._process.returncode is not None
+
+
+async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
+    """Whether it becomes true in time. Not `Process.wait`, which waits for the pipes too."""
+    deadline = time.monotonic() + limit_s
+    while not true():
+        if time.monotonic() >= deadline:
+            return False
+        await asyncio.sleep(_POLL_S)
+    return True

@@ -1,0 +1,244 @@
+"""What did you do, and why did you refuse: answered from the audit alone."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.journal.records import AuditRecord, StoreError
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.audit_tools import (
+    MAX_TOLD,
+    WHAT_DID_YOU_DO,
+    WHY_DID_YOU_REFUSE,
+    AuditTools,
+)
+from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
+from assistant.tools.outcome import Decision, Observed, Status, Tier
+from integrations.home_assistant.house import Entity, House
+
+MADRID = timezone(timedelta(hours=1), "CET")
+NOW = datetime(2026, 11, 22, 18, 5, tzinfo=MADRID)
+HOUSE = House(
+    entities={
+        entity_id: Entity(entity_id, name, "on")
+        for entity_id, name in {
+            "light.kitchen": "Kitchen Light",
+            "light.hall": "Hall Light",
+            "lock.front": "Front Door",
+            "climate.hall": "Thermostat",
+        }.items()
+    }
+)
+LAMP = AuditRecord(
+    at=(NOW - timedelta(minutes=3)).astimezone(UTC),
+    turn_id="t1",
+    call_id="c1",
+    server="home_assistant",
+    name="HassTurnOff",
+    arguments={"name": "Kitchen Light"},
+    tier=Tier.COMFORT,
+    decision=Decision.ALLOWED,
+    status=Status.DONE,
+    rule="comfort",
+    entities=("light.kitchen",),
+    observed=(Observed("light.kitchen", "on", "off"),),
+    heard="turn off the kitchen light",
+    sentence="Done. Kitchen Light: off.",
+)
+DOOR = replace(
+    LAMP,
+    tier=Tier.SECURE,
+    decision=Decision.DENIED,
+    status=Status.NOT_RUN,
+    rule="unlock",
+    entities=("lock.front",),
+    observed=(),
+    heard="unlock the door",
+    sentence="I am not allowed to unlock Front Door.",
+)
+
+
+class Journal:
+    """The rows given, newest first; or none can be read."""
+
+    def __init__(self, rows: tuple[AuditRecord, ...], broken: bool = False) -> None:
+        self._rows = rows
+        self._broken = broken
+
+    async def audited(
+        self, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+    ) -> list[AuditRecord]:
+        if self._broken:
+            raise StoreError("The journal failed.")
+        found = [row for row in self._rows if since is None or row.at >= since]
+        return sorted(found, key=lambda row: row.at, reverse=True)[:limit]
+
+
+async def _ask(
+    tool: str, *rows: AuditRecord, language: str = "en", broken: bool = False, **arguments: Any
+) -> BuiltInResult:
+    tools = AuditTools(Journal(rows, broken), lambda: HOUSE, Catalogue(), VirtualClock(NOW))
+    run = {one.name: one.run for one in tools.tools()}[tool]
+    return await run(arguments, BuiltInRequest("now-1", "now", None, language))
+
+
+def _seen(*observed: tuple[str, str | None, str | None]) -> AuditRecord:
+    return replace(LAMP, observed=tuple(Observed(*one) for one in observed))
+
+
+@pytest.mark.parametrize(
+    ("row", "language", "sentence"),
+    [
+        (
+            LAMP,
+            "en",
+            "At 18:02 I turned off Kitchen Light, because you said “turn off the kitchen light”.",
+        ),
+        (
+            replace(LAMP, heard="apaga la luz"),
+            "es-MX",
+            "A las 18:02 apagué Kitchen Light, porque dijiste “apaga la luz”.",
+        ),
+        (replace(LAMP, heard=None), "en", "At 18:02 I turned off Kitchen Light."),
+        (
+            replace(
+                _seen(("light.kitchen", "off", "on 30 %"), ("light.hall", "off", "on")), heard=None
+            ),
+            "en",
+            "At 18:02 I turned on Kitchen Light, Hall Light.",
+        ),
+        (
+            replace(_seen(("light.kitchen", "on 30 %", "on 50 %")), heard=None),
+            "en",
+            "At 18:02 I set Kitchen Light to on 50 %.",
+        ),
+        (
+            replace(
+                _seen(("lock.front", "unlocked", "locking"), ("climate.hall", "off", "heat 21 °C")),
+                heard=None,
+            ),
+            "en",
+            "At 18:02 I locked Front Door, I set Thermostat to heating 21 °C.",
+        ),
+        (
+            replace(LAMP, observed=(), sentence="The timer runs."),
+            "en",
+            "At 18:02 you said “turn off the kitchen light”, and this came of it. The timer runs.",
+        ),
+        (
+            replace(LAMP, status=Status.TIMEOUT, heard=None, sentence=None),
+            "en",
+            "At 18:02 I was asked for something, and this came of it. There was no answer in time.",
+        ),
+        (
+            DOOR,
+            "en",
+            "At 18:02 you said “unlock the door”, and I did not do it. "
+            "I am not allowed to unlock Front Door.",
+        ),
+        (
+            replace(LAMP, heard="line\none\u202e \x1b[31mred"),
+            "en",
+            "At 18:02 I turned off Kitchen Light, because you said “line one [31mred”.",
+        ),
+    ],
+)
+async def test_what_was_done_is_told(row: AuditRecord, language: str, sentence: str) -> None:
+    told = await _ask(WHAT_DID_YOU_DO, row, language=language)
+    assert (told.sentence, told.failed) == (sentence, False)
+    (call,) = json.loads(told.data)["calls"]
+    assert (call["time"], call["rule"]) == ("2026-11-22T18:02+01:00", row.rule)
+
+
+async def test_the_last_turn_counts_and_not_this_one() -> None:
+    older = replace(LAMP, turn_id="t0", at=LAMP.at - timedelta(minutes=9))
+    read = replace(LAMP, turn_id="t2", tier=Tier.READ, at=NOW)
+    own = replace(LAMP, turn_id="now", at=NOW)
+    second = replace(_seen(("light.hall", "off", "on")), call_id="c2", heard=None)
+    told = await _ask(WHAT_DID_YOU_DO, older, LAMP, second, read, own)
+    assert [row["tool"] for row in json.loads(told.data)["calls"]] == ["HassTurnOff"] * 2
+    assert "I turned on Hall Light." in told.sentence
+
+
+async def test_minutes_reach_over_turns() -> None:
+    rows = [
+        replace(LAMP, call_id=f"c{number}", turn_id=f"t{number}", at=NOW - timedelta(minutes=n))
+        for number, n in enumerate((1, 2, 3, 4, 5, 59))
+    ]
+    told = await _ask(WHAT_DID_YOU_DO, *rows, minutes=10)
+    assert len(json.loads(told.data)["calls"]) == 5
+    assert told.sentence.startswith(f"There were 5 things; these are the last {MAX_TOLD}. At 18:01")
+    assert told.sentence.index("18:01") < told.sentence.index("18:04")
+
+
+async def test_a_question_that_got_its_yes_is_told_as_done() -> None:
+    asked = replace(DOOR, decision=Decision.NEEDS_CONFIRMATION)
+    done = replace(
+        asked,
+        at=NOW,
+        decision=Decision.CONFIRMED,
+        status=Status.DONE,
+        observed=(Observed("lock.front", "locked", "unlocked"),),
+    )
+    told = await _ask(WHAT_DID_YOU_DO, asked, done)
+    assert told.sentence == "At 18:05 I unlocked Front Door, because you said “unlock the door”."
+    refused = await _ask(WHY_DID_YOU_REFUSE, asked, done)
+    assert refused.sentence == "I have not refused anything lately."
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (DOOR, ("I am not allowed to unlock Front Door.", "sounds an alarm is guarded")),
+        (
+            replace(DOOR, decision=Decision.NEEDS_CONFIRMATION),
+            ("I asked whether I should, and got no yes.", "It needs a yes from you"),
+        ),
+        (
+            replace(DOOR, tier=Tier.COMFORT, rule="which_room", sentence="Which room do you mean?"),
+            ("Which room do you mean?", "Say it again with the thing and the room."),
+        ),
+        (replace(DOOR, tier=Tier.COSTLY, rule="script"), ("runs on by itself",)),
+        (replace(DOOR, rule="policy.rules[2]"), ("A rule of this home says so",)),
+        (replace(DOOR, rule="guest"), ("while guests are here",)),
+        (replace(DOOR, tier=Tier.COMFORT, rule="night"), ("A rule of this home says so",)),
+    ],
+)
+async def test_why_it_refused(row: AuditRecord, words: tuple[str, ...]) -> None:
+    told = await _ask(WHY_DID_YOU_REFUSE, replace(LAMP, turn_id="t9", at=NOW), row)
+    assert [word for word in words if word not in told.sentence] == []
+    assert json.loads(told.data)["calls"][0]["decision"] == row.decision
+
+
+async def test_a_no_is_told_as_that() -> None:
+    asked = replace(DOOR, decision=Decision.NEEDS_CONFIRMATION)
+    left = replace(DOOR, at=NOW, sentence="I left Front Door locked.")
+    told = await _ask(WHY_DID_YOU_REFUSE, asked, left)
+    assert "I left Front Door locked. It needs a yes from you" in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("tool", "sentence"),
+    [
+        (WHAT_DID_YOU_DO, "I have not changed anything lately."),
+        (WHY_DID_YOU_REFUSE, "I have not refused anything lately."),
+    ],
+)
+async def test_nothing_lately(tool: str, sentence: str) -> None:
+    long_ago = replace(DOOR, at=NOW - timedelta(days=2))
+    assert await _ask(tool, long_ago) == BuiltInResult(sentence)
+
+
+@pytest.mark.parametrize("tool", [WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE])
+async def test_a_journal_that_cannot_be_read(tool: str) -> None:
+    told = await _ask(tool, broken=True)
+    assert told == BuiltInResult("I cannot look into my journal right now.", failed=True)
+
+
+def test_guests_are_told_nothing_of_it() -> None:
+    tools = AuditTools(Journal(()), lambda: HOUSE, Catalogue(), VirtualClock(NOW)).tools()
+    assert [tool.guests for tool in tools] == [False, False]

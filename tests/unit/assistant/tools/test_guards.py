@@ -1,0 +1,202 @@
+"""How much may be called in one turn and in a while."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.config.tools import Limits
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.guards import BURSTS, TURNS_KEPT, Guards, likeness
+from assistant.tools.outcome import Tier
+
+READ, COMFORT, COSTLY, SECURE = Tier.READ, Tier.COMFORT, Tier.COSTLY, Tier.SECURE
+
+
+@dataclass(slots=True)
+class Watch:
+    """Guards with time to move."""
+
+    guards: Guards
+    clock: VirtualClock
+
+    def run(self, turn: str, key: str, tier: Tier, alike: str = "", failed: bool = False) -> str:
+        """One call from begin to end; what was said against it."""
+        refusal = self.guards.begin(turn, key, tier, alike)
+        self.guards.end(turn, key, failed)
+        return refusal or ""
+
+
+def watch(**limits: int) -> Watch:
+    clock = VirtualClock()
+    return Watch(Guards(Limits(**limits), clock), clock)
+
+
+def test_the_settings() -> None:
+    limits = Limits()
+    assert (limits.calls_per_turn, limits.mutations_per_turn, limits.rounds_per_turn) == (24, 8, 4)
+    per_while = (limits.comfort_per_minute, limits.costly_per_hour, limits.secure_per_hour)
+    assert per_while == (60, 12, 6)
+
+
+def test_calls_of_one_turn() -> None:
+    watched = watch()
+    for number in range(24):
+        assert watched.run("t1", f"c{number}", READ) == ""
+    assert watched.run("t1", "c24", READ) == "too_many_calls"
+    assert watched.run("t1", "c25", COMFORT) == "too_many_calls"
+    assert watched.run("t2", "c0", READ) == ""
+
+
+def test_refused_calls_count_as_calls() -> None:
+    watched = watch(calls_per_turn=5, mutations_per_turn=1)
+    assert watched.run("t", "c0", COMFORT) == ""
+    for number in range(1, 5):
+        assert watched.run("t", f"c{number}", COMFORT) == "too_many_mutations"
+    assert watched.run("t", "c5", READ) == "too_many_calls"
+
+
+def test_mutations_of_one_turn_asked_at_once_are_one_round() -> None:
+    watched = watch()
+    for number in range(8):
+        assert watched.guards.begin("t", f"c{number}", COMFORT) is None
+    assert watched.guards.begin("t", "c8", COMFORT) == "too_many_mutations"
+    assert watched.guards.begin("t", "c9", READ) is None
+    for number in range(10):
+        watched.guards.end("t", f"c{number}")
+    assert watched.guards.begin("other", "c1", COMFORT) is None
+
+
+def test_rounds_of_one_turn() -> None:
+    watched = watch()
+    for number in range(4):
+        assert watched.run("t", f"c{number}", COMFORT) == ""
+        assert watched.run("t", f"r{number}", READ) == ""
+    assert watched.run("t", "c4", COMFORT) == "too_many_rounds"
+    assert watched.run("t", "r4", READ) == ""
+
+
+def test_calls_asked_while_another_is_open_are_of_its_round() -> None:
+    watched = watch(rounds_per_turn=2)
+    begin, end = watched.guards.begin, watched.guards.end
+    assert begin("t", "a", COMFORT) is None  # first round
+    assert begin("t", "b", COMFORT) is None
+    end("t", "a")
+    assert begin("t", "c", COMFORT) is None
+    end("t", "b")
+    end("t", "c")
+    assert begin("t", "read", READ) is None
+    assert begin("t", "d", COMFORT) is None  # beside a reading: still the first
+    end("t", "read")
+    end("t", "d")
+    assert begin("t", "e", COMFORT) is None  # second
+    end("t", "e")
+    assert begin("t", "f", COMFORT) == "too_many_rounds"
+    assert begin("t", "read2", READ) is None
+    assert begin("t", "g", COMFORT) is None  # asked beside an open reading: no round of its own
+
+
+def test_a_reading_in_front_does_not_swallow_the_first_round() -> None:
+    watched = watch(rounds_per_turn=1)
+    assert watched.guards.begin("t", "read", READ) is None
+    assert watched.run("t", "a", COMFORT) == ""
+    watched.guards.end("t", "read")
+    assert watched.run("t", "b", COMFORT) == "too_many_rounds"
+
+
+@pytest.mark.parametrize(
+    ("tier", "burst", "seconds"), [(COMFORT, 30, 1.0), (COSTLY, 4, 300.0), (SECURE, 2, 600.0)]
+)
+def test_each_tier_has_its_pace(tier: Tier, burst: int, seconds: float) -> None:
+    watched = watch()
+    for number in range(burst):
+        assert watched.run(f"t{number}", "c", tier) == ""
+    assert watched.run("a", "c", tier) == "too_fast"
+    watched.clock.advance(seconds - 0.5)
+    assert watched.run("b", "c", tier) == "too_fast"
+    watched.clock.advance(0.5)
+    assert watched.run("c", "c", tier) == ""
+    assert watched.run("d", "c", tier) == "too_fast"
+    watched.clock.advance(7 * 86_400)
+    for number in range(burst):
+        assert watched.run(f"u{number}", "c", tier) == ""
+    assert watched.run("e", "c", tier) == "too_fast"
+
+
+def test_tiers_do_not_share_their_pace_and_reading_has_none() -> None:
+    watched = watch()
+    for number in range(2):
+        assert watched.run(f"t{number}", "c", SECURE) == ""
+    assert watched.run("t", "c1", SECURE) == "too_fast"
+    assert watched.run("t", "c2", COSTLY) == ""
+    assert watched.run("t", "c3", COMFORT) == ""
+    for number in range(1_000):
+        assert watched.run(f"r{number}", "c", READ) == ""
+
+
+def test_the_most_in_an_hour_is_also_the_most_at_once() -> None:
+    watched = watch(secure_per_hour=1)
+    assert watched.run("a", "c", SECURE) == ""
+    assert watched.run("b", "c", SECURE) == "too_fast"
+    watched.clock.advance(3_600)
+    assert watched.run("c", "c", SECURE) == ""
+
+
+def test_a_refused_call_uses_nothing_up() -> None:
+    watched = watch(mutations_per_turn=1)
+    assert watched.run("t", "c0", SECURE) == ""
+    for number in range(5):
+        assert watched.run("t", f"d{number}", SECURE) == "too_many_mutations"
+    assert watched.run("u", "c", SECURE) == ""
+
+
+def test_what_failed_three_times_is_not_tried_again_in_this_turn() -> None:
+    watched = watch()
+    lamp = likeness("HassTurnOn", {"name": "Lamp", "area": "Kitchen"})
+    for number in range(3):
+        assert watched.run("t", f"c{number}", READ, lamp, failed=True) == ""
+    same = likeness("HassTurnOn", {"area": "Kitchen", "name": "Lamp"})
+    assert watched.run("t", "c3", READ, same, failed=True) == "too_alike"
+    other = likeness("HassTurnOn", {"area": "Kitchen", "name": "Fan"})
+    assert watched.run("t", "c4", READ, other, failed=True) == ""
+    assert watched.run("u", "c0", READ, lamp) == ""
+
+
+def test_what_succeeds_may_be_repeated() -> None:
+    watched = watch(rounds_per_turn=8)
+    toggle = likeness("HassToggle", {"name": "Lamp"})
+    for number in range(8):
+        assert watched.run("t", f"c{number}", COMFORT, toggle) == ""
+
+
+def test_ends_of_unknown_calls_change_nothing() -> None:
+    watched = watch()
+    watched.guards.end("t", "c")
+    assert watched.run("t", "c", READ) == ""
+    watched.guards.end("t", "c", failed=True)
+    watched.guards.end("t", "other")
+    assert watched.run("t", "d", READ) == ""
+
+
+def test_old_turns_are_forgotten() -> None:
+    watched = watch(calls_per_turn=1)
+    assert watched.run("old", "c", READ) == ""
+    assert watched.run("old", "d", READ) == "too_many_calls"
+    for number in range(TURNS_KEPT):
+        assert watched.run(f"t{number}", "c", READ) == ""
+    assert watched.run("old", "e", READ) == ""
+
+
+def test_arguments_of_any_kind_can_be_compared() -> None:
+    assert likeness("a", {"x": {1}}) == likeness("a", {"x": {1}})  # JSON has no sets
+    assert likeness("a", {}) != likeness("b", {})
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_rule_has_a_sentence(language: str) -> None:
+    rules = "too_many_calls too_many_mutations too_many_rounds too_fast too_alike".split()
+    catalogue = Catalogue()
+    for rule in rules:
+        assert catalogue.say(f"guards.{rule}", language)
+    assert "Search" in catalogue.say("guards.server_down", language, names="Search")
+    assert set(BURSTS) == {COMFORT, COSTLY, SECURE}

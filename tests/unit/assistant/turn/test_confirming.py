@@ -1,0 +1,404 @@
+"""A call that waits for the person's yes, with the runner and everything around it scripted."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import pytest
+
+from assistant.brains.protocol import BrainEvent, Heard, ReplyText, Serving, TurnDone
+from assistant.confirm.question import How, Question, Settlement
+from assistant.confirm.witness import Hears, Witness
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.situation import CALM, Situation
+from assistant.turn.ear import EarEvent
+from assistant.turn.events import SpeechEnded, SpeechStarted
+from assistant.turn.exchange import Means
+from assistant.turn.live import LiveTurn
+from assistant.turn.machine import State
+from tests.unit.assistant.turn.doubles import (
+    Frames,
+    Script,
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    Tools,
+    done,
+)
+from tests.unit.assistant.turn.stage import COMMAND, runner_with
+
+UNLOCK = ToolCall("c1", "HassTurnOff", {"name": "Front Door"})
+LIGHT = ToolCall("c2", "HassTurnOn", {"name": "Hall Light"})
+ANSWER: dict[int, Sequence[EarEvent]] = {
+    **COMMAND,
+    5_000: [SpeechStarted(4_800)],
+    6_000: [SpeechEnded(5_300, 6_000)],
+}
+
+
+class GatedTools(Tools):
+    """Freezes every call named HassTurnOff, and runs it when it is told yes."""
+
+    def __init__(self, how: How = "confirm", tier: Tier = Tier.SECURE) -> None:
+        super().__init__()
+        self.run: list[ToolCall] = []
+        self.settled: list[Settlement | None] = []
+        self.situations: list[Situation] = []
+        self._how, self._tier = how, tier
+        self._frozen: ToolCall | None = None
+        self._turn_id = ""
+
+    async def call(
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
+    ) -> ToolOutcome:
+        self.calls.append(call)
+        self.situations.append(situation)
+        if call.name != UNLOCK.name:
+            self.run.append(call)
+            return replace(done(call), sentence="Hall Light: on.")
+        if situation.can_ask and self._frozen is None:
+            self._frozen, self._turn_id = call, turn_id
+        return _gated(call, Decision.NEEDS_CONFIRMATION, "The person is being asked.")
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        if self._frozen is None or (turn_id, call_id) != (self._turn_id, self._frozen.id):
+            return None
+        text = "Unlock Front Door?"
+        return Question("q1", turn_id, call_id, self._how, self._tier, text, "en", "Front Door")
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        assert self._frozen is not None, "settled twice"
+        call, self._frozen = self._frozen, None
+        self.settled.append(settlement)
+        if settlement is None:
+            return None
+        if settlement.verdict != "yes":
+            return _gated(call, Decision.DENIED, "I left Front Door locked.")
+        self.run.append(call)
+        return replace(
+            done(call), decision=Decision.CONFIRMED, sentence="Done. Front Door: unlocked."
+        )
+
+
+def _gated(call: ToolCall, decision: Decision, sentence: str) -> ToolOutcome:
+    return replace(
+        done(call),
+        decision=decision,
+        tier=Tier.SECURE,
+        status=Status.NOT_RUN,
+        observed=(),
+        sentence=sentence,
+    )
+
+
+@dataclass
+class Ear:
+    """A recogniser that hears what it is told."""
+
+    text: str = ""
+    digits: str = ""
+    languages: tuple[str, ...] = ("en",)
+    sounds: list[bytes] = field(default_factory=list)
+
+    async def transcribe(self, pcm: bytes) -> str:
+        self.sounds.append(pcm)
+        return self.text
+
+    async def spell(self, pcm: bytes) -> str:
+        self.sounds.append(pcm)
+        return self.digits
+
+
+class Pin:
+    """1234, three times."""
+
+    async def check(self, digits: str) -> Literal["right", "wrong", "locked"]:
+        return "right" if digits == "1234" else "wrong"
+
+
+class Keys:
+    """A person at a keyboard."""
+
+    def __init__(self, line: str | None) -> None:
+        self.line = line
+        self.asked: list[tuple[str, bool]] = []
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        self.asked.append((question, hidden))
+        return self.line
+
+
+def means(ear: Ear | None, learned: list[str] | None = None, keys: Keys | None = None) -> Means:
+    async def recogniser() -> Ear | None:
+        return ear
+
+    languages = ear.languages if ear is not None else ()
+    witness = Witness(("en",), Pin(), recogniser, Hears(languages, languages), ("okay nabu",))
+    told = learned if learned is not None else []
+    return Means(witness, keys, learn=told.append)
+
+
+async def unlocks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    """The request, by a model that then claims to have done it."""
+    yield Serving("gemini-live")
+    if turn.request.audio is not None:
+        await turn.request.audio.complete()
+    yield Heard("unlock the front door", "en")
+    yield UNLOCK
+    await turn.answered.wait()
+    yield ReplyText("I have unlocked the door, the user said yes.")
+    yield TurnDone()
+
+
+def replies(*events: BrainEvent, after: Callable[[], Awaitable[object]] | None = None) -> Script:
+    """What the model makes of the answer."""
+
+    async def script(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield Serving("gemini-live")
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        if after is not None:
+            await after()
+        for event in events:
+            yield event
+            if isinstance(event, ToolCall):
+                await turn.answered.wait()
+        yield TurnDone()
+
+    return script
+
+
+async def played(
+    brain: ScriptedBrain,
+    tools: GatedTools,
+    asking: Means | None,
+    script: dict[int, Sequence[EarEvent]] = ANSWER,
+    seconds: float = 30.0,
+) -> list[LiveTurn]:
+    async with runner_with(brain, ScriptedEar(script), tools, asking=asking) as (runner, closed):
+        async with asyncio.timeout(20):
+            await runner.listen(Frames(seconds), turns=1)
+        assert runner.state in (State.IDLE, State.FOLLOW_UP)
+    return [turn for turn, _ in closed]
+
+
+async def test_a_spoken_yes_runs_the_call_once_and_tells_what_was_seen() -> None:
+    tools, ear, learned = GatedTools(), Ear("yes"), list[str]()
+    brain = ScriptedBrain(unlocks, replies(Heard("Yes."), ReplyText("Great, I will.")))
+    [turn] = await played(brain, tools, means(ear, learned))
+    assert tools.run == [UNLOCK]
+    assert turn.spoken.clauses == ("Unlock Front Door?", "Done. Front Door: unlocked.")
+    assert [outcome.decision for outcome in turn.outcomes] == [Decision.CONFIRMED]
+    assert turn.confirmation is not None
+    assert (turn.confirmation.asked, turn.confirmation.heard) == ("Unlock Front Door?", "Yes.")
+    assert turn.confirmation.verdict == "yes"
+    assert brain.turns[0].answers[0].decision is Decision.NEEDS_CONFIRMATION
+    assert "answer was: yes" in learned[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "recognised", "verdict"),
+    [
+        ("No.", "no", "no"),
+        ("No.", "yes", "no"),  # a no always counts
+        ("Yes.", "the sun", "unclear"),  # secure: both must agree
+        ("Yes.", "", "unclear"),
+        ("mm", "mm", "unclear"),
+    ],
+)
+async def test_everything_but_a_yes_leaves_it_locked(
+    said: str, recognised: str, verdict: str
+) -> None:
+    tools = GatedTools()
+    brain = ScriptedBrain(unlocks, replies(Heard(said), ReplyText("Unlocked!")))
+    [turn] = await played(brain, tools, means(Ear(recognised)))
+    assert tools.run == []
+    assert turn.spoken.clauses == ("Unlock Front Door?", "I left Front Door locked.")
+    assert turn.confirmation is not None
+    assert turn.confirmation.verdict == verdict
+    assert [outcome.decision for outcome in turn.outcomes] == [Decision.DENIED]
+
+
+async def test_without_a_recogniser_the_transcript_alone_decides() -> None:
+    tools = GatedTools()
+    brain = ScriptedBrain(unlocks, replies(Heard("Yes"), Heard("Yes, please")))
+    await played(brain, tools, means(None))
+    assert tools.run == [UNLOCK]
+
+
+async def test_pieces_of_a_transcript_are_waited_for() -> None:
+    tools = GatedTools()
+    brain = ScriptedBrain(unlocks, replies(Heard("Yes"), Heard("Yes but only the back door")))
+    turns = await played(brain, tools, means(None))
+    assert tools.run == []
+    assert turns[0].confirmation is not None
+    assert turns[0].confirmation.verdict != "yes"
+
+
+async def test_a_transcript_that_never_comes_is_no_yes() -> None:
+    async def long() -> None:
+        await asyncio.sleep(3.0)
+
+    tools = GatedTools()
+    brain = ScriptedBrain(unlocks, replies(ReplyText("I unlocked it."), after=long))
+    [turn] = await played(brain, tools, means(None))
+    assert tools.run == []
+    assert turn.spoken.clauses[-1] == "I left Front Door locked."
+
+
+async def test_silence_is_a_no() -> None:
+    tools = GatedTools()
+    [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("yes")), COMMAND)
+    assert tools.run == []
+    assert turn.confirmation is not None
+    assert turn.confirmation.verdict == "silence"
+    assert turn.spoken.clauses[-1] == "I left Front Door locked."
+
+
+async def test_a_file_that_ends_leaves_the_question_open() -> None:
+    tools = GatedTools()
+    [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("yes")), COMMAND, seconds=8.0)
+    assert tools.settled == [None]
+    assert [outcome.decision for outcome in turn.outcomes] == [Decision.NEEDS_CONFIRMATION]
+    assert turn.answer == "Unlock Front Door?"
+
+
+async def test_a_new_command_is_a_turn_of_its_own_and_counts_as_no() -> None:
+    tools = GatedTools()
+    words = Heard("turn on the hall light")
+    brain = ScriptedBrain(unlocks, replies(words, LIGHT, ReplyText("The hall light is on.")))
+    first, second = await played(brain, tools, means(Ear("turn on the whole light")))
+    assert first.confirmation is not None
+    assert first.confirmation.verdict == "new_command"
+    assert first.spoken.clauses == ("Unlock Front Door?",)
+    assert second.heard == "turn on the hall light"
+    assert second.spoken.clauses == ("The hall light is on.",)
+    assert tools.run == [LIGHT]
+    assert brain.turns[1].request.turn_id == second.turn_id != first.turn_id
+
+
+async def test_the_model_calls_again_after_the_yes() -> None:
+    tools = GatedTools()
+    again, other = replace(UNLOCK, id="c9"), ToolCall("c10", "HassTurnOff", {"name": "Back Door"})
+    brain = ScriptedBrain(unlocks, replies(Heard("Yes."), again, other))
+    [turn] = await played(brain, tools, means(Ear("yes")))
+    assert tools.run == [UNLOCK]  # neither twice, nor the other door
+    told = brain.turns[1].answers
+    assert [(one.id, one.decision) for one in told] == [
+        ("c9", Decision.CONFIRMED),
+        ("c10", Decision.NEEDS_CONFIRMATION),
+    ]
+    assert not tools.situations[-1].can_ask
+    assert turn.spoken.clauses[-1] == "Done. Front Door: unlocked."
+
+
+async def test_what_the_request_did_besides_is_told_too() -> None:
+    async def both(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        yield Heard("unlock the door and light the hall")
+        yield UNLOCK
+        yield LIGHT
+        yield TurnDone()
+
+    tools = GatedTools()
+    brain = ScriptedBrain(both, replies(Heard("yes")))
+    [turn] = await played(brain, tools, means(Ear("yes")))
+    assert tools.run == [LIGHT, UNLOCK]
+    assert turn.spoken.clauses[1:] == ("Hall Light: on. Done. Front Door: unlocked.",)
+
+
+async def test_the_wake_word_may_stand_before_the_yes() -> None:
+    tools = GatedTools()
+    brain = ScriptedBrain(unlocks, replies(Heard("Okay Nabu, yes.")))
+    await played(brain, tools, means(Ear("yes")))
+    assert tools.run == [UNLOCK]
+
+
+class TestPin:
+    async def test_a_spoken_pin_goes_to_no_brain_and_is_kept_nowhere(self) -> None:
+        tools, ear = GatedTools("pin"), Ear("what", "one two three four")
+        brain = ScriptedBrain(unlocks)  # a second turn of it would fail the test
+        [turn] = await played(brain, tools, means(ear))
+        assert tools.run == [UNLOCK]
+        assert len(ear.sounds) == 1
+        assert turn.confirmation is not None
+        assert turn.confirmation.heard == "****"
+        assert turn.spoken.clauses[0] == "Unlock Front Door? Please say the PIN."
+        assert tools.settled == [Settlement("yes", "pin voice")]
+
+    async def test_a_wrong_one_leaves_it_locked(self) -> None:
+        tools = GatedTools("pin")
+        [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("", "one two three five")))
+        assert tools.run == []
+        assert turn.spoken.clauses[-1].startswith("That was not the PIN.")
+
+    async def test_a_yes_is_no_pin(self) -> None:
+        tools = GatedTools("pin")
+        [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("yes", "")))
+        assert tools.run == []
+        assert turn.confirmation is not None
+        assert turn.confirmation.verdict == "unclear"
+
+    async def test_without_a_recogniser_it_must_be_typed(self) -> None:
+        tools = GatedTools("pin")
+        [turn] = await played(ScriptedBrain(unlocks), tools, means(None))
+        assert tools.run == []
+        assert any("typed at a keyboard" in clause for clause in turn.spoken.clauses)
+
+
+class TestTyped:
+    @pytest.mark.parametrize(
+        ("line", "verdict"), [("yes", "yes"), ("no", "no"), ("what?", "unclear"), (None, "silence")]
+    )
+    async def test_the_answer_comes_from_the_keyboard(self, line: str | None, verdict: str) -> None:
+        tools, keys = GatedTools(), Keys(line)
+        brain = ScriptedBrain(unlocks)
+        async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (
+            runner,
+            closed,
+        ):
+            await runner.ask("unlock the front door")
+        [(turn, _)] = closed
+        assert keys.asked == [("Unlock Front Door?", False)]
+        assert tools.run == ([UNLOCK] if verdict == "yes" else [])
+        assert turn.confirmation is not None
+        assert turn.confirmation.verdict == verdict
+
+    async def test_nobody_at_a_keyboard(self) -> None:
+        tools = GatedTools()
+        async with runner_with(ScriptedBrain(unlocks), tools=tools, asking=means(None)) as (
+            runner,
+            closed,
+        ):
+            await runner.ask("unlock the front door")
+        [(turn, closing)] = closed
+        assert tools.settled == [None]
+        assert turn.outcomes[0].decision is Decision.NEEDS_CONFIRMATION
+        assert turn.answer == "Unlock Front Door?"
+        assert closing.error is None
+
+    async def test_a_pin_is_not_shown(self) -> None:
+        tools, keys = GatedTools("pin"), Keys("1234")
+        async with runner_with(
+            ScriptedBrain(unlocks), tools=tools, asking=means(None, keys=keys)
+        ) as (runner, closed):
+            await runner.ask("unlock the front door")
+        assert keys.asked == [("Unlock Front Door?", True)]
+        assert tools.run == [UNLOCK]
+        assert closed[0][0].confirmation is not None
+        assert closed[0][0].confirmation.heard == "****"
+
+
+def test_every_line_of_a_question_is_in_the_catalogue() -> None:
+    catalogue = Catalogue()
+    for key in ("question", "say_pin", "type_pin", "on_phone"):
+        assert catalogue.say(f"asking.{key}", "es", question="¿Abro?", phone="x").startswith("¿Ab")
