@@ -1,7 +1,7 @@
 """The composition root: wires the parts of one process together by the settings."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -28,6 +28,7 @@ from assistant.works import Works
 from audio.endpoint import Endpointer
 from audio.errors import AudioError
 from audio.player import NullPlayer, Player
+from audio.tts import EspeakVoice
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
 
@@ -63,12 +64,13 @@ async def open_app(
     Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
     """
     clock = SystemClock()
-    async with open_bridge(settings, clock) as bridge, AsyncExitStack() as stack:
+    async with open_bridge(settings, clock, resident=resident) as bridge, AsyncExitStack() as stack:
         minds = await stack.enter_async_context(
             open_minds(settings, bridge, clock, resident=resident)
         )
         works = await stack.enter_async_context(Works(settings, bridge, clock))
-        mouth = _mouth(settings, player)
+        await works.controls.restore()
+        mouth = _mouth(settings, player, works.controls.pace)
         stack.callback(mouth.close)
         if hears:
             await _warm(mouth, settings.assistant.languages)
@@ -76,6 +78,7 @@ async def open_app(
         if ear is not None:
             stack.callback(ear.close)
         log = TurnLog(bridge.store)
+        log.keep_words = bridge.keeps_words
         runner = Runner(
             Performers(
                 minds.ladder,
@@ -93,8 +96,10 @@ async def open_app(
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles={word.model: word.profile for word in settings.wake.words if word.profile},
         )
-        works.serve(minds, runner, log)
+        works.serve(minds, runner, log, mouth)
         await stack.enter_async_context(runner)
+        if player is not None:
+            works.announcer.here = runner.announce
         if resident:
             watch = Watch(bridge.home, bridge.catalogue, runner.announce)
             bridge.tools.tell((await stack.enter_async_context(watch)).follow)
@@ -124,6 +129,7 @@ async def _be_a_device(
         bridge.catalogue,
         clock,
         lambda text: identify(text, codes),
+        set_mode=bridge.moments.modes.set,
     )
     await stack.enter_async_context(keeper)
 
@@ -141,10 +147,15 @@ async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
-def _mouth(settings: Settings, player: Player | None) -> Mouth:
+def _mouth(settings: Settings, player: Player | None, pace: Callable[[], float]) -> Mouth:
     if player is None:
         return Mouth(silent_voice, NullPlayer(paced=False))
-    return Mouth(voices_of(settings), player, volume=settings.voice.volume)
+    return Mouth(
+        voices_of(settings, pace),
+        player,
+        settings.voice.volume,
+        fallback=lambda language: EspeakVoice(language, pace),
+    )
 
 
 def _ear(settings: Settings) -> Ear:

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING
 
 from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.governing import open_governance
 from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
 from assistant.moments import Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
+from assistant.tools.builtin.memory import Memories
 from assistant.tools.builtin.set_mode import SetMode
+from assistant.tools.builtin.undo import Undoing, through
+from assistant.tools.moment import Mode
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from integrations.errors import IntegrationError
@@ -25,6 +30,7 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.conversation import Conversation
 from integrations.home_assistant.diagnose import diagnose
+from integrations.home_assistant.house import House
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import (
     HOME_ASSISTANT,
@@ -55,14 +61,28 @@ class Bridge:
     conversation: Conversation  # the home's own engine
     tools: Toolbox
     moments: Moments  # the mode, and how the owner rated what
+    memories: Memories  # what people asked to remember
     catalogue: Catalogue
     cameras: Cameras
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
+    def keeps_words(self) -> bool:
+        """Whether what people say is written down; guests' words are not."""
+        return self.moments.modes.current is not Mode.GUEST
+
+    def own_device(self) -> str:
+        """Id of the device that Hearth is to the home, "" where it is none."""
+        return self.device.device_id
+
 
 @asynccontextmanager
-async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]:
-    """The house, its tool servers and the store. Raises ConfigError and StoreError."""
+async def open_bridge(
+    settings: Settings, clock: Clock, *, resident: bool = False
+) -> AsyncIterator[Bridge]:
+    """The house, its tool servers and the store. Raises ConfigError and StoreError.
+
+    `resident`: this process is the daemon, and holds the lock of the data folder.
+    """
     async with AsyncExitStack() as stack:
         demo = None
         url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
@@ -90,6 +110,9 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
         area = settings.assistant.area
         moments = Moments(store, clock, settings)
         await moments.load()
+        governed = await stack.enter_async_context(
+            open_governance(settings, store, home, moments, clock, resident=resident)
+        )
         engine = Conversation(home, lambda: device.device_id or None)
         tools = Toolbox(
             hub,
@@ -102,14 +125,33 @@ async def open_bridge(settings: Settings, clock: Clock) -> AsyncIterator[Bridge]
             rulings=rulings_of(settings.policy),
             ask_scripts=partial(ask_scripts, home.command),
             moment=moments,
+            governance=governed.governance,
         )
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
+        guest = partial(_is_guest, moments)
+        memories = Memories(store, catalogue, clock, private=guest)
+        house = partial(_house, home)
+        undoing = Undoing(
+            governed.undo, through(tools), lambda: tools.current_menu, house, catalogue
+        )
         tools.offer(SetMode(moments.modes, catalogue, clock).tool())
+        tools.offer(*undoing.tools(), *memories.tools())
+        tools.offer(*AuditTools(store, house, catalogue, clock).tools())
         cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
-        yield Bridge(store, home, hub, device, engine, tools, moments, catalogue, cameras, demo)
+        yield Bridge(
+            store, home, hub, device, engine, tools, moments, memories, catalogue, cameras, demo
+        )
+
+
+def _house(home: HomeAssistant) -> House:
+    return home.house
+
+
+def _is_guest(moments: Moments) -> bool:
+    return moments.modes.current is Mode.GUEST
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -12,11 +12,12 @@ from assistant.announcements import Announcements
 from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device.messages import words_of
+from assistant.device.messages import mode_order, words_of
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import Register, address_of, appearance, ensure_registered
 from assistant.journal.records import AnnouncementRecord, StoreError, new_id
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.moment import Mode
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.commands import Live
@@ -25,6 +26,7 @@ from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 
+SetMode = Callable[[Mode, datetime | None], Awaitable[None]]  # may raise StoreError
 META_KEY = "io.home-assistant/device_id"  # of an MCP request, since Home Assistant 2026.10
 KEEP = timedelta(minutes=10)  # a message that nobody could hear for so long is news no more
 _MESSAGES_WAITING = 64  # beyond that the newest is left out
@@ -81,8 +83,10 @@ class DeviceKeeper:
         clock: Clock,
         identify: Callable[[str], str | None],
         register: Register = mobile_app.register,
+        set_mode: SetMode | None = None,
     ) -> None:
-        """`identify`: the configured language of a text, None where it cannot be told."""
+        """`identify`: the configured language of a text, None where it cannot be told;
+        `set_mode`: what `command_mode` does (`assistant.modes.ModeKeeper.set`)."""
         self._device = device
         self._settings = settings
         self._home = home
@@ -91,6 +95,7 @@ class DeviceKeeper:
         self._clock = clock
         self._identify = identify
         self._register = register
+        self._set_mode = set_mode
         self._record: DeviceRecord | None = None
         self._leave: Callable[[], None] = _nothing  # ends the present channel
         self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
@@ -195,7 +200,12 @@ class DeviceKeeper:
                 _log.error("a message from Home Assistant could not be kept: %s", error)
 
     async def _keep(self, push: Push) -> None:
-        """Into the store, if there is anything to be said. Raises StoreError."""
+        """Into the store, if there is anything to be said or set. Raises StoreError."""
+        order = mode_order(push)
+        if order is not None and self._set_mode is not None:
+            length = timedelta(minutes=order.minutes) if order.minutes is not None else None
+            await self._set_mode(order.mode, self._clock.now() + length if length else None)
+            return
         first = self._settings.assistant.languages[0]
         words = words_of(push, self._catalogue, first)
         if words is None:

@@ -54,6 +54,7 @@ class Minds:
     thinker: GeminiOnceBrain | None  # for questions that take long, where Gemini may be used
     ear: Callable[[], Awaitable[Listener]]  # the recogniser, made when first asked for
     learn: Callable[[str], None]  # what a model is to know with its next turn
+    forgetting: tuple[Callable[[], None], ...]  # brains forget their talk when called
     notices: tuple[str, ...]  # what a person should know of brains that are set but not there
 
 
@@ -75,6 +76,7 @@ async def open_minds(
                 settings,
                 clock,
                 learn=bridge.home.learn_exposure,
+                memories=bridge.memories.briefed,
             )
         )
         maker = _Maker(settings, bridge, clock, briefer, stack)
@@ -101,7 +103,16 @@ async def open_minds(
             clock,
             language_of(settings.assistant.languages),
         )
-        yield Minds(ladder, briefer, budget, maker.thinker, maker.listener, maker.learn, notices)
+        yield Minds(
+            ladder,
+            briefer,
+            budget,
+            maker.thinker,
+            maker.listener,
+            maker.learn,
+            (maker.forget, bridge.conversation.forget),
+            notices,
+        )
 
 
 def may_use_cloud(settings: Settings) -> bool:
@@ -235,6 +246,11 @@ class _Maker:
     async def listener(self) -> Listener:
         """The device's own recogniser."""
         return (await self._offline()).listener
+
+    def forget(self) -> None:
+        """The talk with the model so far is over."""
+        if self._live_brain is not None:
+            self._live_brain.forget()
 
     def learn(self, text: str) -> None:
         """Tell the model that keeps a conversation; without one nobody need know."""

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.confirm.phone import OwnersPhone
 from assistant.confirm.pin import PinGuard
 from assistant.confirm.witness import Hears, Witness
 from assistant.minds import Minds
 from assistant.turn.exchange import Means, Prompter
+from integrations.home_assistant.phones import Phones
 
 
 def means_of(
@@ -20,7 +22,12 @@ def means_of(
     wake = [word.model.replace("_", " ") for word in settings.wake.words]
     languages = settings.assistant.languages
     witness = Witness(languages, guard, minds.ear, _hears(settings, languages), wake)
-    return Means(witness, prompter, learn=minds.learn)
+    phone = None
+    if settings.policy.phone:
+        phones = Phones(bridge.home, bridge.own_device)
+        name = settings.assistant.name
+        phone = OwnersPhone(phones, settings.policy.phone, name, bridge.catalogue)
+    return Means(witness, prompter, phone, minds.learn)
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:

@@ -10,20 +10,27 @@ from assistant.brains.protocol import BrainFault, Spent
 from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.controls import Controls
 from assistant.jobs.keeper import Jobs
 from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
 from assistant.jobs.thinker import Guidance, RunCall
 from assistant.journal.records import TurnRecord
 from assistant.minds import Minds, may_use_cloud
+from assistant.speech.mouth import Mouth
+from assistant.tools.builtin.announce import Announcer
 from assistant.tools.builtin.camera import Looking
 from assistant.tools.builtin.long_work import LongWork
+from assistant.tools.builtin.send_to_phone import SendToPhone
+from assistant.tools.builtin.talk import TalkTools
 from assistant.tools.builtin.think import Thinking
+from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
 from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
+from integrations.home_assistant.phones import Phones
 
 _THINKING = "medium"  # of a hard question, where neither settings nor profile say more
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
@@ -46,6 +53,14 @@ class Works:
         self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
         tools.offer(*LongWork(self.jobs, catalogue).tools())
         home = bridge.home
+        self.controls = Controls(settings.voice, bridge.store, clock)
+        own_voice = settings.voice.engine != "gemini"
+        tools.offer(*VoiceTools(self.controls, catalogue, own_voice=own_voice).tools())
+        tools.offer(*TalkTools(self.controls, catalogue).tools())
+        self.announcer = Announcer(home, catalogue, settings.assistant.area, bridge.own_device)
+        phones = Phones(home, bridge.own_device)
+        tools.offer(self.announcer.tool())
+        tools.offer(SendToPhone(phones, lambda: home.house, catalogue).tool())
         tools.offer(Weather(home, lambda: home.house, catalogue, clock).tool())
         if thinks:
             thinking = Thinking(self, tools, self.jobs, self._guide, self._spent, catalogue)
@@ -55,6 +70,7 @@ class Works:
 
     async def __aenter__(self) -> Self:
         await self.jobs.__aenter__()
+        await self.announcer.__aenter__()
         return self
 
     async def __aexit__(
@@ -63,16 +79,21 @@ class Works:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.jobs.__aexit__(kind, error, traceback)
+        try:
+            await self.announcer.__aexit__(kind, error, traceback)
+        finally:
+            await self.jobs.__aexit__(kind, error, traceback)
 
     def runner_of_calls(self, *, resident: bool) -> Patient:
         """The way of every turn's calls. In a process that stays, long ones become jobs."""
         after_s = PATIENCE_S if resident else None
         return Patient(self._tools, self.jobs, self._catalogue, self._clock, after_s)
 
-    def serve(self, minds: Minds, runner: Runner, log: TurnLog) -> None:
+    def serve(self, minds: Minds, runner: Runner, log: TurnLog, mouth: Mouth) -> None:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
+        self.controls.serve(mouth, log, minds.forgetting, runner.end_talk)
+        log.after_writing = self.controls.written
 
     async def think(
         self,

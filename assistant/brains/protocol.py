@@ -129,6 +129,7 @@ FaultKind = Literal[
     "refused",  # the service takes nothing like this request (a wrong setting)
     "blocked",  # the service declined to answer this sentence
     "empty",  # it answered nothing, twice
+    "endless",  # it does not stop calling tools
     "not_understood",  # this brain does not know the sentence; the next one may
 ]
 

@@ -35,10 +35,10 @@ async def rate(
     await _learnt(bridge, clock)
     things = _things(bridge.home.house, ratings)
     if every is not None:
-        await ratings.rate({one.entity_id: _tier(every) for one in things})
+        tier = _tier(every)
+        await ratings.rate({one.entity_id: tier for one in things})
     elif chosen:
-        name, tier = chosen
-        await ratings.rate({_meant(name, things).entity_id: _tier(tier)})
+        await ratings.rate({_meant(chosen[0], things).entity_id: _tier(chosen[1])})
     _show(things, ratings, as_json)
     return 0
 

@@ -34,7 +34,7 @@ from assistant.config.kinds import (
 )
 from assistant.config.places import data_folder
 from assistant.config.suggest import nearest
-from assistant.config.tools import Limits, Mcp, Policy
+from assistant.config.tools import Limits, Mcp, Policy, Tools
 
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 Sensitivity = Literal["low", "normal", "high"]
@@ -263,6 +263,7 @@ class Settings(Section):
     wake: Wake = Wake()
     voice: VoiceChoice = VoiceChoice()
     policy: Policy = Policy()
+    tools: Tools = Tools()
     limits: Limits = Limits()
     http: Http = Http()
     mqtt: Mqtt = Mqtt()

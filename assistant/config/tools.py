@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from assistant.config.kinds import (
     NO_SECRET,
     Amount,
+    Flag,
     NotifyName,
     OptionalWebAddress,
     Pin,
@@ -149,6 +150,16 @@ class Policy(Section):
         if "phone" in decisions and not self.phone:
             raise ValueError("must have a phone, because something in it is decided by phone")
         return self
+
+
+class Tools(Section):
+    """Tools of Hearth's own that are there only where they are asked for."""
+
+    web_fetch: Flag = Field(
+        default=False,
+        description="Whether a model may read pages of the internet. The address that it writes "
+        "leaves the house.",
+    )
 
 
 class Limits(Section):

@@ -7,9 +7,12 @@ from datetime import timedelta
 
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.words import length_of
+from assistant.tools.moment import Mode
 from integrations.home_assistant.push import Push
 
 LONGEST = 1_000  # characters that are spoken; a minute and more
+_SET_MODE = "command_mode"  # our own: `data` holds `mode`, and perhaps `minutes`
+_LONGEST_MINUTES = 7 * 24 * 60
 _TIMERS = "timers"  # `data.group` of a timer of Home Assistant's that has ended
 # Not for ears: what the companion apps take as an order to the phone (companion.home-assistant.io,
 # "Notification commands"). Those of Android begin with `command_`.
@@ -36,6 +39,29 @@ class Words:
     text: str
     language: str | None = None  # None: to be told from the text
     sound: str = ""  # a tone that goes before
+
+
+@dataclass(frozen=True, slots=True)
+class ModeOrder:
+    """`policy.mode` is to be another one."""
+
+    mode: Mode
+    minutes: float | None = None  # how long; None: until it is switched again
+
+
+def mode_order(push: Push) -> ModeOrder | None:
+    """The order that `command_mode` is; None where it is another message, or makes no sense."""
+    if _plain(push.message) != _SET_MODE:
+        return None
+    try:
+        mode = Mode(str(push.data.get("mode")).strip().lower())
+        given = push.data.get("minutes")
+        minutes = float(given) if given not in (None, "") else None
+    except (TypeError, ValueError):
+        return None
+    if minutes is not None and not 0 < minutes <= _LONGEST_MINUTES:
+        return None
+    return ModeOrder(mode, minutes)
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:

@@ -18,6 +18,7 @@ from integrations.home_assistant.rest import Instance, check
 from integrations.mcp.servers import HOME_ASSISTANT
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
+_SERVERS_S = 20.0  # for programs to start and list their tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ async def _token(scene: HouseScene) -> Found:
 
 
 async def _tools(scene: HouseScene) -> Found:
-    await scene.bridge.hub.tools(SERVERS_S)
+    await scene.bridge.hub.tools(_SERVERS_S)
     menu = await scene.bridge.tools.menu()
     states = scene.bridge.hub.states()
     lost = [state for state in states if not state.ok]

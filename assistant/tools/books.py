@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from assistant.clock import Clock
 from assistant.journal.records import AuditRecord, CallRecord, StoreError
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.request import Request, Way, not_run, row_of
 from assistant.tools.verdict import Verdict
 
@@ -68,6 +68,20 @@ class Books:
             retryable=retryable,
             options=options,
         )
+        await self.end(request, outcome)
+        return outcome
+
+    async def limit(self, request: Request, rule: str) -> ToolOutcome:
+        """The outcome of a call that meets a limit (`guards`)."""
+        way = Way("", request.call.name, Tier.READ)
+        outcome = not_run(
+            request,
+            way,
+            dict(request.call.arguments),
+            request.sentences.say(f"guards.{rule}"),
+            ms=self.elapsed_ms(request),
+        )
+        outcome = replace(outcome, decision=Decision.DENIED, rule=rule)
         await self.end(request, outcome)
         return outcome
 

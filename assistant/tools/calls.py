@@ -93,7 +93,7 @@ def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool
     )
 
 
-def _detail(arguments: Mapping[str, Any]) -> str:
+def _detail(arguments: Mapping[str, Any]) -> list[str]:
     """What the tool is given, in short."""
     texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
-    return ", ".join(texts[:_LONGEST_DETAIL])
+    return texts[:_LONGEST_DETAIL]

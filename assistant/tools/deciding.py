@@ -50,9 +50,9 @@ def decide(
     base = _base({ruled[name].stake.rule for name in named}, worst)
     others = [name for name in touched if not _holds(name, named, action, house)]
     more = bool(others) and len(judged) > 1
-    values = {"names": spoken_names(entity_or_guess(name, house).name for name in named)}
+    values = {"names": spoken_names(_said(name, house) for name in named)}
     if more:
-        values["others"] = spoken_names(entity_or_guess(name, house).name for name in others)
+        values["others"] = spoken_names(_said(name, house) for name in others)
     if base == "heat":
         values["degrees"] = str(arguments.get("temperature"))
     shown = (tuple(touched), tuple(dict.fromkeys(effects)))
@@ -64,13 +64,14 @@ def decide_call(
     stake: Stake,
     arguments: Mapping[str, Any],
     names: str = "",
-    what: str = "",
+    what: Iterable[str] = (),
     touched: Iterable[str] = (),
 ) -> Verdict:
     """The verdict on a call whose things are not known. `names`: of the tool, for a question;
     `what`: its arguments in short."""
     ruled = rule_call(stake, caller)
-    values = {"names": spoken_name(names)} | ({"others": spoken_name(what)} if what else {})
+    others = spoken_names(what)
+    values = {"names": spoken_name(names)} | ({"others": others} if others else {})
     return _verdict(
         ruled, stake.tier, stake.rule, "others" in values, arguments, values, tuple(touched), ()
     )
@@ -138,6 +139,12 @@ def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
     gated = {name: one for name, one in ruled.items() if one.ruling is not Ruling.ALLOW}
     highest = max((height(one.stake.tier) for one in gated.values()), default=0)
     return [name for name, one in gated.items() if height(one.stake.tier) == highest]
+
+
+def _said(entity_id: str, house: House) -> str:
+    """What it is called; its id, where nothing of the name can be spoken."""
+    name = entity_or_guess(entity_id, house).name
+    return name if spoken_name(name) else entity_id.partition(".")[2].replace("_", " ")
 
 
 def _base(rules: set[str], worst: Ruled) -> str:

@@ -1,10 +1,12 @@
 """Runs one call that was allowed, once, and looks what happened."""
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
 from assistant.tools.answer import MAX_DATA, Answer, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
+from assistant.tools.governance import Governance
 from assistant.tools.hub import Hub
 from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.menu import MenuEntry
@@ -22,11 +24,12 @@ from integrations.mcp.servers import CallLost, McpResult
 class Executor:
     """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
 
-    def __init__(self, hub: Hub, home: LivePicture, wait_s: float) -> None:
+    def __init__(self, hub: Hub, home: LivePicture, wait_s: float, governance: Governance) -> None:
         """`wait_s`: how long a change in the house is waited for."""
         self._hub = hub
         self._home = home
         self._wait_s = wait_s
+        self._governance = governance
 
     async def run(
         self,
@@ -45,7 +48,7 @@ class Executor:
         results: list[McpResult] = []
         try:
             for part in parts:
-                results.append(await self._hub.call(entry.server, entry.tool.name, part))
+                results.append(await self._call(entry, part, request))
                 if results[-1].is_error:
                     break
         except (TimeoutError, CallLost) as error:
@@ -61,6 +64,30 @@ class Executor:
         if results[-1].is_error and len(results) > 1:
             return _in_part(outcome, sentences, parts, len(results) - 1)
         return await self._after(entry, verdict, outcome, sentences, before, results[-1])
+
+    async def _call(
+        self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
+    ) -> McpResult:
+        """Send it, with what it does to files kept. Raises as `Hub.call`."""
+        server, name = entry.server, entry.tool.name
+        breakers = None if entry.of_home else self._governance.breakers
+        try:
+            async with AsyncExitStack() as around:
+                if self._governance.files is not None and not entry.of_home:
+                    spec = self._hub.servers[server]
+                    await around.enter_async_context(
+                        self._governance.files.around(
+                            spec, name, arguments, request.id, request.turn_id
+                        )
+                    )
+                result = await self._hub.call(server, name, arguments)
+        except (TimeoutError, Unavailable):
+            if breakers is not None:
+                breakers.failed(server)
+            raise
+        if breakers is not None:
+            breakers.succeeded(server)
+        return result
 
     async def _run_own(
         self,

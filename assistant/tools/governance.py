@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.journal.records import AuditRecord
+from assistant.tools.file_undo import FileUndo
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Tier, ToolOutcome
 
@@ -12,12 +13,28 @@ from assistant.tools.outcome import Tier, ToolOutcome
 class Limits(Protocol):
     """How much one turn, one minute and one server may (`guards.Guards`)."""
 
-    def begin(self, turn_id: str, call_key: str, tier: Tier) -> str | None:
-        """A call is about to be run; a rule's name where it may not be."""
+    def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
+        """A call is about to be run, or asked about; a rule's name where it may not be."""
         ...
 
-    def end(self, turn_id: str, call_key: str) -> None:
+    def end(self, turn_id: str, call_key: str, failed: bool = False) -> None:
         """It has its outcome."""
+        ...
+
+
+class Admitting(Protocol):
+    """Which servers are given a rest (`breakers.Breakers`)."""
+
+    def admits(self, server: str) -> bool:
+        """Whether it may be called now."""
+        ...
+
+    def succeeded(self, server: str) -> None:
+        """It has answered."""
+        ...
+
+    def failed(self, server: str) -> None:
+        """It has not."""
         ...
 
 
@@ -71,6 +88,8 @@ class Governance:
     """Each may be missing, as in tests of something else; in a process of Hearth none is."""
 
     limits: Limits | None = None
+    breakers: Admitting | None = None
+    files: FileUndo | None = None  # what servers do to files can be undone
     undo: Undoing | None = None
     consents: Consenting | None = None
     audit: Auditing | None = None

@@ -9,6 +9,8 @@ from assistant.clock import Clock
 from assistant.tools.outcome import Tier
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
+# Rules that end a turn where the brain goes on all the same.
+LIMITS = frozenset({"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike"})
 TURNS_KEPT = 64  # the oldest are forgotten first
 # How many may follow each other at once.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 2}

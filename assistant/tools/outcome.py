@@ -64,3 +64,10 @@ class ToolOutcome:
     rule: str = ""  # what decided: a rule of the policy, or the owner's
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
     confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
+
+    @property
+    def failed(self) -> bool:
+        """It did not come about: the very same call need not be tried for ever."""
+        if self.decision is Decision.NEEDS_CONFIRMATION:
+            return False
+        return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)

@@ -27,27 +27,10 @@ class Sender:
     async def send(
         self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
-        """Send it once and look what happened, or say which limit it meets."""
+        """Send it once and look what happened."""
         if request.entry.withdrawn:
             sentence = request.sentences.say("tools.withdrawn")
             return await self._books.refuse(request, way, dict(verdict.arguments), sentence)
-        limits, key = self._governance.limits, request.entry.work_id
-        over = limits.begin(request.turn_id, key, verdict.tier) if limits is not None else None
-        if over is not None:
-            sentence = request.sentences.say(f"guards.{over}")
-            limited = replace(verdict, rule=over)
-            return await self._books.refuse(
-                request, way, dict(verdict.arguments), sentence, limited
-            )
-        try:
-            return await self._send(request, way, verdict, run, confirmed_by)
-        finally:
-            if limits is not None:
-                limits.end(request.turn_id, key)
-
-    async def _send(
-        self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str
-    ) -> ToolOutcome:
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
         undo = self._governance.undo if changes else None

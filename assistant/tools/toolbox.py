@@ -15,6 +15,7 @@ from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.execute import Executor
 from assistant.tools.governance import Governance
+from assistant.tools.guards import likeness
 from assistant.tools.hub import Hub
 from assistant.tools.intents import INTENTS, suffix
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
@@ -22,7 +23,7 @@ from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.moment import Moment
 from assistant.tools.nearest import nearest, nearest_in_house
-from assistant.tools.outcome import Decision, ToolOutcome
+from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
 from assistant.tools.saying import Engine, Saying
 from assistant.tools.sending import Sender
@@ -61,13 +62,13 @@ class Toolbox:
         self._catalogue = catalogue
         self._clock = clock
         self._judge = Judge(home, area, rulings, ask_scripts, moment)
-        self._executor = Executor(hub, home, wait_s)
         self._saying = Saying(engine, home, wait_s) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._menus = MenuKeeper()
         self._ledger = Ledger()
         self._governance = governance or Governance()
+        self._executor = Executor(hub, home, wait_s, self._governance)
         self._books = Books(journal, self._governance, clock)
         self._sender = Sender(self._ledger, self._books, self._governance)
         self._asking = Asking(self._books, self._governance, clock)
@@ -215,11 +216,54 @@ class Toolbox:
         execute: Callable[[Verdict, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
         """Run what is allowed; what is gated waits for the person, unless they said "always"."""
-        if verdict.decision is Decision.ALLOWED:
-            return await execute(verdict, "")
-        if await self._asking.consented(way, verdict):
-            return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
-        return await self._asking.ask(request, way, verdict, again, execute)
+
+        async def go_on() -> ToolOutcome:
+            if verdict.decision is Decision.ALLOWED:
+                return await execute(verdict, "")
+            if await self._asking.consented(way, verdict):
+                return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
+            return await self._asking.ask(request, way, verdict, again, execute)
+
+        return await self._within_limits(request, verdict.tier, go_on)
+
+    async def _within_limits(
+        self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
+    ) -> ToolOutcome:
+        """Every call counts. What is refused or malformed counts as READ."""
+        limits, key = self._governance.limits, request.entry.work_id
+        if limits is None:
+            return await go_on()
+        alike = likeness(request.call.name, request.call.arguments)
+        over = limits.begin(request.turn_id, key, tier, alike)
+        if over is not None:
+            return await self._books.limit(request, over)
+        failed = False
+        try:
+            outcome = await go_on()
+            failed = outcome.failed
+        finally:
+            limits.end(request.turn_id, key, failed)
+        return outcome
+
+    async def _refuse(
+        self,
+        request: Request,
+        way: Way | None,
+        arguments: dict[str, Any],
+        sentence: str,
+        verdict: Verdict | None = None,
+        *,
+        retryable: bool = False,
+        options: tuple[str, ...] = (),
+    ) -> ToolOutcome:
+        """What is refused counts as a call too: a model that loops meets the limits."""
+
+        async def refuse() -> ToolOutcome:
+            return await self._books.refuse(
+                request, way, arguments, sentence, verdict, retryable=retryable, options=options
+            )
+
+        return await self._within_limits(request, Tier.READ, refuse)
 
     async def _unknown(self, request: Request) -> ToolOutcome:
         """A tool that there is not; or it is the home's, and the home is away."""
@@ -232,7 +276,7 @@ class Toolbox:
             if away
             else sentences.with_options("tools.unknown", near, name=call.name)
         )
-        return await self._books.refuse(
+        return await self._refuse(
             request, None, dict(call.arguments), sentence, retryable=away, options=near
         )
 
@@ -242,7 +286,7 @@ class Toolbox:
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
         )
-        return await self._books.refuse(
+        return await self._refuse(
             request,
             way_of(entry),
             misfit.arguments,
@@ -260,7 +304,7 @@ class Toolbox:
         unsaid = [option for option in meant if option not in said]
         sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
         arguments = dict(verdict.arguments)
-        return await self._books.refuse(
+        return await self._refuse(
             request, way_of(entry), arguments, sentence, verdict, options=meant
         )
 
@@ -276,7 +320,7 @@ class Toolbox:
         if verdict.decision is Decision.DENIED or saying is None:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)
-            return await self._books.refuse(request, SPOKEN, arguments, sentence, verdict)
+            return await self._refuse(request, SPOKEN, arguments, sentence, verdict)
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:

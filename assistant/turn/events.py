@@ -133,6 +133,13 @@ class StopAsked:
     """Somebody wants silence: a stop word, a button, the API."""
 
 
+@dataclass(frozen=True, slots=True)
+class TalkEnded:
+    """The person wants to go: after this answer nothing is listened for."""
+
+    turn: int
+
+
 AnswersBy = Literal["ear", "keys", "phone"]
 
 
@@ -170,6 +177,7 @@ Event = (
     | SpeechNotMeant
     | PlaybackEnded
     | StopAsked
+    | TalkEnded
     | ConfirmationAsked
     | ConfirmationSettled
 )

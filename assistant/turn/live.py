@@ -30,7 +30,8 @@ from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter, asks
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, ToolOutcome
+from assistant.tools.guards import LIMITS
+from assistant.tools.outcome import Decision, Status, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
@@ -58,6 +59,7 @@ _log = logging.getLogger(__name__)
 BRAIN_SILENCE_S = 30.0
 # A transcript comes on its own way, and may come after the call that it asks for.
 WORDS_S = 0.5
+CORRECTIONS = 1  # that a brain gets when it meets a limit of calls
 
 
 _ToolRun = Coroutine[Any, Any, bool]
@@ -104,6 +106,7 @@ class LiveTurn:
         self._reply = Reply(self._language)
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
+        self._refused = 0  # calls that met a limit
         self._failed = False  # the person is being told that it went wrong
         self._has_heard = asyncio.Event()
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
@@ -364,7 +367,22 @@ class LiveTurn:
         self.timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
             await self._ask(call)
+        elif outcome.rule in LIMITS:
+            self._meet_limit()
         return outcome
+
+    def _meet_limit(self) -> None:
+        """The first refusal is a correction; a brain that goes on all the same is left."""
+        self._refused += 1
+        if self._refused <= CORRECTIONS or self._failed or self.confirming is not None:
+            return
+        _log.warning("the brain %s does not stop calling", self.brain)
+        language, catalogue = self.language, self._performers.catalogue
+        deeds = [one.sentence for one in self.outcomes if one.status is Status.DONE]
+        told = [*dict.fromkeys(deeds), catalogue.say("fault.endless", language)]
+        message = "The model did not stop calling tools."
+        self._fail(BrainFault("endless", message, retryable=False, spoken=" ".join(told)))
+        self.leave_brain()
 
     def _situation(self) -> Situation:
         return Situation(

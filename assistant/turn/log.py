@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
@@ -33,6 +33,7 @@ class TurnLog:
         self.count = 0  # of all of them so far
         self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
         self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
+        self.after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing
 
     async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
         """Write a turn down, and tell of it."""
@@ -41,6 +42,7 @@ class TurnLog:
             self.turns.append(finished)
             self.count += 1
         await self.keep(finished.record)
+        await self.after_writing(finished.record)
         if self.on_turn is not None:
             self.on_turn(finished)
 
@@ -54,3 +56,7 @@ class TurnLog:
             await self._store.record_turn(kept)
         except StoreError as error:
             _log.error("the turn could not be written down: %s", error)
+
+
+async def _nothing(record: TurnRecord) -> None:
+    """Nobody wants to know."""

@@ -40,13 +40,20 @@ from assistant.turn.events import (
     SpeechStarted,
     StopAsked,
     StopWatching,
+    TalkEnded,
     Tick,
     Typed,
     WakeHeard,
     WakeRising,
     WatchSpeech,
 )
-from assistant.turn.questions import answered, await_answer, near_own_speech, unanswered
+from assistant.turn.questions import (
+    answered,
+    await_answer,
+    is_unanswered,
+    near_own_speech,
+    unanswered,
+)
 from assistant.turn.state import ANNOUNCEMENTS_WAITING, Machine, Microphone, Rules, State
 
 __all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
@@ -144,7 +151,7 @@ def _tick(machine: Machine, event: Tick) -> Step:
             return replace(machine, state=State.IDLE), [StopWatching()]
         case State.CONFIRMING if machine.answering and waited >= machine.rules.longest_ms:
             return answered(machine)
-        case State.CONFIRMING if not machine.answering and waited >= machine.rules.confirm_ms:
+        case State.CONFIRMING if is_unanswered(machine, waited):
             return unanswered(machine, waited=True)
         case _:
             return machine, []
@@ -320,12 +327,16 @@ def _confirmation_settled(machine: Machine, event: ConfirmationSettled) -> Step:
 
 
 def _follows_up(machine: Machine) -> bool:
-    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error:
+    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error or machine.over:
         return False
     if machine.source in ("text", "announcement"):
         return False
     habit = machine.rules.follow_up
     return habit == "always" or (habit == "question" and machine.asks)
+
+
+def _talk_ended(machine: Machine, event: TalkEnded) -> Step:
+    return replace(machine, over=True), []
 
 
 def _rest(machine: Machine) -> State:
@@ -372,6 +383,7 @@ def _fresh(machine: Machine) -> Machine:
         machine,
         sounded=False,
         asks=False,
+        over=False,
         confirming=None,
         answering=False,
         error=None,
@@ -407,6 +419,7 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     SpeechNotMeant: _speech_not_meant,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
+    TalkEnded: _talk_ended,
     ConfirmationAsked: _confirmation_asked,
     ConfirmationSettled: _confirmation_settled,
 }

@@ -43,3 +43,9 @@ def near_own_speech(machine: Machine, at_ms: float) -> bool:
     """Whether what began then may be our own voice, or an echo of it from somewhere."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
+
+
+def is_unanswered(machine: Machine, waited_ms: float) -> bool:
+    """Whether silence is an answer by now; keyboard and phone have a time of their own."""
+    silent = machine.confirming == "ear" and not machine.answering
+    return silent and waited_ms >= machine.rules.confirm_ms

@@ -37,6 +37,7 @@ from assistant.turn.events import (
     SpeechStarted,
     StopAsked,
     StopWatching,
+    TalkEnded,
     Tick,
     Typed,
     WakeHeard,
@@ -157,6 +158,10 @@ class Runner:
         if len(self._machine.announcements) >= ANNOUNCEMENTS_WAITING:
             _log.warning("too much waits to be announced; the oldest is left out")
         self.dispatch(Announced(text, language))
+
+    def end_talk(self) -> None:
+        """After the answer under way nothing is listened for without the wake word."""
+        self.dispatch(TalkEnded(self._machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.

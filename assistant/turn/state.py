@@ -60,6 +60,7 @@ class Machine:
     now_ms: float = 0.0  # the latest Tick
     sounded: bool = False  # the wake sound of this turn was played
     asks: bool = False  # the answer ends in a question
+    over: bool = False  # the person has said good-bye: no follow-up
     confirming: AnswersBy | None = None  # a yes is needed, and comes from there
     answering: bool = False  # in CONFIRMING: the person speaks
     silent_since_ms: float | None = None  # when our own voice last ended, in this source's time

@@ -17,28 +17,40 @@ MAX_SCHEMA = 64_000  # characters of JSON; a tool with a longer schema is left o
 MAX_ALL = 1_000_000  # characters of one server's tools together
 
 
-def as_tools(spec: ServerSpec, found: Iterable[Tool]) -> list[McpTool]:
+class Listing:
     """The tools in their order, without those that are denied, doubled or beyond measure."""
-    kept: dict[str, McpTool] = {}
-    left_out: list[str] = []
-    room = MAX_ALL
-    for tool in found:
-        if tool.name in spec.deny:
-            continue
-        size = _size(tool)
-        if tool.name in kept or size is None or size > room or len(kept) >= MAX_TOOLS:
-            left_out.append(tool.name[:MAX_NAME])
-            continue
-        room -= size
-        kept[tool.name] = _tool(spec, tool)
-    if left_out:
-        _log.info(
-            "%d tools of %s are left out, such as %r: doubled, too many or too large",
-            len(left_out),
-            spec.name,
-            left_out[0],
-        )
-    return list(kept.values())
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._spec = spec
+        self._kept: dict[str, McpTool] = {}
+        self._left_out: list[str] = []
+        self._room = MAX_ALL
+        self.seen = 0  # tools, whether kept or not
+
+    def add(self, page: Iterable[Tool]) -> None:
+        """The next page; of what is not kept nothing stays in memory."""
+        for tool in page:
+            self.seen += 1
+            if tool.name in self._spec.deny:
+                continue
+            size = _size(tool)
+            full = len(self._kept) >= MAX_TOOLS or (size or 0) > self._room
+            if size is None or full or tool.name in self._kept:
+                self._left_out.append(tool.name[:MAX_NAME])
+                continue
+            self._room -= size
+            self._kept[tool.name] = _tool(self._spec, tool)
+
+    def tools(self) -> list[McpTool]:
+        """What is kept of all pages."""
+        if self._left_out:
+            _log.info(
+                "%d tools of %s are left out, such as %r: doubled, too many or too large",
+                len(self._left_out),
+                self._spec.name,
+                self._left_out[0],
+            )
+        return list(self._kept.values())
 
 
 def _size(tool: Tool) -> int | None:

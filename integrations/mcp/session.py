@@ -20,14 +20,13 @@ from mcp.types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
-    Tool,
 )
 from pydantic import ValidationError
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.mcp.explain import explain, leaves_open
 from integrations.mcp.hidden import Hidden
-from integrations.mcp.listing import MAX_TOOLS, as_tools
+from integrations.mcp.listing import MAX_TOOLS, Listing
 from integrations.mcp.opening import open_client
 from integrations.mcp.pauses import Pauses
 from integrations.mcp.results import MAX_TEXT, as_result, as_text
@@ -135,8 +134,8 @@ class Session:
             if self._client is not None:
                 self._end(self._client, error)  # a server that lists no tools is of no use
             raise
-        tools = as_tools(self.spec, found)
-        if len(found) > MAX_TOOLS:
+        tools = found.tools()
+        if found.seen > MAX_TOOLS:
             self._long_list, self._long_until = tools, time.monotonic() + RELIST_S
         return tools
 
@@ -196,14 +195,14 @@ class Session:
         """Text of one resource. Raises IntegrationError; Refused where the server has none."""
         return await self._read(lambda client: self._resource(client, uri))
 
-    async def _tools(self, client: Client) -> list[Tool]:
-        found: list[Tool] = []
+    async def _tools(self, client: Client) -> Listing:
+        found = Listing(self.spec)
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor, meta=self._meta())
-            found += page.tools
+            found.add(page.tools)
             cursor = page.next_cursor
-            if cursor is None or len(found) > MAX_TOOLS:
+            if cursor is None or found.seen > MAX_TOOLS:
                 break
         return found
 

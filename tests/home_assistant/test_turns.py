@@ -164,15 +164,28 @@ async def test_nothing_is_opened_while_gemini_is_away(home: Home, which: int, or
     assert {call["status"] for call in turn["tool_calls"]} <= {"not_run"}
 
 
-async def test_a_timer_of_home_assistants_rings_here(home: Home, tmp_path: Path) -> None:
-    home.house.needs(2026, 10, "timer tools for a device that speaks MCP")
+# What Home Assistant's own engine takes.
+TEA = {
+    "english": "set a timer for 2 seconds called tea",
+    "spanish": "pon un temporizador de 2 segundos llamado tea",
+}
+
+
+@pytest.mark.parametrize("whose", ["hearth", "home"])
+async def test_a_timer_rings_here(home: Home, tmp_path: Path, whose: str) -> None:
+    """Hearth's own, from another process; and one that the home's engine starts for our device."""
     sound = tmp_path / "spoken.wav"
     home.hearth.set(AUDIO__INPUT="null", AUDIO__OUTPUT=f"file:{sound}")
+    if whose == "home":
+        home.house.needs(2026, 11, "timers of the device that a sentence comes from")
+        home.hearth.set(BRAIN__ORDER='["home-assistant"]')
     async with home.hearth.running():
         await home.hearth.registered()
-        tool = await home.tool("HassStartTimer", anew=True)
-        told = Call(tool, {"seconds": 2, "name": "tea"}), Say("Two seconds.")
-        turn = await home.served("set a tea timer for two seconds", *told)
+        if whose == "home":
+            turn = await home.hearth.json("ask", TEA[home.house.kind])
+        else:
+            told = Call("start_timer", {"seconds": 2, "name": "tea"}), Say("Two seconds.")
+            turn = await home.served("set a tea timer for two seconds", *told)
         assert [call["status"] for call in turn["tool_calls"]] == ["done"]
         rung = await home.hearth.announced()
     assert "tea" in rung

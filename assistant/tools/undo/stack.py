@@ -36,7 +36,7 @@ class DoneCall:
     name: str  # of the tool, without a prefix of Home Assistant's
     arguments: Mapping[str, Any]
     entities: tuple[str, ...]
-    at_s: float  # when it had ended, monotonic
+    at_s: float  # when it had ended, `Clock.since_boot`
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class _Level:
     """What one turn has changed."""
 
     turn_id: str
+    begun_s: float  # `Clock.since_boot`
     kept: list[_Kept] = field(default_factory=list)
     calls: list[DoneCall] = field(default_factory=list)
     unknown: bool = False  # something was done of which nobody knows how to undo it
@@ -149,7 +150,7 @@ class UndoStack:
                 self._level(turn_id).unknown = True
             return
         name = suffix(outcome.name)
-        done = DoneCall(name, outcome.arguments, outcome.entities, self._clock.monotonic())
+        done = DoneCall(name, outcome.arguments, outcome.entities, self._clock.since_boot())
         found[-1][0].calls.append(done)
         for _, one in found:
             if isinstance(one.step, HomeStep) and name in _OTHER_MEDIA:
@@ -164,6 +165,7 @@ class UndoStack:
         """Put back what the newest turns have changed, the newest first. Never raises."""
         report, count = UndoneReport(), 0
         async with self._lock:
+            self._forget_old()
             while count < steps and self._levels:
                 if self._levels[-1].at_home and not self._home.connected:
                     return Undone(count, report, away=not count)
@@ -176,7 +178,7 @@ class UndoStack:
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
-        recent = self._clock.monotonic() - level.calls[-1].at_s <= within_s
+        recent = self._clock.since_boot() - level.calls[-1].at_s <= within_s
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: Choice, turn_id: str) -> None:
@@ -216,7 +218,7 @@ class UndoStack:
         """The newest level if it is this turn's, else a new one."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
-        level = _Level(turn_id)
+        level = _Level(turn_id, self._clock.since_boot())
         level.timer = self._tasks.start(self._expire(level), "undo expires")
         self._levels.append(level)
         if len(self._levels) > MAX_LEVELS:
@@ -250,6 +252,12 @@ class UndoStack:
         if not self._closed:
             for one in level.kept:
                 self._tasks.start(_forgotten(one.step), "undo forgets")
+
+    def _forget_old(self) -> None:
+        """Levels whose time has passed while the machine slept."""
+        now_s = self._clock.since_boot()
+        for level in [one for one in self._levels if now_s - one.begun_s > LIFE_S]:
+            self._discard(level)
 
     async def _expire(self, level: _Level) -> None:
         await self._clock.sleep(LIFE_S)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from assistant.house_device import META_KEY, DeviceKeeper, HouseDevice
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.moment import Mode
 from tests.unit.assistant.device.doubles import TakesDevices
 
 
@@ -42,6 +44,7 @@ class Daemon:
         self, home: TakesDevices, store: Store, device: HouseDevice, clock: VirtualClock
     ) -> None:
         self.home, self.store, self.device, self.clock = home, store, device, clock
+        self.modes: list[tuple[Mode, datetime | None]] = []  # that were asked for
 
     async def send(self, message: str, confirm_id: str = "1", **more: Any) -> None:
         """As an automation does, into the channel that is open."""
@@ -99,6 +102,11 @@ async def at_work(
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max_workers=1))
     device = HouseDevice(settings, clock)
     nobody = Silent()
+    modes: list[tuple[Mode, datetime | None]] = []
+
+    async def set_mode(mode: Mode, until: datetime | None) -> None:
+        modes.append((mode, until))
+
     async with (
         Store(settings.database, clock) as store,
         Announcements(store, nobody, nobody.ring, "en") as announcements,
@@ -111,9 +119,12 @@ async def at_work(
             clock,
             lambda text: "es" if "ñ" in text else None,
             home.register,
+            set_mode,
         ),
     ):
-        yield Daemon(home, store, device, clock)
+        daemon = Daemon(home, store, device, clock)
+        daemon.modes = modes
+        yield daemon
 
 
 @pytest.fixture
@@ -162,6 +173,18 @@ async def test_what_is_not_for_ears_is_confirmed_and_not_kept(daemon: Daemon) ->
     for number, message in enumerate(("command_mute", "clear_notification", "")):
         await daemon.send(message, str(number))
     await daemon.until(lambda: daemon.home.confirmed == ["0", "1", "2"])
+    assert await daemon.store.pending_announcements() == []
+
+
+async def test_an_order_switches_the_mode_and_is_confirmed(daemon: Daemon) -> None:
+    await daemon.send("command_mode", "a", data={"mode": "guest", "minutes": 60})
+    await daemon.send("command_mode", "b", data={"mode": "normal"})
+    await daemon.send("command_mode", "c", data={"mode": "party"})
+    await daemon.until(lambda: len(daemon.home.confirmed) == 3)
+    (guest, until), normal = daemon.modes
+    assert (guest, normal) == (Mode.GUEST, (Mode.NORMAL, None))
+    assert until is not None
+    assert timedelta(0) < until - daemon.clock.now() <= timedelta(hours=1)
     assert await daemon.store.pending_announcements() == []
 
 

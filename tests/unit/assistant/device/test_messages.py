@@ -2,8 +2,9 @@
 
 import pytest
 
-from assistant.device.messages import LONGEST, Words, words_of
+from assistant.device.messages import LONGEST, ModeOrder, Words, mode_order, words_of
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.moment import Mode
 from integrations.home_assistant.push import Push
 
 CATALOGUE = Catalogue()
@@ -95,3 +96,27 @@ def test_a_timer_rings_in_our_language(message: str, english: str, spanish: str)
 def test_a_timer_in_an_unknown_form_rings_as_it_is() -> None:
     assert said("Kettle!", data={"group": "timers"}) == Words("Kettle!", None, "timer")
     assert said("", data={"group": "timers"}) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "order"),
+    [
+        ("command_mode", {"mode": "guest"}, ModeOrder(Mode.GUEST)),
+        ("command_mode", {"mode": " Guest ", "minutes": "90"}, ModeOrder(Mode.GUEST, 90)),
+        ("command_mode", {"mode": "normal", "minutes": None}, ModeOrder(Mode.NORMAL)),
+        ("command_mode", {"mode": "ask", "minutes": 0.5}, ModeOrder(Mode.ASK, 0.5)),
+        ("command_mode", {"mode": "party"}, None),
+        ("command_mode", {}, None),
+        ("command_mode", {"mode": "guest", "minutes": -1}, None),
+        ("command_mode", {"mode": "guest", "minutes": "nan"}, None),
+        ("command_mode", {"mode": "guest", "minutes": [1]}, None),
+        ("mode", {"mode": "guest"}, None),
+    ],
+)
+def test_an_order_to_switch_the_mode(
+    message: str, data: dict[str, object], order: ModeOrder | None
+) -> None:
+    push = Push("1", message, data=data)
+    assert mode_order(push) == order
+    if message == "command_mode":
+        assert words_of(push, CATALOGUE, "en") is None

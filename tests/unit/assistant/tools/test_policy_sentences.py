@@ -7,9 +7,11 @@ import pytest
 
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch
+from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge_sentence
-from assistant.tools.verdict import Rulings
+from assistant.tools.rules import OwnerRule
+from assistant.tools.verdict import Ruling, Rulings
 from integrations.home_assistant.house import House
 
 LIGHTS = ("light.kitchen", "light.lamp_living", "light.lamp_bed", "light.hall")
@@ -168,3 +170,30 @@ def test_a_script_of_known_effect_may_be_asked_for(house: House) -> None:
     assert (verdict.decision, verdict.effects) == (Decision.ALLOWED, ("light.kitchen",))
     old = judge_sentence(sentence, told, "do", "", live=False)
     assert (old.decision, old.rule) == (Decision.NEEDS_CONFIRMATION, "script")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "allowed"),
+    [
+        (match("HassTurnOn", {"name": "kitchen light"}, "light.kitchen"), True),
+        (match("HassStartTimer", {"minutes": 5}), True),
+        (match("HassGetState", {"name": "kitchen light"}), True),
+        (match("HassGetState", {"domain": "todo"}), False),
+        (match("HassListAddItem", {"name": "shopping list"}, "todo.shopping"), False),
+        (match("HassShoppingListAddItem", {"item": "milk"}), False),
+        (match("HassTurnOff", DOOR, "lock.front"), False),
+        (match("HassVacuumStart", {}, "vacuum.robbie"), False),
+        (match("", source="trigger"), False),
+    ],
+)
+def test_guests(house: House, sentence: SentenceMatch, allowed: bool) -> None:
+    verdict = judge_sentence(sentence, house, "do", "", moment=Moment(Mode.GUEST))
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+    assert allowed or verdict.decision is Decision.DENIED
+
+
+def test_the_owners_rules_hold_for_sentences_too(house: House) -> None:
+    rulings = Rulings(rules=(OwnerRule(Ruling.PIN, domain="lock"),))
+    door = match("HassTurnOff", DOOR, "lock.front")
+    verdict = judge_sentence(door, house, "do", "", rulings=rulings)
+    assert (verdict.ruling, verdict.rule) == (Ruling.PIN, "policy.rules[0]")

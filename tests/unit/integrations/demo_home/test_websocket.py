@@ -101,6 +101,28 @@ async def test_registries_lead_from_entity_to_area_and_floor(home: DemoHome) -> 
     assert exposed["exposed_entities"]["light.kitchen"] == {"conversation": True}
 
 
+async def test_labels_are_made_and_borne(home: DemoHome) -> None:
+    async with signed_in(home) as client:
+        label = await client.ask("config/label_registry/create", name="Front doors")
+        assert (label["label_id"], label["name"]) == ("front_doors", "Front doors")
+        assert await client.ask("config/label_registry/list") == [label]
+        given = {"labels": ["front_doors"]}
+        lock = home.house.things["lock.front_door"]
+        await client.ask("config/entity_registry/update", entity_id=lock.entity_id, **given)
+        await client.ask("config/area_registry/update", area_id="hall", **given)
+        await client.ask("config/device_registry/update", device_id=lock.device_id, **given)
+        for kind, key, item in (
+            ("entity", "entity_id", lock.entity_id),
+            ("area", "area_id", "hall"),
+            ("device", "id", lock.device_id),
+        ):
+            rows = await client.ask(f"config/{kind}_registry/list")
+            assert [row[key] for row in rows if row["labels"]] == [item]
+        await client.send("config/label_registry/create", name="front DOORS")
+        refused = await client.receive()
+        assert refused["error"]["code"] == "invalid_info"
+
+
 async def test_aliases_are_in_the_extended_entries(home: DemoHome) -> None:
     async with signed_in(home) as client:
         entries = await client.ask(

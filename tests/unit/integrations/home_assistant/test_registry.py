@@ -1,5 +1,6 @@
 """From rows of the registries to entities."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from integrations.home_assistant.registry import (
     read_entity,
     read_entries,
     read_floors,
+    read_label_names,
     read_listed,
+    with_registries,
     with_state,
 )
 
@@ -57,6 +60,24 @@ def test_a_part_stands_where_its_whole_does() -> None:
         "alone": None,
     }
     assert devices["whole"].labels == {"x"}
+
+
+def test_labels_are_those_of_the_thing_its_device_and_its_area() -> None:
+    (device,) = read_devices([{"id": "d", "area_id": "hall", "labels": ["doors"]}]).items()
+    registries = Registries(
+        area_labels=read_area_labels([{"area_id": "hall", "labels": ["outer"]}]),
+        devices=dict([device]),
+        entities={"lock.x": {"device_id": "d", "labels": ["mine", "gone"]}, "lock.y": {}},
+        labels=read_label_names(
+            [{"label_id": "mine", "name": "My things"}, {"label_id": "outer", "name": None}]
+        ),
+    )
+    entity = read_entity({"entity_id": "lock.x", "state": "locked"}, registries)
+    assert entity.labels == ("My things", "doors", "gone", "mine", "outer")
+    assert read_entity({"entity_id": "lock.y", "state": "locked"}, registries).labels == ()
+    moved = {"device_id": "d", "area_id": "attic"}
+    registries = replace(registries, entities={"lock.x": moved})
+    assert with_registries(entity, registries).labels == ("doors",)
 
 
 ODD: list[Any] = [None, 5, True, "x", [], [5], [[1]], {}, {"a": 1}, float("nan")]

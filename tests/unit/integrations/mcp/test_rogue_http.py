@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Literal
 
 import pytest
 
@@ -105,6 +106,9 @@ class Rogue:
         writer.write(EVENTS + b"retry: 0\nid: 1\ndata: \n\n")
         writer.close()
 
+    def endpoint_elsewhere(self, writer: Writing, number: int) -> None:
+        writer.write(EVENTS + b"event: endpoint\ndata: http://192.0.2.1/messages\n\n")
+
     def page(self, writer: Writing, number: int) -> None:
         text = b"<html>Welcome</html>"
         kind = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -128,11 +132,13 @@ class Rogue:
         writer.write(b"HTTP/1.1 307 Go\r\n" + place + b"Content-Length: 0\r\n\r\n")
 
     @asynccontextmanager
-    async def running(self, name: str) -> AsyncIterator[ServerSpec]:
+    async def running(
+        self, name: str, transport: Literal["http", "sse"] = "http"
+    ) -> AsyncIterator[ServerSpec]:
         server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         async with server:
-            yield ServerSpec(name, "http", url=f"http://127.0.0.1:{port}/mcp", timeout_s=2.0)
+            yield ServerSpec(name, transport, url=f"http://127.0.0.1:{port}/mcp", timeout_s=2.0)
             self.over.set()
 
 
@@ -143,12 +149,14 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def beside_an_honest_one(rogue: Rogue) -> AsyncIterator[McpHub]:
+async def beside_an_honest_one(
+    rogue: Rogue, transport: Literal["http", "sse"] = "http"
+) -> AsyncIterator[McpHub]:
     honest = Rogue("", "page")
     before = asyncio.all_tasks()
     async with asyncio.timeout(LIMIT_S):
         async with (
-            rogue.running("rogue") as bad,
+            rogue.running("rogue", transport) as bad,
             honest.running("honest") as good,
             McpHub([bad, good]) as hub,
         ):
@@ -190,6 +198,13 @@ async def test_a_call_ends_in_time_and_the_next_finds_the_server_again(wrong: st
                 assert isinstance(call.exception(), TimeoutError | CallLost)
         assert most - before < 40_000_000
         assert "rogue" in [tool.server for tool in await hub.tools(wait_s=LIMIT_S)]
+
+
+@pytest.mark.parametrize("wrong", ["hangs", *FLOODS, "page", "elsewhere", "endpoint_elsewhere"])
+async def test_a_bad_stream_of_the_older_kind_ends_too(wrong: str) -> None:
+    async with beside_an_honest_one(Rogue("get", wrong), "sse") as hub:
+        assert [tool.server for tool in await hub.tools(wait_s=LIMIT_S)] == ["honest"]
+        assert [state.ok for state in hub.states()] == [False, True]
 
 
 async def test_a_stream_is_not_opened_again_without_end() -> None:

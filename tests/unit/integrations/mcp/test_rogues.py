@@ -1,6 +1,7 @@
 """Programs that hang, die, flood, lie or answer garbage: each call ends, and the others work."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -216,6 +217,19 @@ async def test_no_end_of_standard_error_fills_the_log(
     lines = [record.getMessage() for record in caplog.records]
     assert 0 < len(lines) < 500
     assert "canary" not in " ".join(lines)
+
+
+async def test_a_secret_goes_to_its_own_server_alone(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        specs = [
+            replace(rogue("good", tmp_path, LIMIT_S, name), env={"A_KEY": f"k-{name}"})
+            for name in ("one", "other")
+        ]
+        async with McpHub(specs) as hub:
+            for name in ("one", "other"):
+                seen = json.loads((await hub.call(name, "environment", {})).text)
+                assert seen.pop("A_KEY") == f"k-{name}"
+                assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE"}  # the last is Python's own
 
 
 async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

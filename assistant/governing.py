@@ -1,0 +1,71 @@
+"""Who watches over calls, put together by the settings."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from assistant.clock import Clock
+from assistant.config.schema import Settings
+from assistant.confirm.consents import Consents
+from assistant.confirm.quiet import Quiet
+from assistant.journal.store import Store
+from assistant.lock import is_held
+from assistant.moments import Moments
+from assistant.tools.backups import Backups
+from assistant.tools.breakers import Breakers
+from assistant.tools.file_undo import FileUndo
+from assistant.tools.governance import Governance
+from assistant.tools.guards import Guards
+from assistant.tools.menu import taints
+from assistant.tools.moment import Mode
+from assistant.tools.resolve import find_area
+from assistant.tools.undo.stack import UndoStack
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.services import Services
+from integrations.home_assistant.snapshots import Snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Governed:
+    """What watches, and what people can ask of it."""
+
+    governance: Governance
+    undo: UndoStack
+
+
+@asynccontextmanager
+async def open_governance(
+    settings: Settings,
+    store: Store,
+    home: HomeAssistant,
+    moments: Moments,
+    clock: Clock,
+    *,
+    resident: bool,
+) -> AsyncIterator[Governed]:
+    """Leaving it gives up what could be undone, and tidies up. `resident`: this is the daemon."""
+    services = Services(home)
+    alone = resident or not is_held(settings.data_folder)
+    backups = Backups(settings.data_folder / "backups", clock)
+    await backups.clean_up(alone=alone)
+    quiet = Quiet(home, services)
+
+    def area_id() -> str:
+        own = find_area(home.house, settings.assistant.area) if settings.assistant.area else None
+        return own.area_id if own is not None else ""
+
+    async with UndoStack(home, Snapshots(home), services, clock, alone=alone) as undo:
+        governance = Governance(
+            limits=Guards(settings.limits, clock),
+            breakers=Breakers(clock),
+            files=FileUndo(backups, undo),
+            undo=undo,
+            consents=Consents(store, clock),
+            audit=store,
+            hush=lambda: quiet.hush(area_id()),
+            has_pin=bool(settings.policy.pin.get_secret_value()),
+            satellite=settings.assistant.area or settings.assistant.name,
+            keeps_words=lambda: moments.modes.current is not Mode.GUEST,
+            taints=taints,
+        )
+        yield Governed(governance, undo)

@@ -1,0 +1,212 @@
+"""Asks the internet for one page, and nothing nearer than the internet.
+
+Whoever chose the URL may mean harm (a model that a page has talked to). So the name is resolved
+once, all that it resolves to is judged, and the connection goes to the very address that was
+judged: a name that changes its mind in between (DNS rebinding) gains nothing. Each redirect goes
+the same way. TLS proves the name: what listens at home has no certificate for it.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from email.message import Message
+
+import httpx
+
+from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.tls import tls_context
+from integrations.web.addresses import is_out
+
+CONNECT_S = 5.0
+TOTAL_S = 15.0  # names, connections, redirects and the body together
+MAX_BYTES = 2_000_000  # of the body; what comes after is not read
+MAX_REDIRECTS = 3
+MAX_URL = 2_000  # characters
+TYPES = ("text/html", "text/plain")
+_PORT = 443
+_TRIES = 3  # addresses of one name
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]  # a host -> literal addresses; raises OSError
+
+
+class NotAllowed(Refused):
+    """The URL leads to where no page is asked for."""
+
+
+class NotReadable(Refused):
+    """What is there is no page of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The body of one page as it came."""
+
+    url: str  # after redirects, without its fragment
+    kind: str  # one of TYPES
+    charset: str  # as the server names it; "" where it does not
+    body: bytes  # at most MAX_BYTES
+    whole: bool  # nothing was left out
+
+
+class Fetcher:
+    """Asks for pages. Nothing is kept between two requests: no cookies, no connections."""
+
+    def __init__(
+        self,
+        resolve: Resolve | None = None,
+        transport: Callable[[ssl.SSLContext], httpx.AsyncBaseTransport] | None = None,
+        total_s: float = TOTAL_S,
+    ) -> None:
+        """`resolve` and `transport` stand for the network in tests."""
+        self._resolve = resolve or _resolve
+        self._transport = transport or _transport
+        self._total_s = total_s
+        self._tls: ssl.SSLContext | None = None
+
+    async def fetch(self, url: str) -> Fetched:
+        """The page behind this URL.
+
+        Raises NotAllowed, NotReadable, Refused (the server says no) or Unavailable.
+        """
+        try:
+            async with asyncio.timeout(self._total_s):
+                return await self._follow(url)
+        except TimeoutError:
+            raise Unavailable("The page did not come in time.") from None
+
+    async def _follow(self, url: str) -> Fetched:
+        target = checked(url)
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self._ask(target)
+            if isinstance(answer, Fetched):
+                return answer
+            target = answer
+        raise Refused("The page redirects again and again.")
+
+    async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
+        """The page, or where it has moved to."""
+        failure: IntegrationError = Unavailable("The page's server cannot be reached.")
+        for address in (await self._addresses(url.host))[:_TRIES]:
+            try:
+                return await self._ask_at(address, url)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if _is_of_tls(error):
+                    failure = Refused("The page's server cannot prove who it is.")
+            except (httpx.HTTPError, httpx.InvalidURL):
+                raise Unavailable("The page's server broke off.") from None
+        raise failure
+
+    async def _addresses(self, host: str) -> Sequence[str]:
+        """All that the name resolves to, if all of it is out on the internet."""
+        try:
+            found = await self._resolve(host)
+        except (OSError, UnicodeError):
+            raise Unavailable("There is no server of that name.") from None
+        if not found:
+            raise Unavailable("There is no server of that name.")
+        if not all(map(is_out, found)):
+            raise NotAllowed("The address is not out on the internet.")
+        return found
+
+    async def _ask_at(self, address: str, url: httpx.URL) -> Fetched | httpx.URL:
+        if self._tls is None:
+            self._tls = tls_context()
+        # No client between us and the connection: it would keep cookies, look at redirects and log
+        # the address.
+        async with self._transport(self._tls) as transport:
+            answer = await transport.handle_async_request(self._request(address, url))
+            try:
+                return await _read(answer, url)
+            finally:
+                await answer.aclose()
+
+    def _request(self, address: str, url: httpx.URL) -> httpx.Request:
+        patience = httpx.Timeout(self._total_s, connect=CONNECT_S)
+        return httpx.Request(
+            "GET",
+            url.copy_with(host=address),
+            headers={
+                "Host": url.netloc.decode("ascii"),
+                "User-Agent": "Hearth",
+                "Accept": ", ".join(TYPES),
+                "Accept-Encoding": "identity",  # what is small stays small
+            },
+            extensions={
+                "timeout": patience.as_dict(),
+                # The certificate is checked against the name, not against the address.
+                "sni_hostname": url.raw_host.decode("ascii"),
+            },
+        )
+
+
+def checked(url: str) -> httpx.URL:
+    """The URL without its fragment, if it may be asked for at all. Raises NotAllowed."""
+    if len(url) > MAX_URL or not url.isprintable() or " " in url.strip():
+        raise NotAllowed("That is no address of a page.")
+    try:
+        parsed = httpx.URL(url.strip())
+        port = parsed.port
+        parsed.raw_host.decode("ascii")
+    except (httpx.InvalidURL, UnicodeError, ValueError, TypeError):
+        raise NotAllowed("That is no address of a page.") from None
+    if parsed.scheme != "https" or not parsed.host:
+        raise NotAllowed("Only https addresses are asked for.")
+    if parsed.userinfo or port not in (None, _PORT):
+        raise NotAllowed("An address with a user or a port of its own is not asked for.")
+    return parsed.copy_with(fragment=None)
+
+
+async def _read(answer: httpx.Response, url: httpx.URL) -> Fetched | httpx.URL:
+    if answer.status_code in _REDIRECTS and "location" in answer.headers:
+        try:
+            return checked(str(url.join(answer.headers["location"])))
+        except httpx.InvalidURL:
+            raise NotAllowed("The page has moved to no address of a page.") from None
+    if answer.status_code != 200:
+        raise Refused(f"The page's server answers with {answer.status_code}.")
+    if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise NotReadable("The page comes packed, though that was not asked for.")
+    kind, charset = _content_type(answer.headers)
+    if kind not in TYPES:
+        raise NotReadable("That is no page of text.")
+    body, whole = await _body(answer)
+    return Fetched(str(url), kind, charset, body, whole)
+
+
+async def _body(answer: httpx.Response) -> tuple[bytes, bool]:
+    body = bytearray()
+    async for piece in answer.aiter_raw():
+        body += piece
+        if len(body) > MAX_BYTES:
+            return bytes(body[:MAX_BYTES]), False
+    return bytes(body), True
+
+
+def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
+    message = Message()
+    message["content-type"] = headers.get("content-type", "")
+    return message.get_content_type() if headers.get("content-type") else "", str(
+        message.get_param("charset", "")
+    )
+
+
+def _is_of_tls(error: BaseException | None) -> bool:
+    """Whether the connection failed for the server's certificate or the like."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _transport(tls: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    return httpx.AsyncHTTPTransport(verify=tls, trust_env=False, retries=0)
+
+
+async def _resolve(host: str) -> Sequence[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, _PORT, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))

@@ -1,0 +1,91 @@
+"""`hearth tools rate`, and the owner's rules in `hearth tools`."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.cli import tools_rate
+from assistant.cli.main import main
+from integrations.demo_home import catalogue, server
+from integrations.demo_home.house import Thing
+
+BELL = "input_button.bell"
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "hearth.toml"
+    file.write_text(f"""
+[assistant]
+data = "{tmp_path / "data"}"
+[home_assistant]
+url = "demo"
+[[policy.rules]]
+entity = "lock.*"
+decide = "deny"
+[[policy.rules]]
+tool = "HassTurnO*"
+decide = "confirm"
+""")
+    monkeypatch.setenv("HEARTH_CONFIG", str(file))
+    monkeypatch.setattr(tools_rate, "LEARN_S", 0.0)
+    more = (Thing(BELL, "Bell", "unknown"), Thing("input_button.gong", "Gong", "unknown"))
+    things = (*catalogue.THINGS, *more)
+    monkeypatch.setattr(server, "DemoHome", partial(server.DemoHome, things=things))
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    assert main(["tools", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_one_and_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    before = {row["entity_id"]: row["tier"] for row in told(capsys, "rate")}
+    assert before[BELL] is None
+    call = '{"name": "HassTurnOn", "arguments": {"name": "Bell"}}'
+    rated = {row["entity_id"]: row["tier"] for row in told(capsys, "rate", "bell", "secure")}
+    assert rated == {**before, BELL: "secure"}
+    assert told(capsys, "--explain", call)["tier"] == "secure"
+    every = told(capsys, "rate", "--all", "comfort")
+    assert {row["tier"] for row in every} == {"comfort"}
+    explained = told(capsys, "--explain", call)
+    assert (explained["tier"], explained["decision"]) == ("comfort", "needs_confirmation")
+    assert explained["rule"] == "policy.rules[1]"
+    assert main(["tools", "rate"]) == 0
+    assert BELL in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["Front door", "comfort"], "Front door is nothing to rate"),
+        (["Bell", "read"], "read is no tier to rate by"),
+        (["Bell"], "rate takes a name and a tier"),
+        (["Bell", "comfort", "--all", "comfort"], "rate takes a name and a tier"),
+        (["--all", "free"], "free is no tier to rate by"),
+    ],
+)
+def test_what_cannot_be_rated(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert main(["tools", "rate", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_tools_show_the_rule_that_names_them(capsys: pytest.CaptureFixture[str]) -> None:
+    rules = {row["name"]: row["rule"] for row in told(capsys)["tools"]}
+    assert {name for name, rule in rules.items() if rule == "policy.rules[1]"} == {
+        name for name in rules if "HassTurnO" in name
+    }
+    assert "policy.rules[0]" not in rules.values()
+
+
+def test_people_are_told_how_a_call_is_asked_about(capsys: pytest.CaptureFixture[str]) -> None:
+    call = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
+    assert main(["tools", "--explain", call]) == 0
+    out = capsys.readouterr().out
+    assert "needs_confirmation by confirm (comfort, rule policy.rules[1])" in out
+    assert "Change Kitchen light?" in out

@@ -1,0 +1,90 @@
+"""What is costly to switch, by name and kind."""
+
+from typing import Any
+
+import pytest
+
+from assistant.tools.costly import cost
+from assistant.tools.intents import Action
+from integrations.home_assistant.house import Entity
+
+ROWS: list[tuple[str, str, str | None]] = [
+    ("switch.x", "Oven", "oven"),
+    ("switch.x", "The big Oven", "oven"),
+    ("switch.horno", "Cocción", "oven"),
+    ("switch.x", "Horno", "oven"),
+    ("switch.x", "Placa de inducción", "oven"),
+    ("switch.x", "Vitrocerámica", "oven"),
+    ("switch.x", "Stove", "oven"),
+    ("switch.x", "Cooktop", "oven"),
+    ("switch.x", "Rice cooker", "oven"),
+    ("switch.x", "Pottery kiln", "oven"),
+    ("climate.x", "Sauna", "oven"),
+    ("number.x", "Oven temperature", "oven"),
+    ("select.x", "Oven programme", "oven"),
+    ("switch.x", "Backofen", "oven"),
+    ("switch.x", "Space heater", "oven"),
+    ("switch.x", "Estufa", "oven"),
+    ("climate.x", "Estufa", None),
+    ("climate.x", "Boiler", None),
+    ("switch.x", "Oven light", None),
+    ("switch.x", "Luz del horno", None),
+    ("switch.x", "Stove hood", None),
+    ("switch.x", "Oven child lock", None),
+    ("light.oven", "Oven", None),
+    ("sensor.oven", "Oven", None),
+    ("switch.x", "Placa solar", None),
+    ("switch.x", "Coven lamp", None),
+    ("switch.x", "Grillo", None),
+    ("switch.x", "Kettle", None),
+    ("switch.x", "Coffee machine", None),
+    ("switch.x", "Tapestry", None),
+    ("switch.x", "Tap", "water"),
+    ("switch.x", "Sprinklers", "water"),
+    ("switch.x", "Riego del jardín", "water"),
+    ("switch.x", "Calentador", "water"),
+    ("switch.x", "Pool pump", "water"),
+    ("switch.x", "Termo eléctrico", "water"),
+    ("water_heater.x", "Anything", "water"),
+    ("vacuum.x", "Robbie", "runs-on"),
+    ("lawn_mower.x", "Goat", "runs-on"),
+    ("switch.roomba", "Cleaner", "runs-on"),
+    ("switch.x", "Washing machine", "runs-on"),
+    ("switch.x", "Lavavajillas", "runs-on"),
+    ("switch.x", "Hair straightener", None),
+    ("switch.x", "Vacuum light", None),
+    ("fan.x", "Fan", None),
+]
+
+
+@pytest.mark.parametrize(("entity_id", "name", "rule"), ROWS)
+def test_by_kind_and_name(entity_id: str, name: str, rule: str | None) -> None:
+    entity = Entity(entity_id, name, "off")
+    assert cost(entity, Action.ON, {}) == rule
+    assert cost(entity, Action.TOGGLE, {}) == rule
+    assert cost(entity, Action.OFF, {}) is None
+
+
+def test_a_device_class_and_an_alias_count_too() -> None:
+    assert cost(Entity("switch.x", "Bosch", "off", device_class="oven"), Action.ON, {}) == "oven"
+    assert cost(Entity("switch.x", "Bosch", "off", ("horno",)), Action.ON, {}) == "oven"
+
+
+@pytest.mark.parametrize(
+    ("state", "attributes", "degrees", "rule"),
+    [
+        ("heat", {"max_temp": 35}, 25, None),
+        ("heat", {"max_temp": 35}, 25.5, "heat"),
+        ("off", {"max_temp": 35}, 28, "heat"),
+        ("auto", {}, 28, "heat"),
+        ("cool", {"max_temp": 32}, 28, None),
+        ("dry", {"max_temp": 32}, 28, None),
+        ("heat", {"max_temp": 95}, 72, None),
+        ("heat", {"max_temp": 95}, 80, "heat"),
+    ],
+)
+def test_heating_beyond_25_degrees(
+    state: str, attributes: dict[str, Any], degrees: float, rule: str | None
+) -> None:
+    entity = Entity("climate.x", "Thermostat", state, attributes=attributes)
+    assert cost(entity, Action.SET, {"temperature": degrees}) == rule

@@ -1,0 +1,182 @@
+"""The owner's rules: what matches what, and which one wins."""
+
+from dataclasses import replace
+from datetime import time
+from typing import Any
+
+import pytest
+
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Decision
+from assistant.tools.policy import judge
+from assistant.tools.rules import OwnerRule, called, naming
+from assistant.tools.verdict import Ruling, Rulings
+from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER, TOGGLE, entry
+
+ALLOW, CONFIRM, PIN, DENY = Ruling.ALLOW, Ruling.CONFIRM, Ruling.PIN, Ruling.DENY
+DOOR, OVEN, BLINDS = {"name": "Front door"}, {"name": "Oven"}, {"name": "Blinds"}
+LAMP, GARAGE = {"name": "Kitchen light"}, {"name": "Garage door"}
+LABELLED = replace(
+    HOUSE,
+    entities={
+        **HOUSE.entities,
+        "lock.front": replace(HOUSE.entities["lock.front"], labels=("front_doors", "Front doors")),
+    },
+)
+
+
+def ruled(
+    rule: OwnerRule, tool: str, arguments: dict[str, Any], moment: Moment | None = None
+) -> tuple[Ruling, str]:
+    rulings = Rulings(rules=(rule,))
+    verdict = judge(
+        entry(tool), arguments, LABELLED, "x", "", rulings=rulings, moment=moment or Moment()
+    )
+    return verdict.ruling, verdict.rule
+
+
+# the rule's fields, the call, whether it matches
+MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
+    ({"entity": "lock.front"}, OFF, DOOR, True),
+    ({"entity": "lock.*"}, OFF, DOOR, True),
+    ({"entity": "LOCK.fr?nt"}, OFF, DOOR, True),
+    ({"entity": "lock.back"}, OFF, DOOR, False),
+    ({"area": "hall"}, OFF, DOOR, True),
+    ({"area": "HALL"}, OFF, DOOR, True),
+    ({"area": "h*"}, OFF, DOOR, True),
+    ({"area": "kitchen"}, OFF, DOOR, False),
+    ({"area": "*"}, ON, {"name": "Siren"}, False),  # it stands nowhere
+    ({"label": "front_doors"}, OFF, DOOR, True),
+    ({"label": "front doors"}, OFF, DOOR, True),
+    ({"label": "front*"}, OFF, DOOR, True),
+    ({"label": "windows"}, OFF, DOOR, False),
+    ({"label": "*"}, ON, OVEN, False),
+    ({"domain": "lock"}, OFF, DOOR, True),
+    ({"domain": "light"}, OFF, DOOR, False),
+    ({"tool": "HassTurnOff"}, "intent__HassTurnOff", DOOR, True),
+    ({"tool": "intent__HassTurnOff"}, "intent__HassTurnOff", DOOR, True),
+    ({"tool": "hassturn*"}, "intent__HassTurnOff", DOOR, True),
+    ({"tool": "HassTurnOn"}, "intent__HassTurnOff", DOOR, False),
+    ({"server": "home_assistant"}, OFF, DOOR, True),
+    ({"server": "files"}, OFF, DOOR, False),
+    ({"direction": "open"}, OFF, DOOR, True),
+    ({"direction": "close"}, OFF, DOOR, False),
+    ({"direction": "open"}, ON, OVEN, False),  # no way to go
+    ({"direction": "open"}, OPEN, BLINDS, True),
+    ({"direction": "open"}, TOGGLE, GARAGE, True),
+    ({"direction": "open", "domain": "cover"}, OFF, DOOR, False),
+    ({"domain": "lock", "area": "hall", "direction": "open"}, OFF, DOOR, True),
+    ({"domain": "lock", "area": "kitchen"}, OFF, DOOR, False),
+    ({"satellite": "Hearth"}, OFF, DOOR, True),
+    ({"satellite": "kitch*"}, OFF, DOOR, True),
+    ({"satellite": "attic"}, OFF, DOOR, False),
+    ({"begins": time(11), "ends": time(13)}, OFF, DOOR, True),
+    ({"begins": time(12), "ends": time(13)}, OFF, DOOR, True),
+    ({"begins": time(11), "ends": time(12)}, OFF, DOOR, False),
+    ({"begins": time(22), "ends": time(7)}, OFF, DOOR, False),
+    ({"begins": time(22), "ends": time(13)}, OFF, DOOR, True),
+    ({"begins": time(12), "ends": time(12)}, OFF, DOOR, True),
+    ({}, OFF, DOOR, True),
+]
+
+
+@pytest.mark.parametrize(("fields", "tool", "arguments", "matches"), MATCHES)
+def test_all_that_is_given_must_match(
+    fields: dict[str, Any], tool: str, arguments: dict[str, Any], matches: bool
+) -> None:
+    moment = Moment(now=time(12), satellite=("Hearth", "Kitchen"))
+    ruling, rule = ruled(OwnerRule(DENY, **fields), tool, arguments, moment)
+    assert (ruling is DENY, rule == "policy.rules[0]") == (matches, matches)
+
+
+@pytest.mark.parametrize(
+    ("now", "within"),
+    [
+        (time(21, 59), False),
+        (time(22), True),
+        (time(3), True),
+        (time(6, 59), True),
+        (time(7), False),
+    ],
+)
+def test_a_night_wraps_around_midnight(now: time, within: bool) -> None:
+    night = OwnerRule(PIN, domain="lock", begins=time(22), ends=time(7))
+    assert (ruled(night, OFF, DOOR, Moment(now=now))[0] is PIN) is within
+
+
+def test_the_first_match_wins() -> None:
+    rules = (
+        OwnerRule(ALLOW, entity="lock.back"),
+        OwnerRule(PIN, domain="lock"),
+        OwnerRule(DENY, domain="*"),
+    )
+    rulings = Rulings(rules=rules)
+    for arguments, wanted, number in (
+        ({"name": "Back door"}, ALLOW, 0),
+        (DOOR, PIN, 1),
+        (OVEN, DENY, 2),
+    ):
+        verdict = judge(entry(OFF), arguments, HOUSE, "x", "", rulings=rulings)
+        assert (verdict.ruling, verdict.rule) == (wanted, called(number))
+
+
+def test_the_strictest_of_all_that_is_touched_holds() -> None:
+    free = Rulings(rules=(OwnerRule(ALLOW, entity="lock.back"),))
+    verdict = judge(entry(OFF), {"name": "Doors"}, HOUSE, "x", "", rulings=free)
+    assert (verdict.ruling, verdict.rule) == (CONFIRM, "unlock")
+    assert verdict.values["names"] == "Front door"
+    strict = Rulings(rules=(OwnerRule(DENY, entity="lock.back"),))
+    verdict = judge(entry(OFF), {"name": "Doors"}, HOUSE, "x", "", rulings=strict)
+    assert (verdict.decision, verdict.values["names"]) == (Decision.DENIED, "Back door")
+
+
+def test_a_rule_for_a_script_does_not_free_what_it_touches() -> None:
+    free = Rulings(rules=(OwnerRule(ALLOW, entity="script.leave"),))
+    verdict = judge(entry("script__leave"), {}, HOUSE, "x", "", rulings=free)
+    assert (verdict.ruling, verdict.rule) == (CONFIRM, "open")
+    unknown = Rulings(rules=(OwnerRule(ALLOW, entity="script.secret"),))
+    verdict = judge(entry("script__secret"), {}, HOUSE, "x", "", rulings=unknown)
+    assert (verdict.ruling, verdict.rule) == (ALLOW, "policy.rules[0]")
+
+
+def test_letting_things_be_closed_does_not_let_them_be_toggled() -> None:
+    closing = OwnerRule(ALLOW, direction="close")
+    assert ruled(closing, TOGGLE, GARAGE) == (CONFIRM, "open")
+    assert ruled(OwnerRule(DENY, direction="close"), TOGGLE, GARAGE)[0] is DENY
+
+
+@pytest.mark.parametrize(
+    ("rule", "tool", "arguments", "wanted"),
+    [
+        (OwnerRule(ALLOW, tool="homeassistant__call*"), "homeassistant__call_action", {}, ALLOW),
+        (OwnerRule(DENY, tool="HassTimerStatus"), "HassTimerStatus", {}, DENY),
+        (OwnerRule(DENY), "HassTimerStatus", {}, ALLOW),  # nothing is touched, nothing is done
+        (OwnerRule(DENY), "HassStartTimer", {}, DENY),
+        (OwnerRule(DENY, domain="*"), "HassStartTimer", {}, ALLOW),
+    ],
+)
+def test_rules_about_tools(
+    rule: OwnerRule, tool: str, arguments: dict[str, Any], wanted: Ruling
+) -> None:
+    assert ruled(rule, tool, arguments)[0] is wanted
+
+
+def test_a_rule_for_a_server_frees_its_tools() -> None:
+    rulings = Rulings(rules=(OwnerRule(ALLOW, server="files"), OwnerRule(DENY, tool="rated")))
+    assert judge(entry("write", OTHER), {}, HOUSE, "x", "", rulings=rulings).ruling is ALLOW
+    assert naming(rulings.rules, ("rated",), "files") == 0
+    assert naming(rulings.rules, ("rated",), "x") == 1
+    assert naming(rulings.rules, ("other",), "x") is None
+
+
+def test_no_rule_loosens_what_guests_may() -> None:
+    free, guest = OwnerRule(ALLOW), Moment(Mode.GUEST)
+    assert ruled(free, OFF, DOOR, guest) == (DENY, "unlock")
+    assert ruled(free, "HassListAddItem", {"item": "x"}, guest) == (DENY, "guest")
+    assert ruled(OwnerRule(DENY, domain="light"), OFF, LAMP, guest)[0] is DENY
+
+
+def test_a_rule_frees_a_thing_in_the_mode_that_asks() -> None:
+    free, ask = OwnerRule(ALLOW, area="kitchen"), Moment(Mode.ASK)
+    assert ruled(free, OFF, LAMP, ask)[0] is ALLOW
+    assert ruled(free, OFF, DOOR, ask)[0] is CONFIRM

@@ -1,0 +1,139 @@
+"""How much of a server is taken, how soon it is tried again, and what is logged of it."""
+
+import logging
+
+import pytest
+
+from integrations.errors import SignInAgain, Unavailable
+from integrations.mcp.chatter import MAX_LINE, Chatter, secrets_of, shown_line
+from integrations.mcp.flow import BYTES, MESSAGES, Allowance, Flow
+from integrations.mcp.pauses import (
+    PAUSE_S,
+    PROGRAM_PAUSE_S,
+    SIGN_IN_PAUSE_S,
+    SLOW_PAUSE_S,
+    STEADY_S,
+    Pauses,
+)
+from integrations.mcp.servers import ServerSpec
+
+PROGRAM = ServerSpec(
+    "p",
+    "stdio",
+    command="x",
+    args=("--api-key=in-an-argument", "-y"),
+    env={"KEY": "in-the-environment", "DEBUG": "1"},
+    headers={"X": "in-a-header"},
+)
+FAR = ServerSpec("f", "http", url="http://127.0.0.1:9")
+PROBLEM = Unavailable("x")
+
+
+def test_an_allowance_fills_with_time_and_never_over() -> None:
+    allowance = Allowance(10, 2)
+    assert [allowance.take(4, 0.0) for _ in range(3)] == [True, True, False]
+    assert not allowance.take(4, 0.5)
+    assert allowance.take(4, 1.0)
+    assert not allowance.take(11, 1000.0)
+    assert allowance.take(10, 1000.0)
+
+
+def test_a_flow_is_bounded_in_bytes_and_in_messages() -> None:
+    assert Flow().take(b"x" * BYTES[0], 0.0)
+    assert not Flow().take(b"x" * (BYTES[0] + 1), 0.0)
+    assert Flow().take(b"\n" * MESSAGES[0], 0.0)
+    assert not Flow().take(b"\n" * (MESSAGES[0] + 1), 0.0)
+
+
+class TestPauses:
+    def test_failed_openings_wait_longer_and_longer(self) -> None:
+        for spec, (low, high) in ((FAR, PAUSE_S), (PROGRAM, PROGRAM_PAUSE_S)):
+            pauses, waited = Pauses(spec), []
+            for _ in range(40):
+                pauses.failed(PROBLEM, 0.0, 100.0)
+                waited.append(pauses.not_before_s - 100.0)
+            assert waited[:3] == [low, 2 * low, 4 * low]
+            assert waited[-1] == high
+
+    def test_whoever_made_wait_is_waited_for_less_often(self) -> None:
+        pauses = Pauses(FAR)
+        pauses.failed(PROBLEM, 30.0, 100.0)
+        assert pauses.not_before_s == 100.0 + SLOW_PAUSE_S
+
+    def test_a_server_that_opens_begins_afresh(self) -> None:
+        pauses = Pauses(FAR)
+        pauses.failed(PROBLEM, 0.0, 0.0)
+        pauses.failed(PROBLEM, 0.0, 0.0)
+        pauses.opened(1.0)
+        pauses.ended(PROBLEM, 2.0)
+        pauses.failed(PROBLEM, 0.0, 100.0)
+        assert pauses.not_before_s == 100.0 + PAUSE_S[0]
+
+    def test_a_program_that_ends_is_started_at_once_and_then_less_often(self) -> None:
+        pauses, waited = Pauses(PROGRAM), []
+        for _ in range(4):
+            pauses.opened(100.0)
+            pauses.ended(PROBLEM, 101.0)
+            waited.append(max(0.0, pauses.not_before_s - 101.0))
+        assert waited == [0.0, 0.5, 1.0, 2.0]
+
+    def test_a_program_that_ran_long_begins_afresh(self) -> None:
+        pauses = Pauses(PROGRAM)
+        for _ in range(5):
+            pauses.opened(0.0)
+            pauses.ended(PROBLEM, 1.0)
+        pauses.opened(50.0)
+        pauses.ended(PROBLEM, 50.0 + STEADY_S)
+        assert pauses.not_before_s < 50.0 + STEADY_S
+
+    def test_a_session_that_was_left_is_no_failure(self) -> None:
+        pauses = Pauses(PROGRAM)
+        for _ in range(5):
+            pauses.opened(0.0)
+            pauses.ended(None, 1.0)
+        assert pauses.not_before_s == 0.0
+
+    def test_a_refused_credential_is_tried_seldom(self) -> None:
+        for spec in (FAR, PROGRAM):
+            pauses = Pauses(spec)
+            pauses.failed(SignInAgain("x"), 0.0, 10.0)
+            assert pauses.not_before_s == 10.0 + SIGN_IN_PAUSE_S
+        pauses = Pauses(FAR)
+        pauses.ended(SignInAgain("x"), 10.0)
+        assert pauses.not_before_s == 10.0 + SIGN_IN_PAUSE_S
+
+
+class TestChatter:
+    def test_secrets_of_a_server(self) -> None:
+        assert set(secrets_of(PROGRAM)) == {
+            "in-the-environment",
+            "in-a-header",
+            "in-an-argument",
+            "--api-key=in-an-argument",
+        }
+
+    @pytest.mark.parametrize(
+        ("said", "shown"),
+        [
+            ("key in-the-environment!", "key ***!"),
+            ("--api-key=in-an-argument", "***"),
+            ("a\x1b[31mb\u202ec\td", "a [31mb c d"),
+            ("x" * 1000, "x" * MAX_LINE),
+            ("y" * (MAX_LINE - 2) + "in-the-environment", "y" * (MAX_LINE - 2) + "**"),
+            ("", ""),
+        ],
+    )
+    def test_a_line_is_cleaned_and_cut(self, said: str, shown: str) -> None:
+        assert shown_line(said, secrets_of(PROGRAM)) == shown
+
+    def test_lines_in_pieces(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.DEBUG, logger="integrations.mcp.chatter")
+        chatter = Chatter(PROGRAM)
+        for piece in (b"one in-the-env", b"ironment\ntwo \xff", b"\n\n", b"z" * 10_000_000, b"end"):
+            chatter.feed(piece)
+        chatter.end()
+        chatter.end()
+        lines = [record.getMessage() for record in caplog.records]
+        assert lines[:2] == ["p: one ***", "p: two \N{REPLACEMENT CHARACTER}"]
+        assert lines[2:] == ["p: " + "z" * MAX_LINE]
+        assert {record.levelno for record in caplog.records} == {logging.DEBUG}
