@@ -104,12 +104,15 @@ async def open_bridge(
         home = HomeAssistant(url, token, *tls)
         # Begun first: where the house is away, both waits for it pass at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
+        if settings.mcp.servers:
+            tasks.start(_list(hub), "the tool servers, begun early")
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
         catalogue = Catalogue()
         area = settings.assistant.area
         moments = Moments(store, clock, settings)
         await moments.load()
+        tasks.start(moments.follow(), "mode and ratings")
         governed = await stack.enter_async_context(
             open_governance(settings, store, home, moments, clock, resident=resident)
         )
@@ -162,6 +165,11 @@ async def _learn(hub: McpHub, home: HomeAssistant) -> None:
         _log.info("It is not known which things the assistant may see: %s", error)
 
 
+async def _list(hub: McpHub) -> None:
+    """Programs take their time to start; what they offer is then there in the first turn."""
+    await hub.tools()
+
+
 async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
     while True:
         await asyncio.sleep(LEARN_S)
@@ -181,6 +189,8 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
             env={key: value.get_secret_value() for key, value in server.env.items()},
             cwd=server.cwd or None,
             timeout_s=server.timeout_s,
+            verify_tls=server.verify_tls,
+            ca_file=server.ca_file,
             trust=server.trust,
             allow=server.allow,
             deny=server.deny,

@@ -1,5 +1,6 @@
 """`policy.mode` while Hearth runs: switched, kept over a restart, and back by time."""
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,10 +48,14 @@ class ModeKeeper:
         self._clock = clock
         self._configured = configured
         self._switched: _Switched | None = None
+        self._unkept = False  # the disk does not know what holds
+        self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Take up what an earlier process has left. Raises StoreError."""
-        self._switched = _read(await self._kept.kept(NAME))
+        """Take up what an earlier process has left, or another one has done. Raises StoreError."""
+        async with self._busy:
+            if not self._unkept:
+                self._switched = _read(await self._kept.kept(NAME))
 
     @property
     def current(self) -> Mode:
@@ -70,12 +75,15 @@ class ModeKeeper:
         It holds even where the disk is full, but then not over a restart. Raises StoreError.
         """
         for_good = mode is self._configured and until is None
-        self._switched = None if for_good else _Switched(mode, until)
-        if self._switched is None:
-            await self._kept.drop_kept(NAME)
-        else:
-            told = until.isoformat() if until is not None else None
-            await self._kept.keep(NAME, {"mode": str(mode), "until": told})
+        async with self._busy:
+            self._switched = None if for_good else _Switched(mode, until)
+            self._unkept = True
+            if self._switched is None:
+                await self._kept.drop_kept(NAME)
+            else:
+                told = until.isoformat() if until is not None else None
+                await self._kept.keep(NAME, {"mode": str(mode), "until": told})
+            self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
         """Whether at any time from now on `set` would make for more trust than there is.

@@ -1,15 +1,21 @@
 """What the policy is told of the settings, and of the moment of each call."""
 
+import logging
 from datetime import time
 
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
+from assistant.journal.records import StoreError
 from assistant.modes import Kept, ModeKeeper
 from assistant.ratings import Ratings
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings
+
+LOOK_S = 5.0  # between two looks at what other processes have changed
+
+_log = logging.getLogger(__name__)
 
 
 def rulings_of(policy: Policy) -> Rulings:
@@ -37,6 +43,16 @@ class Moments:
         """Take up what was kept. Raises StoreError."""
         await self.modes.load()
         await self.ratings.load()
+
+    async def follow(self) -> None:
+        """Keep in step with other processes of this data folder, for ever: somebody may rate
+        scripts with `hearth tools rate`, or switch the mode with `hearth ask`."""
+        while True:
+            await self._clock.sleep(LOOK_S)
+            try:
+                await self.load()
+            except StoreError as error:
+                _log.warning("mode and ratings cannot be read: %s", error)
 
     def __call__(self) -> Moment:
         """What holds now."""

@@ -48,6 +48,12 @@ class McpServer(Section):
     headers_file: str = Field(
         default="", description="A file with further lines `Name: value` for `headers`."
     )
+    verify_tls: Flag = Field(
+        default=True, description="http and sse: whether an https certificate must be valid."
+    )
+    ca_file: str = Field(
+        default="", description="http and sse: certificate authority of your own, as a PEM file."
+    )
     trust: Literal["untrusted", "trusted"] = Field(
         default="untrusted",
         description="Whether its descriptions and results are believed. "

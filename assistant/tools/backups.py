@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -60,8 +61,14 @@ class Backups:
         self._clock = clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """At the start: delete what no undo can reach. `alone`: no other process has copies."""
-        await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
+        """At the start: delete what no undo can reach. `alone`: no other process has copies.
+
+        Never raises.
+        """
+        try:
+            await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
+        except OSError as error:
+            _log.warning("Old copies of files could not be deleted: %s", error.strerror)
 
     async def before(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
@@ -114,7 +121,11 @@ class Backups:
         if not self._folder.is_dir():
             return
         limit = self._clock.now().timestamp() - age_s
-        copies = sorted((one.stat().st_mtime, one) for one in self._folder.iterdir())
+        copies = []
+        for one in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # another process deletes too
+                copies.append((one.stat().st_mtime, one))
+        copies.sort()
         spare = len(copies) - keep
         for number, (made, copy) in enumerate(copies):
             if made <= limit or number < spare:

@@ -32,9 +32,10 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
     for one in tried:
         try:
             real = one.resolve()
+            circle = real.is_symlink()  # since Python 3.13; before it raises
         except (OSError, RuntimeError, ValueError):  # links in a circle, no real name
             continue
-        if any(real.is_relative_to(folder) and real != folder for folder in folders):
+        if not circle and any(real.is_relative_to(folder) and real != folder for folder in folders):
             return real
     return None
 

@@ -1,6 +1,5 @@
 """The call that a sentence about timers makes: all timers of a box are Hearth's own."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +28,6 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HassTimerStatus": (LIST_TIMERS, {}),
 }
 _LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes", "start_seconds")
-_ARTICLE = re.compile(r"(the|my|el|la|los|las|mi|mis)\s+")
 
 
 def wants_command(command: Command) -> bool:
@@ -46,8 +44,7 @@ def timer_arguments(command: Command) -> dict[str, Any]:
     for key in _LENGTHS:
         if key in command.slots:
             arguments[key] = int(command.slots[key])
-    name = command.name or (command.place if command.area_said else "")
-    name = _ARTICLE.sub("", name.strip(), count=1) if _ARTICLE.match(name.strip()) else name.strip()
+    name = (command.name or (command.place if command.area_said else "")).strip()
     if name and not arguments.get("all"):
         arguments["name"] = name
     return arguments

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from assistant.clock import Clock
 from assistant.journal.records import AuditRecord, StoreError
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import FALLBACK, Catalogue
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.outcome import Decision, Observed, Status, Tier
@@ -127,8 +127,12 @@ class AuditTools:
             for row in rows
             if (row.turn_id, row.call_id) == (refused.turn_id, refused.call_id)
         )
-        mend = sentences.say(_mend(refused, asked=asked))
-        return BuiltInResult(f"{self._told(refused, sentences)} {mend}", self._data([refused]))
+        told = self._told(refused, sentences)
+        if f"guards.{refused.rule}" not in self._catalogue.keys(
+            FALLBACK
+        ):  # else it tells by itself
+            told = f"{told} {sentences.say(_mend(refused, asked=asked))}"
+        return BuiltInResult(told, self._data([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
         """All of that time, newest first. Raises StoreError."""

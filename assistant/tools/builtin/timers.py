@@ -27,7 +27,10 @@ START_TIMER, LIST_TIMERS = "start_timer", "list_timers"
 CHANGE_TIMER, CANCEL_TIMER = "change_timer", "cancel_timer"
 ADD, SUBTRACT, PAUSE, RESUME = "add", "subtract", "pause", "resume"
 _PARTS = {"hours": 3600, "minutes": 60, "seconds": 1}
-_ARTICLE = re.compile(r"(?i)^(the|my|our)\s+")  # before a name; "the the pasta timer" is no English
+_ARTICLES = {  # before a name, by language: "the the pasta timer" is no English
+    "en": re.compile(r"(?i)^(the|my|our)\s+"),
+    "es": re.compile(r"(?i)^(el|la|los|las|mi|mis)\s+"),
+}
 _COUNT = {"type": "integer", "minimum": 0}
 _LENGTH: Mapping[str, Any] = dict.fromkeys(_PARTS, _COUNT)
 _WHICH: Mapping[str, Any] = {
@@ -140,8 +143,7 @@ class TimerTools:
             return self._failed("timers.too_long" if seconds else "timers.how_long", language)
         if len(await self._book.all()) >= MOST:
             return self._failed("timers.too_many", language)
-        name = one_line(str(arguments.get("name", ""))).strip()
-        name = _ARTICLE.sub("", name, count=1)[:LONGEST_NAME].strip()
+        name = _bare(one_line(str(arguments.get("name", ""))).strip(), language)
         timer = await self._book.start(seconds, name, language)
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
@@ -293,6 +295,12 @@ def _seconds(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
     if all(count is None for count in parts.values()):
         return None
     return sum((count or 0) * _PARTS[part] for part, count in parts.items())
+
+
+def _bare(name: str, language: str) -> str:
+    """The name without an article, not too long to be said."""
+    article = _ARTICLES.get(language.partition("-")[0])
+    return (article.sub("", name) if article else name)[:LONGEST_NAME].strip()
 
 
 def _which(arguments: Mapping[str, Any]) -> Which:

@@ -1,5 +1,6 @@
 """The mode while Hearth runs: switched, kept, and back by time."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ from assistant.config.schema import Settings
 from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.modes import NAME, ModeKeeper
-from assistant.moments import Moments, rulings_of
+from assistant.moments import LOOK_S, Moments, rulings_of
 from assistant.ratings import Ratings
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
@@ -151,6 +152,8 @@ async def test_a_full_disk_is_told_and_the_mode_holds(clock: VirtualClock) -> No
     said = await SetMode(keeper, Catalogue(), clock).tool().run({"mode": "guest"}, REQUEST)
     assert said.failed
     assert keeper.current is GUEST
+    await keeper.load()  # the disk knows nothing of it
+    assert keeper.current is GUEST
 
 
 def ruling(tool: BuiltIn, mode: str, rulings: Rulings, moment: Moment) -> Ruling:
@@ -217,3 +220,35 @@ async def test_the_settings_as_the_policy_takes_them(store: Store, clock: Virtua
     told = moments()
     assert (told.mode, told.satellite) == (ASK, ("Box", "Kitchen"))
     assert told.now == clock.now().time()
+
+
+async def test_what_another_process_changes_is_seen(
+    store: Store, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    moments = Moments(store, clock, settings())
+    await moments.load()
+    following = asyncio.ensure_future(moments.follow())
+    await ModeKeeper(store, clock, NORMAL).set(GUEST)
+    await Ratings(store).rate({"script.a": Tier.COMFORT})
+    for _ in range(100):
+        await clock.run(LOOK_S)
+        await store.kept(NAME)  # the disk has answered whoever asked before
+        if moments().ratings:
+            break
+    assert (moments().mode, moments().ratings) == (GUEST, {"script.a": Tier.COMFORT})
+    following.cancel()
+
+
+async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
+    clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Full):
+        async def kept(self, name: str) -> Any | None:
+            raise StoreError("the disk is broken")
+
+    moments = Moments(Broken(), clock, settings(mode="ask"))
+    following = asyncio.ensure_future(moments.follow())
+    await clock.run(2 * LOOK_S + 1)
+    assert moments().mode is ASK
+    assert "the disk is broken" in caplog.text
+    following.cancel()

@@ -34,10 +34,13 @@ class Journal:
 class House:
     """The embedded house with a toolbox on it."""
 
-    def __init__(self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str) -> None:
+    def __init__(
+        self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str, **more: Any
+    ) -> None:
         self.demo, self.home, self.hub, self.journal = demo, home, hub, Journal()
+        clock = more.pop("clock", None) or SystemClock()
         self.box = Toolbox(
-            hub, home, self.journal, Catalogue(), SystemClock(), area=area, wait_s=1.0
+            hub, home, self.journal, Catalogue(), clock, area=area, wait_s=1.0, **more
         )
         self._count = 0
 
@@ -51,10 +54,11 @@ class House:
 
 
 @asynccontextmanager
-async def living(area: str = "Kitchen") -> AsyncIterator[House]:
+async def living(area: str = "Kitchen", **more: Any) -> AsyncIterator[House]:
+    """`more`: of the toolbox."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
         HomeAssistant(demo.url, demo.token) as home,
     ):
-        yield House(demo, home, hub, area)
+        yield House(demo, home, hub, area, **more)

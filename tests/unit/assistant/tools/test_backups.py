@@ -1,5 +1,6 @@
 """What a file server changes comes back; what others have changed since stays."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -344,3 +345,12 @@ async def test_no_copy_outlives_its_time(
     assert len(inside(folder)) == 1
     await backups.clean_up(alone=True)
     assert inside(folder) == []
+
+
+async def test_a_folder_that_cannot_be_tidied_stops_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "kept" / "no copy").mkdir(parents=True)
+    os.utime(tmp_path / "kept" / "no copy", (0, 0))
+    await Backups(tmp_path / "kept", VirtualClock()).clean_up(alone=True)
+    assert "could not be deleted" in caplog.text

@@ -57,7 +57,7 @@ async def test_mutations_are_what_was_sent_in_order_of_sending() -> None:
     ledger.send(fan, Tier.COMFORT, ("fan.a",))
     ledger.send(look, Tier.READ, ())
     ledger.send(light, Tier.COSTLY, ())
-    fan.answer.set_result(outcome("b"))
+    fan.sent = outcome("b")
     sent = ledger.mutations("t")
     assert [(one.call_id, one.name, one.entities) for one in sent] == [
         ("b", "fan", ("fan.a",)),

@@ -140,7 +140,7 @@ async def test_an_old_picture_shows_nothing(house: House) -> None:
     assert (await stage.say(ON)).status is Status.NOT_OBSERVED
 
 
-async def test_an_open_lock_is_never_asked_for(house: House) -> None:
+async def test_a_lock_is_not_opened_without_anybody_to_ask(house: House) -> None:
     stage = Stage(house)
     outcome = await stage.say(UNLOCK)
     assert (outcome.decision, outcome.status, outcome.tier) == (
@@ -148,7 +148,7 @@ async def test_an_open_lock_is_never_asked_for(house: House) -> None:
         Status.NOT_RUN,
         Tier.SECURE,
     )
-    assert outcome.sentence == "I am not allowed to unlock Front Door."
+    assert "I cannot ask for it" in outcome.sentence
     assert not stage.engine.said
     assert not stage.journal.started
     assert len(stage.journal.finished) == 1

@@ -44,16 +44,16 @@ async def test_a_repeated_id_is_answered_from_the_ledger(house: House) -> None:
     assert len(house.demo.calls) == 1
 
 
-async def test_unlocking_is_denied_before_anything_is_sent(house: House) -> None:
+async def test_unlocking_is_denied_where_nobody_can_be_asked(house: House) -> None:
     outcome = await house.do("HassTurnOff", {"name": "Front door"})
     assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
     assert outcome.tier is Tier.SECURE
-    assert outcome.sentence == "I am not allowed to unlock Front door."
+    assert "I cannot ask for it" in outcome.sentence
     assert house.demo.calls == []
     assert house.journal.started == []
     assert house.journal.finished == [outcome]
     spanish = await house.do("HassTurnOff", {"name": "Front door"}, language="es")
-    assert spanish.sentence == "No tengo permiso para desbloquear Front door."
+    assert "no puedo pedirlo" in spanish.sentence
 
 
 async def test_a_script_is_judged_by_what_it_touches(house: House) -> None:

@@ -33,6 +33,9 @@ HOUSE = House(
         }.items()
     }
 )
+LIMIT = next(
+    key.removeprefix("guards.") for key in Catalogue().keys("en") if key.startswith("guards.")
+)
 LAMP = AuditRecord(
     at=(NOW - timedelta(minutes=3)).astimezone(UTC),
     turn_id="t1",
@@ -212,6 +215,16 @@ async def test_why_it_refused(row: AuditRecord, words: tuple[str, ...]) -> None:
     told = await _ask(WHY_DID_YOU_REFUSE, replace(LAMP, turn_id="t9", at=NOW), row)
     assert [word for word in words if word not in told.sentence] == []
     assert json.loads(told.data)["calls"][0]["decision"] == row.decision
+
+
+async def test_a_limit_tells_by_itself_what_would_help() -> None:
+    told = await _ask(
+        WHY_DID_YOU_REFUSE,
+        replace(DOOR, tier=Tier.READ, rule=LIMIT, sentence="That was too much.", heard=None),
+    )
+    assert told.sentence == (
+        "At 18:02 I was asked for something that I did not do. That was too much."
+    )
 
 
 async def test_a_no_is_told_as_that() -> None:

@@ -73,8 +73,8 @@ async def three(kitchen: Kitchen) -> None:
         (
             "es",
             {"minutes": 3, "name": "el té"},
-            "He puesto un temporizador de 3 minutos para el té.",
-            ("el té", 180),
+            "He puesto el temporizador de té: 3 minutos.",
+            ("té", 180),
         ),
         (
             "en",

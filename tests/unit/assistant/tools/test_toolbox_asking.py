@@ -1,0 +1,284 @@
+"""Gated calls on the embedded house: frozen, asked about once, and settled once."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.confirm.consents import Consents
+from assistant.confirm.question import Question, Settlement, Verdict
+from assistant.journal.records import AuditRecord
+from assistant.tools.call import ToolCall
+from assistant.tools.governance import Governance
+from assistant.tools.outcome import Decision, Status, Tier
+from assistant.tools.pending import EXPIRES_S
+from assistant.tools.situation import Situation
+from assistant.tools.verdict import Rulings
+from tests.unit.assistant.tools.embedded import House, living
+
+ASK = Situation(can_ask=True, spoken=True)
+OFF, ON, DOOR = "HassTurnOff", "HassTurnOn", {"name": "Front door"}
+VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
+YES = Settlement("yes", "voice")
+
+
+class Shelf:
+    """Keeps values and rows in memory."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.rows: list[AuditRecord] = []
+
+    async def keep(self, name: str, value: Any) -> None:
+        self.values[name] = value
+
+    async def kept(self, name: str) -> Any | None:
+        return self.values.get(name)
+
+    async def audit(self, record: AuditRecord) -> None:
+        self.rows.append(record)
+
+
+class Room:
+    """Media that can be paused, or cannot."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.resumed = 0
+
+    async def __call__(self) -> "Room":
+        return self
+
+    async def resume(self) -> None:
+        self.resumed += 1
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    async with living("Hall") as house:
+        yield house
+
+
+async def ask(house: House, tool: str = OFF, arguments: Any = DOOR, **more: Any) -> Question | None:
+    outcome = await house.do(tool, arguments, situation=more.pop("situation", ASK), **more)
+    assert outcome.decision is Decision.NEEDS_CONFIRMATION
+    assert outcome.status is Status.NOT_RUN
+    return house.box.question("turn", outcome.id)
+
+
+async def asked(house: House, tool: str = OFF, arguments: Any = DOOR, **more: Any) -> Question:
+    question = await ask(house, tool, arguments, **more)
+    assert question is not None
+    return question
+
+
+async def test_a_gated_call_is_answered_at_once_and_nothing_is_sent(house: House) -> None:
+    question = await asked(house)
+    assert (question.text, question.how, question.tier) == (
+        "Unlock Front door?",
+        "confirm",
+        Tier.SECURE,
+    )
+    assert house.demo.calls == []
+    assert house.journal.started == []
+
+
+async def test_a_yes_runs_it_once(house: House) -> None:
+    question = await asked(house)
+    outcome = await house.box.settle(question, YES)
+    assert outcome is not None
+    assert (outcome.decision, outcome.status) == (Decision.CONFIRMED, Status.DONE)
+    assert outcome.confirmed_by == "voice"
+    assert [name for name, _ in house.demo.calls] == ["intent__HassTurnOff"]
+    assert await house.box.settle(question, YES) is None  # a question is good for one call
+    assert len(house.demo.calls) == 1
+
+
+@pytest.mark.parametrize("verdict", ["no", "silence", "unclear", "new_command"])
+async def test_anything_else_leaves_it_as_it_is(house: House, verdict: Verdict) -> None:
+    question = await asked(house)
+    outcome = await house.box.settle(question, Settlement(verdict))
+    assert outcome is not None
+    assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
+    assert outcome.sentence == "I left Front door locked."
+    assert house.state("lock.front_door") == "locked"
+    assert await house.box.settle(question, YES) is None
+    assert house.demo.calls == []
+
+
+async def test_a_question_that_nobody_could_be_asked_stays_open_in_the_journal(
+    house: House,
+) -> None:
+    question = await asked(house)
+    assert await house.box.settle(question, None) is None
+    assert await house.box.settle(question, YES) is None
+    assert house.journal.finished[-1].decision is Decision.NEEDS_CONFIRMATION
+
+
+async def test_an_equal_call_waits_for_the_same_question(house: House) -> None:
+    await asked(house)
+    assert await ask(house) is None
+
+
+async def test_one_question_at_a_time(house: House) -> None:
+    question = await asked(house)
+    other = await house.do(ON, {"name": "Garage door"}, situation=ASK)
+    assert (other.decision, other.rule) == (Decision.DENIED, "busy")
+    assert await house.box.settle(question, YES) is not None
+    assert [arguments for _, arguments in house.demo.calls] == [
+        {"name": "Front door", "domain": ["lock"]} if "domain" in house.demo.calls[0][1] else DOOR
+    ]
+
+
+async def test_a_question_of_another_turn_is_not_taken_over(house: House) -> None:
+    await asked(house)
+    call = ToolCall("x", OFF, DOOR)
+    other = await house.box.call(call, "another", "unlock", situation=ASK)
+    assert other.rule == "busy"
+
+
+async def test_a_late_yes_is_none() -> None:
+    clock = VirtualClock()
+    async with living("Hall", clock=clock) as house:
+        question = await asked(house)
+        clock.advance(EXPIRES_S)
+        assert await house.box.settle(question, YES) is None
+        assert house.demo.calls == []
+
+
+async def test_a_forged_question_is_none(house: House) -> None:
+    question = await asked(house)
+    assert await house.box.settle(replace(question, id="q"), YES) is None
+    assert house.demo.calls == []
+
+
+async def test_what_would_touch_something_else_by_now_is_not_run(house: House) -> None:
+    question = await asked(house, ON, {"area": "Garage", "domain": ["cover"]})
+    house.demo.house.alter("cover.garage_door", exposed=False)
+    await house.home.wait_for(
+        ["cover.garage_door"], lambda now: not now.entities["cover.garage_door"].exposed, 2.0
+    )
+    outcome = await house.box.settle(question, YES)
+    assert outcome is not None
+    assert (outcome.decision, outcome.rule) == (Decision.DENIED, "changed_meanwhile")
+    assert house.demo.calls == []
+
+
+@pytest.mark.parametrize(
+    ("situation", "rule"),
+    [
+        (Situation(), "cannot_ask"),
+        (replace(ASK, near_own_speech=True), "own_speech"),
+        (replace(ASK, searched=True), "tainted"),
+    ],
+)
+async def test_when_it_may_not_even_be_asked(house: House, situation: Situation, rule: str) -> None:
+    outcome = await house.do(OFF, DOOR, situation=situation)
+    assert (outcome.decision, outcome.rule) == (Decision.DENIED, rule)
+    assert house.box.question("turn", outcome.id) is None
+
+
+async def test_nothing_secure_follows_text_from_outside() -> None:
+    rules = Governance(taints=lambda entry: entry.suffix == "find_devices")
+    async with living("Hall", governance=rules) as house:
+        await house.do("GetDateTime", {})
+        assert (await ask(house)) is not None
+    async with living("Hall", governance=Governance(taints=lambda entry: True)) as house:
+        await house.do("GetDateTime", {})
+        outcome = await house.do(OFF, DOOR, situation=ASK)
+        assert (outcome.decision, outcome.rule) == (Decision.DENIED, "tainted")
+        # another turn is not tainted by it
+        call = ToolCall("x", OFF, DOOR)
+        other = await house.box.call(call, "another", "unlock", situation=ASK)
+        assert other.decision is Decision.NEEDS_CONFIRMATION
+
+
+class TestMedia:
+    async def test_what_plays_is_paused_for_the_question_and_plays_on(self) -> None:
+        room = Room(quiet=True)
+        async with living("Hall", governance=Governance(hush=room)) as house:
+            question = await asked(house)
+            assert room.resumed == 0
+            await house.box.settle(question, Settlement("no"))
+            assert room.resumed == 1
+
+    async def test_what_cannot_be_paused_could_say_yes(self) -> None:
+        async with living("Hall", governance=Governance(hush=Room(quiet=False))) as house:
+            outcome = await house.do(OFF, DOOR, situation=ASK)
+            assert (outcome.decision, outcome.rule) == (Decision.DENIED, "noisy")
+
+    async def test_but_it_does_not_know_the_pin(self) -> None:
+        noisy = Governance(hush=Room(quiet=False), has_pin=True)
+        async with living("Hall", governance=noisy) as house:
+            assert (await asked(house)).how == "pin"
+
+    async def test_a_typed_request_needs_no_quiet(self) -> None:
+        async with living("Hall", governance=Governance(hush=Room(quiet=False))) as house:
+            typed = replace(ASK, spoken=False)
+            assert (await asked(house, situation=typed)).how == "confirm"
+
+
+class TestAlways:
+    async def test_it_is_not_asked_again_until_midnight(self) -> None:
+        clock, shelf = VirtualClock(), Shelf()
+        rules = Governance(consents=Consents(shelf, clock))
+        async with living("Hall", clock=clock, governance=rules) as house:
+            question = await asked(house, VACUUM, ROBOT)
+            assert question.tier is Tier.COSTLY
+            done = await house.box.settle(question, Settlement("yes", "voice", always=True))
+            assert done is not None
+            assert done.decision is Decision.CONFIRMED
+            again = await house.do(VACUUM, ROBOT, situation=ASK)
+            assert (again.decision, again.confirmed_by) == (Decision.CONFIRMED, "always")
+            clock.advance(timedelta(days=1).total_seconds())
+            assert (await ask(house, VACUUM, ROBOT)) is not None
+
+    async def test_never_for_a_lock(self) -> None:
+        clock, shelf = VirtualClock(), Shelf()
+        rules = Governance(consents=Consents(shelf, clock))
+        async with living("Hall", clock=clock, governance=rules) as house:
+            question = await asked(house)
+            await house.box.settle(question, Settlement("yes", "voice", always=True))
+            assert shelf.values == {}
+            house.demo.house.write("lock.front_door", "locked")
+            assert (await ask(house)) is not None
+
+    async def test_only_for_the_exact_call(self) -> None:
+        clock, shelf = VirtualClock(), Shelf()
+        rules = Governance(consents=Consents(shelf, clock))
+        async with living("Hall", clock=clock, governance=rules) as house:
+            question = await asked(house, VACUUM, ROBOT)
+            await house.box.settle(question, Settlement("yes", "voice", always=True))
+            assert (await ask(house, VACUUM, {})) is not None
+
+
+async def test_pin_and_phone_by_the_settings() -> None:
+    async with living("Hall", rulings=Rulings(secure="pin")) as house:
+        assert (await asked(house)).how == "pin"
+    async with living("Hall", rulings=Rulings(secure="phone")) as house:
+        assert (await asked(house)).how == "phone"
+
+
+async def test_every_step_is_in_the_audit() -> None:
+    shelf = Shelf()
+    async with living("Hall", governance=Governance(audit=shelf, satellite="Hall")) as house:
+        question = await asked(house, heard="unlock the front door")
+        await house.box.settle(question, YES)
+    assert [(row.decision, row.confirmed_by) for row in shelf.rows] == [
+        (Decision.NEEDS_CONFIRMATION, ""),
+        (Decision.CONFIRMED, "voice"),
+    ]
+    assert {row.heard for row in shelf.rows} == {"unlock the front door"}
+    assert {row.call_id for row in shelf.rows} == {"c1"}
+    assert shelf.rows[-1].entities == ("lock.front_door",)
+
+
+async def test_a_guests_words_are_not_kept() -> None:
+    shelf = Shelf()
+    rules = Governance(audit=shelf, keeps_words=lambda: False)
+    async with living("Hall", governance=rules) as house:
+        await house.do(ON, {"name": "Hall light"}, heard="turn on the hall light")
+    assert [(row.heard, row.sentence) for row in shelf.rows] == [(None, None)]

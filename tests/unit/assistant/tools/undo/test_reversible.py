@@ -1,0 +1,92 @@
+"""What a snapshot may hold."""
+
+import pytest
+
+from assistant.tools.undo.reversible import Choice, choose
+from integrations.home_assistant.house import Entity, House
+from tests.unit.assistant.tools.undo.doubles import light, thing
+
+ENTITIES = [
+    light("lamp"),
+    light("shelf"),
+    Entity("light.group", "Group", "on", attributes={"entity_id": ["light.lamp", "light.shelf"]}),
+    Entity("light.unknown_group", "Mesh", "on", attributes={"entity_id": ["light.not_known"]}),
+    thing("light.away", "unavailable"),
+    thing("climate.hall", "heat", temperature=20),
+    thing("cover.blind", "open", device_class="blind"),
+    thing("cover.garage", "open", device_class="garage"),
+    thing("cover.puerta", "open"),
+    thing("cover.all", "open", entity_id=["cover.blind", "cover.garage"]),
+    thing("media_player.radio", "playing"),
+    thing("media_player.tv", "unavailable"),
+    thing("scene.evening", "unknown", entity_id=["light.lamp", "lock.front"]),
+    thing("scene.blank", "unknown"),
+    thing("script.night", "off"),
+    thing("script.secret", "off"),
+    thing("group.mixed", "on", entity_id=["light.lamp", "sensor.warmth", "group.mixed"]),
+    *(
+        thing(f"{domain}.x", "on")
+        for domain in (
+            *("fan", "humidifier", "input_boolean", "input_number", "input_select", "number"),
+            *("select", "switch", "lock", "valve", "alarm_control_panel", "siren", "button"),
+            *("automation", "vacuum", "lawn_mower", "water_heater", "todo", "sensor"),
+            *("binary_sensor", "weather", "person", "camera", "remote", "input_button"),
+        )
+    ),
+    thing("lock.front", "locked"),
+    thing("sensor.warmth", "21"),
+]
+HOUSE = House(
+    {}, {}, {one.entity_id: one for one in ENTITIES}, {"script.night": frozenset({"light.shelf"})}
+)
+
+
+@pytest.mark.parametrize(
+    ("touched", "choice"),
+    [
+        ([], Choice()),
+        (["light.lamp", "light.lamp"], Choice(("light.lamp",))),
+        (["light.nowhere"], Choice()),
+        (["light.away", "media_player.tv"], Choice(away=("light.away", "media_player.tv"))),
+        (["media_player.radio"], Choice(players=("media_player.radio",))),
+        # members in the place of groups: both together would put back the mean of all
+        (["light.group", "light.lamp"], Choice(("light.lamp", "light.shelf"))),
+        (["light.unknown_group"], Choice(("light.unknown_group",))),
+        (["group.mixed"], Choice(("light.lamp",))),
+        (["cover.all"], Choice(("cover.blind",), never=("cover.garage",))),
+        (["cover.puerta"], Choice(never=("cover.puerta",))),
+        (["scene.evening"], Choice(("light.lamp",), never=("lock.front",))),
+        (["script.night"], Choice(("light.shelf",))),
+        (["script.secret", "scene.blank"], Choice(never=("script.secret", "scene.blank"))),
+    ],
+)
+def test_choice(touched: list[str], choice: Choice) -> None:
+    assert choose(touched, HOUSE) == choice
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *("climate", "fan", "humidifier", "input_boolean", "input_number", "input_select"),
+        *("number", "select", "switch"),
+    ],
+)
+def test_what_a_scene_holds(domain: str) -> None:
+    name = "climate.hall" if domain == "climate" else f"{domain}.x"
+    assert choose([name], HOUSE).by_scene == (name,)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *("lock", "valve", "alarm_control_panel", "siren", "button", "automation", "vacuum"),
+        *("lawn_mower", "water_heater", "todo", "camera", "remote", "input_button"),
+    ],
+)
+def test_what_it_never_holds(domain: str) -> None:
+    assert choose([f"{domain}.x"], HOUSE) == Choice(never=(f"{domain}.x",))
+
+
+@pytest.mark.parametrize("domain", ["sensor", "binary_sensor", "weather", "person"])
+def test_what_only_tells_does_not_count(domain: str) -> None:
+    assert choose([f"{domain}.x"], HOUSE) == Choice()
