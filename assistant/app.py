@@ -15,6 +15,7 @@ from assistant.minds import open_minds
 from assistant.questions import means_of
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
+from assistant.timers.ringer import Ringer
 from assistant.tools.watch import Watch
 from assistant.turn.ear import Ear
 from assistant.turn.exchange import Prompter
@@ -68,7 +69,7 @@ async def open_app(
         minds = await stack.enter_async_context(
             open_minds(settings, bridge, clock, resident=resident)
         )
-        works = await stack.enter_async_context(Works(settings, bridge, clock))
+        works = await stack.enter_async_context(Works(settings, bridge, clock, resident=resident))
         await works.controls.restore()
         mouth = _mouth(settings, player, works.controls.pace)
         stack.callback(mouth.close)
@@ -103,6 +104,9 @@ async def open_app(
         if resident:
             watch = Watch(bridge.home, bridge.catalogue, runner.announce)
             bridge.tools.tell((await stack.enter_async_context(watch)).follow)
+        if resident:
+            ringer = Ringer(bridge.store, runner, mouth.sound, mouth.stop, bridge.catalogue, clock)
+            runner.on_heard = (await stack.enter_async_context(ringer)).heard
         if resident and bridge.demo is None:
             await _be_a_device(stack, settings, bridge, runner, mouth, clock)
         yield App(settings, bridge, runner, log, minds.notices)

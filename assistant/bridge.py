@@ -12,6 +12,7 @@ from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.governing import open_governance
 from assistant.house_device import HouseDevice
+from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.moments import Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
@@ -120,7 +121,7 @@ async def open_bridge(
         tools = Toolbox(
             hub,
             home,
-            store,
+            Discreet(store, governed.keeps_words),
             catalogue,
             clock,
             area=area,

@@ -1,6 +1,6 @@
 """Who watches over calls, put together by the settings."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -8,6 +8,7 @@ from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.confirm.consents import Consents
 from assistant.confirm.quiet import Quiet
+from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.lock import is_held
 from assistant.moments import Moments
@@ -31,6 +32,7 @@ class Governed:
 
     governance: Governance
     undo: UndoStack
+    keeps_words: Callable[[], bool]  # False: a guest's words are not written down
 
 
 @asynccontextmanager
@@ -54,6 +56,9 @@ async def open_governance(
         own = find_area(home.house, settings.assistant.area) if settings.assistant.area else None
         return own.area_id if own is not None else ""
 
+    def keeps_words() -> bool:
+        return moments.modes.current is not Mode.GUEST
+
     async with UndoStack(home, Snapshots(home), services, clock, alone=alone) as undo:
         governance = Governance(
             limits=Guards(settings.limits, clock),
@@ -61,11 +66,10 @@ async def open_governance(
             files=FileUndo(backups, undo),
             undo=undo,
             consents=Consents(store, clock),
-            audit=store,
+            audit=Discreet(store, keeps_words),
             hush=lambda: quiet.hush(area_id()),
             has_pin=bool(settings.policy.pin.get_secret_value()),
             satellite=settings.assistant.area or settings.assistant.name,
-            keeps_words=lambda: moments.modes.current is not Mode.GUEST,
             taints=taints,
         )
-        yield Governed(governance, undo)
+        yield Governed(governance, undo, keeps_words)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -16,14 +17,18 @@ from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
 from assistant.jobs.thinker import Guidance, RunCall
 from assistant.journal.records import TurnRecord
+from assistant.lock import is_held
 from assistant.minds import Minds, may_use_cloud
 from assistant.speech.mouth import Mouth
+from assistant.timers.book import TimerBook
 from assistant.tools.builtin.announce import Announcer
 from assistant.tools.builtin.camera import Looking
+from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.long_work import LongWork
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
 from assistant.tools.builtin.think import Thinking
+from assistant.tools.builtin.timers import TimerTools
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
 from assistant.turn.log import TurnLog
@@ -31,6 +36,7 @@ from assistant.turn.runner import Runner
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 from integrations.home_assistant.phones import Phones
+from integrations.web.fetch import Fetcher
 
 _THINKING = "medium"  # of a hard question, where neither settings nor profile say more
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
@@ -39,7 +45,10 @@ _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
 class Works:
     """Made with the tools, so that the menu is whole; `serve` then says who thinks and speaks."""
 
-    def __init__(self, settings: Settings, bridge: Bridge, clock: Clock) -> None:
+    def __init__(
+        self, settings: Settings, bridge: Bridge, clock: Clock, *, resident: bool = False
+    ) -> None:
+        """`resident`: this process stays, and timers ring in it."""
         tools, catalogue = bridge.tools, bridge.catalogue
         self._tools = tools
         self._catalogue = catalogue
@@ -62,6 +71,11 @@ class Works:
         tools.offer(self.announcer.tool())
         tools.offer(SendToPhone(phones, lambda: home.house, catalogue).tool())
         tools.offer(Weather(home, lambda: home.house, catalogue, clock).tool())
+        book = TimerBook(bridge.store, clock)
+        runs = partial(is_held, settings.data_folder)
+        tools.offer(*TimerTools(book, lambda: resident or runs(), catalogue, clock).tools())
+        if settings.tools.web_fetch:
+            tools.offer(fetch_page(Fetcher(), catalogue))
         if thinks:
             thinking = Thinking(self, tools, self.jobs, self._guide, self._spent, catalogue)
             snap = bridge.cameras.snapshot

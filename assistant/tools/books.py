@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from assistant.clock import Clock
+from assistant.journal.audit import audit_of
 from assistant.journal.records import AuditRecord, CallRecord, StoreError
 from assistant.tools.governance import Governance
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
@@ -71,9 +72,9 @@ class Books:
         await self.end(request, outcome)
         return outcome
 
-    async def limit(self, request: Request, rule: str) -> ToolOutcome:
+    async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
         """The outcome of a call that meets a limit (`guards`)."""
-        way = Way("", request.call.name, Tier.READ)
+        way = Way("", request.call.name, tier)
         outcome = not_run(
             request,
             way,
@@ -90,26 +91,8 @@ class Books:
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
     def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
-        words = self._governance.keeps_words()
-        return AuditRecord(
-            at=self._clock.now(),
-            turn_id=request.turn_id,
-            call_id=outcome.id,
-            server=outcome.server,
-            name=outcome.name,
-            arguments=outcome.arguments,
-            tier=outcome.tier,
-            decision=outcome.decision,
-            status=outcome.status,
-            rule=outcome.rule,
-            entities=outcome.entities,
-            confirmed_by=outcome.confirmed_by,
-            observed=outcome.observed,
-            ms=outcome.ms,
-            heard=request.heard if words else None,
-            sentence=outcome.sentence if words else None,
-            satellite=self._governance.satellite,
-        )
+        satellite = self._governance.satellite
+        return audit_of(outcome, self._clock.now(), request.turn_id, request.heard, satellite)
 
     async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
         try:

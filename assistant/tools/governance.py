@@ -96,5 +96,4 @@ class Governance:
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
     has_pin: bool = False
     satellite: str = ""  # what this box is called in the audit
-    keeps_words: Callable[[], bool] = lambda: True  # False: a guest's words are not written down
     taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world

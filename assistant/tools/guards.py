@@ -13,7 +13,7 @@ MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
 LIMITS = frozenset({"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike"})
 TURNS_KEPT = 64  # the oldest are forgotten first
 # How many may follow each other at once.
-BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 2}
+BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
 
 
 class Limits(Protocol):

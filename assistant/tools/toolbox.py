@@ -236,7 +236,7 @@ class Toolbox:
         alike = likeness(request.call.name, request.call.arguments)
         over = limits.begin(request.turn_id, key, tier, alike)
         if over is not None:
-            return await self._books.limit(request, over)
+            return await self._books.limit(request, over, tier)
         failed = False
         try:
             outcome = await go_on()

@@ -31,7 +31,7 @@ from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter, asks
 from assistant.tools.call import ToolCall
 from assistant.tools.guards import LIMITS
-from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
@@ -106,6 +106,7 @@ class LiveTurn:
         self._reply = Reply(self._language)
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
+        self._muzzled = False  # the brain has no voice any more in this turn
         self._refused = 0  # calls that met a limit
         self._failed = False  # the person is being told that it went wrong
         self._has_heard = asyncio.Event()
@@ -307,7 +308,7 @@ class LiveTurn:
                 self._hear(text, language)
                 self.timeline.mark("heard")
             case ReplyText() | ReplyAudio() | Interrupted() | ReplySettled() | Restarted() if (
-                self.confirming is not None
+                self._muzzled or self.confirming is not None
             ):
                 pass  # whatever it says or claims, the voice is ours
             case ReplyText(delta, voiced):
@@ -367,9 +368,17 @@ class LiveTurn:
         self.timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
             await self._ask(call)
-        elif outcome.rule in LIMITS:
+        elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
+            self._refuse_aloud(outcome.sentence)
+        if outcome.rule in LIMITS:
             self._meet_limit()
         return outcome
+
+    def _refuse_aloud(self, sentence: str) -> None:
+        """A door that stays shut is told in our own words: a model may claim what it likes."""
+        if self.confirming is None and sentence not in self._reply.text:
+            self._muzzled = True
+            self.speak_for_itself(sentence)
 
     def _meet_limit(self) -> None:
         """The first refusal is a correction; a brain that goes on all the same is left."""

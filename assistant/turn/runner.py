@@ -106,6 +106,8 @@ class Runner:
         self._changed = asyncio.Event()  # set and replaced after every event
         self._deaf_after: int | None = None  # turns, after which no wake word counts
         self._ending = False  # nothing more is begun
+        # Told when a person speaks to us or wants silence: what rings falls silent.
+        self.on_heard: Callable[[], None] = lambda: None
         self._group = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -200,6 +202,8 @@ class Runner:
 
     def dispatch(self, event: Event) -> None:
         """Give the machine an event and carry out the effects. Call it on the loop's thread."""
+        if isinstance(event, StopAsked):
+            self.on_heard()
         self._pending.append(event)
         if len(self._pending) > 1:
             return  # an effect brought a further event: it waits for its turn
@@ -289,6 +293,8 @@ class Runner:
                 self._close(effect)
 
     def _open(self, opening: OpenTurn) -> None:
+        if opening.source in ("voice", "follow_up"):
+            self.on_heard()
         asked = self._turn.confirming if opening.held and self._turn is not None else None
         held = asked.promoted if asked is not None else None
         self._conversation.listen()

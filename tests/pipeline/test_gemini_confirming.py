@@ -226,3 +226,51 @@ async def test_locking_needs_nothing(tmp_path: Path) -> None:
         turn = await on.hear(dialogue(tmp_path, request="lock the front door"))
         assert turn.outcomes[0].decision is Decision.ALLOWED
         assert turn.record.confirmation is None
+
+
+PIN = {"policy": {"secure": "pin", "pin": "1234"}}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "opens"), [("one two three four", True), ("four three two one", False)]
+)
+async def test_a_pin_is_heard_on_this_machine_alone(
+    tmp_path: Path, spoken: str, opens: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    clip = dialogue(tmp_path, spoken)
+    # A second activity, or a single sample outside of the first one, fails the simulator.
+    turns = [Turn("audio", [HEARD, UNLOCK, *CLAIMS], cut=None)]
+    async with scene(tmp_path, GeminiSimulator(turns), hears=True, **PIN) as on:
+        turn = await on.hear(clip)
+        assert said(turn).startswith(f"{QUESTION} Please say the PIN.")
+        assert (door(on) != "locked") is opens
+        told = turn.record.confirmation
+        assert told is not None
+        assert told.heard == "****"
+        assert told.verdict == ("yes" if opens else "no")
+        rows = await on.app.bridge.store.audited()
+        assert [row.decision for row in rows][0] is (
+            Decision.CONFIRMED if opens else Decision.DENIED
+        )
+        request = on.service.turns[0].pcm
+        assert len(request) / 2 / SAMPLE_RATE < 5.0
+    heard_request = read_wav(clip)
+    assert heard_request.find(request[-3200:]) < len(heard_request) // 2
+    kept = (tmp_path / "data").rglob("*")
+    for secret in (b"1234", b"one two three four", b"four three two one"):
+        assert not [path for path in kept if path.is_file() and secret in path.read_bytes()]
+    assert "one two three" not in caplog.text
+
+
+async def test_three_wrong_pins_lock_it(tmp_path: Path) -> None:
+    wrong = [Turn("audio", [HEARD, Call(OFF, DOOR), *CLAIMS], cut=None) for _ in range(4)]
+    async with scene(tmp_path, GeminiSimulator(wrong), hears=True, **PIN) as on:
+        for number in range(4):
+            right = number == 3
+            if right:
+                on.clock.leap(700)  # within the quarter of an hour; its call is in time again
+            clip = dialogue(tmp_path, "one two three four" if right else "four three two one")
+            turn = await on.hear(clip)
+            assert door(on) == "locked"
+        assert "wrong too often" in said(turn)

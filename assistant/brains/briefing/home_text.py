@@ -31,6 +31,8 @@ _NAMES = {  # of domains of whose names English makes no good words
 # What the server says of where it thinks that we stand (2025.4 to 2026.11, `async_get_tools` of the
 # intent integration), and what it says where it does not know.
 _THEIR_AREA = re.compile(r"(?ms)^You are in area .{0,400}?should target this area\.[^\S\n]*\n?")
+# Timers are Hearth's own, whatever the server thinks of our device (2026.11, same place).
+_NO_TIMERS = re.compile(r"(?m)^This device is not able to start timers\.[^\S\n]*\n?")
 _ASK_WHERE = re.compile(
     r"(?m)^When a user asks to turn on all devices of a specific type, ask [^\n]*\n?"
 )
@@ -62,7 +64,7 @@ def without_place(text: str, *, known: bool) -> str:
 
     Where that is `known`, its order to ask for an area goes as well.
     """
-    told = _THEIR_AREA.sub("", text)
+    told = _NO_TIMERS.sub("", _THEIR_AREA.sub("", text))
     return _ASK_WHERE.sub("", told) if known else told
 
 

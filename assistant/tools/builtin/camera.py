@@ -71,6 +71,7 @@ class Looking:
             tier=Tier.READ,
             run=self._run,
             needed=lambda: bool(cameras(self._house())),
+            guests=False,
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
