@@ -12,6 +12,7 @@ from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.lock import is_held
 from assistant.moments import Moments
+from assistant.tools.approvals import Approvals
 from assistant.tools.backups import Backups
 from assistant.tools.breakers import Breakers
 from assistant.tools.file_undo import FileUndo
@@ -65,6 +66,7 @@ async def open_governance(
             breakers=Breakers(clock),
             files=FileUndo(backups, undo),
             undo=undo,
+            approvals=Approvals(store),
             consents=Consents(store, clock),
             audit=Discreet(store, keeps_words),
             hush=lambda: quiet.hush(area_id()),

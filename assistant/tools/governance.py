@@ -1,13 +1,15 @@
 """Who watches over calls beside the policy: limits, undo, consents, quiet, the audit."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.journal.records import AuditRecord
+from assistant.tools.approvals import Held
 from assistant.tools.file_undo import FileUndo
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Tier, ToolOutcome
+from integrations.mcp.servers import McpTool, ServerSpec
 
 
 class Limits(Protocol):
@@ -62,6 +64,14 @@ class Consenting(Protocol):
         ...
 
 
+class Approving(Protocol):
+    """Which tools wait for their owner (`approvals.Approvals`). Never raises."""
+
+    async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
+        """Those that are not offered until somebody has looked at them, and why."""
+        ...
+
+
 class Hushed(Protocol):
     """What was paused for a question."""
 
@@ -91,6 +101,7 @@ class Governance:
     breakers: Admitting | None = None
     files: FileUndo | None = None  # what servers do to files can be undone
     undo: Undoing | None = None
+    approvals: Approving | None = None
     consents: Consenting | None = None
     audit: Auditing | None = None
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room

@@ -227,7 +227,7 @@ def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
     Those of Home Assistant's tools are its alone, also while it is away and offers none.
     """
     names = [tool.name, f"{tool.server}__{tool.name}"]
-    for name in names if spec.home_assistant or not _is_of_home(tool.name) else names[1:]:
+    for name in names[1:] if _is_as_of_home(tool.name, spec) else names:
         legal = legal_name(name)
         if legal not in taken:
             return legal
@@ -262,10 +262,12 @@ def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
     return spec.trust == "trusted"
 
 
-def _is_of_home(name: str) -> bool:
-    """Whether a name is one that Home Assistant gives, or looks the same to a model."""
+def _is_as_of_home(name: str, spec: ServerSpec) -> bool:
+    """Whether a tool of another server is called as one of the home's; where nobody vouches for the
+    server, also if a model could take it for one."""
     own = suffix(name).casefold()
-    return own.startswith("hass") or own in _HOME_NAMES or is_script(name)
+    known = own in _HOME_NAMES or is_script(name)
+    return not spec.home_assistant and (known or (own.startswith("hass") and not is_trusted(spec)))
 
 
 def is_script(name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from assistant.clock import Clock
 from assistant.confirm.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.approvals import NOTHING_HELD
 from assistant.tools.asking import Asking
 from assistant.tools.books import Books, Journal
 from assistant.tools.builtin.date_and_time import date_and_time
@@ -94,7 +95,9 @@ class Toolbox:
         The very same menu again while nothing about the tools has changed.
         """
         tools = await self._hub.tools()
-        self._menu = self._menus.menu(tools, self._hub.servers, self._own())
+        servers, approvals = self._hub.servers, self._governance.approvals
+        held = await approvals.look(tools, servers) if approvals else NOTHING_HELD
+        self._menu = self._menus.menu(tools, servers, self._own(), held)
         await self._judge.learn(self._menu)
         return self._menu
 
@@ -268,6 +271,9 @@ class Toolbox:
     async def _unknown(self, request: Request) -> ToolOutcome:
         """A tool that there is not; or it is the home's, and the home is away."""
         call, sentences = request.call, request.sentences
+        if self.current_menu.held(call.name) is not None:
+            waits = sentences.say("tools.held", name=call.name)
+            return await self._refuse(request, None, dict(call.arguments), waits)
         names = [offered.declaration.name for offered in self.current_menu.offered()]
         near = nearest(call.name, names)
         away = not near and not self._home.connected and suffix(call.name) in INTENTS

@@ -15,7 +15,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import Approvals
 from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.menu import Menu, taints
+from assistant.tools.menu import taints
 from assistant.tools.outcome import Decision, ToolOutcome
 from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
@@ -111,19 +111,6 @@ class Servers:
         ]
 
 
-class Governed(Toolbox):
-    """A toolbox that holds what has changed."""
-
-    approvals: Approvals
-
-    async def menu(self) -> Menu:
-        tools = await self._hub.tools()
-        held = await self.approvals.look(tools, self._hub.servers)
-        self._menu = self._menus.menu(tools, self._hub.servers, self._own(), held)
-        await self._judge.learn(self._menu)
-        return self._menu
-
-
 @dataclass
 class Kept:
     """The store's small values."""
@@ -157,7 +144,7 @@ class Scene:
     demo: DemoHome
     hub: McpHub
     servers: Servers
-    box: Governed
+    box: Toolbox
     journal: Journal
     kept: Kept
     count: int = 0
@@ -243,8 +230,10 @@ async def scene(
         _place(attack, demo)
         async with HomeAssistant(demo.url, demo.token) as home:
             servers, journal, kept = Servers(hub, attack), Journal(), Kept()
-            governance = Governance(taints=taints) if tainting else Governance()
-            box = Governed(
+            governance = Governance(
+                approvals=Approvals(kept), taints=taints if tainting else lambda _: False
+            )
+            box = Toolbox(
                 servers,
                 home,
                 journal,
@@ -255,7 +244,6 @@ async def scene(
                 rulings=rulings,
                 governance=governance,
             )
-            box.approvals = Approvals(kept)
             yield Scene(attack, demo, hub, servers, box, journal, kept)
 
 

@@ -369,7 +369,10 @@ async def test_never_into_an_unlock_or_an_open(at_home: Room, admin: Admin) -> N
     await admin.call("cover.open_cover", entity_id=GARAGE)
     assert await admin.settles(LOCK, "unlocked") == "unlocked"
     assert await admin.settles(GARAGE, "open", limit_s=SEEN_S) == "open"
-    await at_home.sees(lambda house: house.entities[GARAGE].state == "open")
+    await admin.call("light.turn_off", entity_id=BED)
+    await at_home.sees(
+        lambda house: (house.entities[GARAGE].state, house.entities[BED].state) == ("open", "off")
+    )
     try:
         await at_home.do("HassTurnOn", name="Bed Light")
         await at_home.do("HassTurnOn", name="Front Door")  # locks it

@@ -184,9 +184,11 @@ class UndoStack:
     async def _keep(self, key: str, choice: Choice, turn_id: str) -> None:
         """Make a step of what this turn has not touched yet. Raises IntegrationError."""
         fresh = self._fresh(key, choice, turn_id)
-        entities = self._home.house.entities
-        was = {name: entities[name] for name in (*fresh.by_scene, *fresh.players)}
+        known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
+        # Looked at after that: what had changed until then has been told by now, on the same wire.
+        newest = {**known, **self._home.house.entities}
+        was = {name: newest[name] for name in (*fresh.by_scene, *fresh.players)}
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: Choice, turn_id: str) -> Choice:

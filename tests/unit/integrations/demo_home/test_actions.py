@@ -100,6 +100,33 @@ def test_a_scene_of_nothing_is_not_made(house: DemoHouse) -> None:
     assert "scene.undo" not in house.things
 
 
+def test_a_scene_leaves_alone_what_cannot_be_reached_or_has_no_way_back(house: DemoHouse) -> None:
+    lamp, speaker, sensor = (
+        "light.kitchen",
+        "media_player.kitchen_speaker",
+        "sensor.kitchen_humidity",
+    )
+    data = {"scene_id": "undo", "snapshot_entities": [lamp, speaker, sensor]}
+    actions.run(house, "scene", "create", data)
+    house.write(lamp, "unavailable")
+    house.write(speaker, "playing", media_title="Evening news", volume_level=0.9)
+    house.write(sensor, "60")
+    actions.run(house, "scene", "turn_on", {"entity_id": "scene.undo"})
+    assert (house.get(lamp).state, house.get(sensor).state) == ("unavailable", "60")
+    assert house.get(speaker).state == "paused"
+    assert house.get(speaker).attributes["volume_level"] == 0.3
+    assert house.get(speaker).attributes["media_title"] == "Evening news"
+
+
+def test_a_player_that_cannot_pause(house: DemoHouse) -> None:
+    speaker = "media_player.kitchen_speaker"
+    house.write(speaker, "playing", supported_features=4)
+    for service in ("media_pause", "media_play"):
+        with pytest.raises(UnfitError):
+            actions.run(house, "media_player", service, {"entity_id": speaker})
+    assert house.get(speaker).state == "playing"
+
+
 def test_forecasts_begin_now() -> None:
     now = datetime(2026, 11, 21, 21, 30, tzinfo=UTC)
     days = [datetime.fromisoformat(row["datetime"]) for row in forecast("daily", now)]
