@@ -26,6 +26,7 @@ _TELLING: tuple[FaultKind, ...] = (
     "timeout",
     "empty",
     "broken",
+    "endless",
     "not_understood",
 )
 _ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next one may work

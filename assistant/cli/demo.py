@@ -25,6 +25,7 @@ from audio.microphone import Microphone
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome
+from integrations.home_assistant.snapshots import is_snapshot
 
 _FOLDER = Path("out/demo")
 _SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
@@ -116,7 +117,11 @@ async def _play(app: App, scene: Spoken | Typed, clip: Path | None) -> FinishedT
 
 
 def _states(demo: DemoHome) -> dict[str, str]:
-    return {snapshot.entity_id: in_words(snapshot) for snapshot in demo.house.all()}
+    return {
+        snapshot.entity_id: in_words(snapshot)
+        for snapshot in demo.house.all()
+        if not is_snapshot(snapshot.entity_id)
+    }
 
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:

@@ -1,6 +1,7 @@
 """A person at the terminal, who is asked before a gated call."""
 
 import asyncio
+import os
 import sys
 import termios
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 ANSWER_S = 60.0  # typing takes longer than saying yes
+_LINE_BYTES = 4096  # the longest line that a terminal gives (termios(3), canonical mode)
 
 
 class Keyboard:
@@ -22,12 +24,13 @@ class Keyboard:
     async def ask(self, question: str, *, hidden: bool) -> str | None:
         """Their line without its end, None where they give none in time or close the input.
 
-        `hidden`: what is typed is not shown.
+        `hidden`: what is typed is not shown. What was typed before the question is no answer.
         """
         what = "PIN" if hidden else "yes or no"
-        self._console.print(f"[bold yellow]{escape(question)}[/] [dim]({what})[/] ", end="")
         try:
-            with _silent(hidden):
+            with _silent(hidden):  # first: somebody may begin to type as soon as they are asked
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+                self._console.print(f"[bold yellow]{escape(question)}[/] [dim]({what})[/] ", end="")
                 async with asyncio.timeout(self._wait_s):
                     line = await _line()
         except TimeoutError:
@@ -43,13 +46,19 @@ def keyboard() -> Keyboard | None:
 
 
 async def _line() -> str:
-    """The next line of standard input; "" at its end. Read without a thread, so it can be left."""
-    loop, stdin = asyncio.get_running_loop(), sys.stdin
+    """The next line of the terminal; "" at its end. Read without a thread, so it can be left."""
+    loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[str] = loop.create_future()
 
     def read() -> None:
+        # A terminal gives one line at a time. Not `readline`: after "yes" and Ctrl-D, which ends no
+        # line, it would wait for more and stop everything else.
+        try:
+            typed = os.read(stdin, _LINE_BYTES)
+        except OSError:  # the terminal is gone
+            typed = b""
         if not line.done():
-            line.set_result(stdin.readline())
+            line.set_result(typed.decode(errors="replace"))
 
     loop.add_reader(stdin, read)
     try:
@@ -69,7 +78,9 @@ def _silent(on: bool) -> Iterator[None]:
     silent = list(before)
     silent[3] &= ~termios.ECHO
     try:
-        termios.tcsetattr(stdin, termios.TCSADRAIN, silent)
+        # At once: a terminal that was halted would keep everything waiting.
+        termios.tcsetattr(stdin, termios.TCSANOW, silent)
         yield
     finally:
-        termios.tcsetattr(stdin, termios.TCSADRAIN, before)
+        termios.tcflush(stdin, termios.TCIFLUSH)  # half a PIN is nothing for the next program
+        termios.tcsetattr(stdin, termios.TCSANOW, before)

@@ -4,7 +4,7 @@ Pure: values in, verdict out. What lets somebody in, costs much or has an unknow
 about or refused, as the settings and the owner's rules say; the rest is allowed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +120,8 @@ def judge_sentence(
     touched = engine or seen.touched or near.touched
     judged = tuple(dict.fromkeys((*touched, *seen.touched, *seen.candidates)))
     boundless = _is_boundless(slots) and intent.action is not Action.NOTE
+    if boundless and live and _locks_up(intent, judged):
+        boundless = False
     if boundless and (len(judged) > 1 or not live):
         here = own is not None and all(
             (one := house.entities.get(name)) is not None and one.area_id == own.area_id
@@ -175,6 +177,8 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
     if boundless and intent.domains is None and not _has_kind(selector):
         return denied(Tier.COMFORT, "which_thing", arguments, {})
     seen = reach(intent, arguments, house)
+    if boundless and live and _locks_up(intent, (*seen.touched, *seen.candidates)):
+        boundless = False
     narrowed = unheard = False
     if boundless and (len(seen.touched) + len(seen.candidates) > 1 or not live):
         where = place(house, case.heard, case.area)
@@ -280,6 +284,13 @@ def _is_boundless(arguments: Mapping[str, Any]) -> bool:
 def _is_named(arguments: Mapping[str, Any]) -> bool:
     name = arguments.get("name")
     return isinstance(name, str) and bool(name) and not is_wildcard(name)
+
+
+def _locks_up(intent: Intent, judged: Collection[str]) -> bool:
+    """Whether it locks doors and does nothing else: that is meant for all of them, "lock up" in the
+    kitchen too, and needs no leave. One room's doors alone would leave the house open unnoticed."""
+    locks = all(domain_of(name) == "lock" for name in judged)
+    return intent.action is Action.ON and bool(judged) and locks
 
 
 def _has_kind(arguments: Mapping[str, Any]) -> bool:

@@ -230,9 +230,8 @@ async def scene(
         _place(attack, demo)
         async with HomeAssistant(demo.url, demo.token) as home:
             servers, journal, kept = Servers(hub, attack), Journal(), Kept()
-            governance = Governance(
-                approvals=Approvals(kept), taints=taints if tainting else lambda _: False
-            )
+            believed = taints if tainting else lambda _: False
+            governance = Governance(approvals=Approvals(kept), taints=believed)
             box = Toolbox(
                 servers,
                 home,

@@ -11,6 +11,7 @@ from assistant.tools.outcome import Decision
 from assistant.turn.log import FinishedTurn
 from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
+from integrations.home_assistant.snapshots import is_snapshot
 
 FOLDER = Path(__file__).parent
 _SETTLE_S = 2.0  # longest journey of a cover or a lock, and of its news
@@ -87,6 +88,9 @@ def _wish(sentence: str, right: str, given: str = "") -> Wish:
     return Wish(sentence, {key: tuple(value.split("|")) for key, _, value in pairs}, states)
 
 
+_NOT_RUN = (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
+
+
 class Stage:
     """Puts the embedded house of an app back, and says what is different."""
 
@@ -106,7 +110,7 @@ class Stage:
         for first in self._first:
             state = given.get(first.entity_id, first.state)
             self._house.write(first.entity_id, state, **first.attributes)
-        if not await self._wait(lambda house: _same(house, self._house.all())):
+        if not await self._wait(lambda house: _same(house, self._first_now())):
             raise RuntimeError("Hearth does not see the house as it was put back")
         self._before = self.now()
 
@@ -123,13 +127,17 @@ class Stage:
             turn.record.heard or "",
             turn.record.answer or "",
             tuple(text for text, _ in calls),
-            tuple(text for text, call in calls if call.decision is Decision.DENIED),
+            tuple(text for text, call in calls if call.decision in _NOT_RUN),
             changes,
         )
 
+    def _first_now(self) -> list[Snapshot]:
+        return [self._house.get(first.entity_id) for first in self._first]
+
     def now(self) -> dict[str, str]:
         """Every state and attribute as text."""
-        return _flat(self._house.all())
+        shown = self._house.all()
+        return _flat(one for one in shown if not is_snapshot(one.entity_id))
 
     async def _wait(self, predicate: Callable[[House], bool]) -> bool:
         ids = [first.entity_id for first in self._first]

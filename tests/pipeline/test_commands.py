@@ -125,10 +125,15 @@ def test_ask(text: str, tools: list[str], words: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     "text", ["unlock the front door", "open the garage door", "run welcome home"]
 )
-def test_what_opens_or_is_unknown_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_opens_or_is_unknown_waits_for_a_yes(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["ask", text, "--json"]) == 0
-    [call] = _one_value(capsys)["tool_calls"]
-    assert (call["decision"], call["status"], call["observed"]) == ("denied", "not_run", [])
+    turn = _one_value(capsys)
+    [call] = turn["tool_calls"]
+    assert call["decision"] == "needs_confirmation"
+    assert (call["status"], call["observed"]) == ("not_run", [])
+    assert turn["confirmation"]["asked"] == turn["answer"]
 
 
 def test_home_assistant_is_away(

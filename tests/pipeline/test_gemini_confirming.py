@@ -228,7 +228,7 @@ async def test_locking_needs_nothing(tmp_path: Path) -> None:
         assert turn.record.confirmation is None
 
 
-PIN = {"policy": {"secure": "pin", "pin": "1234"}}
+PIN: dict[str, Any] = {"secure": "pin", "pin": "1234"}
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ async def test_a_pin_is_heard_on_this_machine_alone(
     clip = dialogue(tmp_path, spoken)
     # A second activity, or a single sample outside of the first one, fails the simulator.
     turns = [Turn("audio", [HEARD, UNLOCK, *CLAIMS], cut=None)]
-    async with scene(tmp_path, GeminiSimulator(turns), hears=True, **PIN) as on:
+    async with scene(tmp_path, GeminiSimulator(turns), hears=True, policy=PIN) as on:
         turn = await on.hear(clip)
         assert said(turn).startswith(f"{QUESTION} Please say the PIN.")
         assert (door(on) != "locked") is opens
@@ -250,7 +250,7 @@ async def test_a_pin_is_heard_on_this_machine_alone(
         assert told.heard == "****"
         assert told.verdict == ("yes" if opens else "no")
         rows = await on.app.bridge.store.audited()
-        assert [row.decision for row in rows][0] is (
+        assert next(row.decision for row in rows) is (
             Decision.CONFIRMED if opens else Decision.DENIED
         )
         request = on.service.turns[0].pcm
@@ -265,7 +265,7 @@ async def test_a_pin_is_heard_on_this_machine_alone(
 
 async def test_three_wrong_pins_lock_it(tmp_path: Path) -> None:
     wrong = [Turn("audio", [HEARD, Call(OFF, DOOR), *CLAIMS], cut=None) for _ in range(4)]
-    async with scene(tmp_path, GeminiSimulator(wrong), hears=True, **PIN) as on:
+    async with scene(tmp_path, GeminiSimulator(wrong), hears=True, policy=PIN) as on:
         for number in range(4):
             right = number == 3
             if right:

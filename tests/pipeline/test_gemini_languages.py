@@ -138,7 +138,7 @@ class _Voice:
 @pytest.fixture
 def voices(monkeypatch: pytest.MonkeyPatch) -> Voices:
     made = Voices()
-    monkeypatch.setattr("assistant.app.voices_of", lambda settings: made.voice)
+    monkeypatch.setattr("assistant.app.voices_of", lambda settings, pace: made.voice)
     return made
 
 
@@ -244,8 +244,8 @@ async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("unlock the front door please", "I am not allowed to unlock Front door"),
-        ("desbloquea la puerta principal", "No tengo permiso para desbloquear Front door"),
+        ("unlock the front door please", "The person is being asked"),
+        ("desbloquea la puerta principal", "Se está pidiendo el sí"),
     ],
 )
 async def test_what_the_model_is_told(
@@ -264,4 +264,4 @@ async def test_what_the_model_is_told(
     ):
         await app.runner.ask(said)
         [outcome] = app.log.turns[-1].outcomes
-        assert outcome.decision == "denied"
+        assert outcome.decision == "needs_confirmation"

@@ -220,7 +220,8 @@ async def test_plain_commands_never_pay_for_thinking(tmp_path: Path) -> None:
 
 async def test_forty_turns_with_three_reconnects(tmp_path: Path) -> None:
     service = GeminiSimulator(respond=dim, openings=[Opening()] * 2)
-    async with scene(tmp_path, service, gemini={"late_text_ms": 20}) as on:
+    limits, gemini = {"comfort_per_minute": 10_000}, {"late_text_ms": 20}
+    async with scene(tmp_path, service, gemini=gemini, limits=limits) as on:
         for number in range(1, TURNS + 1):
             turn = await on.ask(f"kitchen {number} percent")
             assert ended(turn) == (LIVE, None)

@@ -29,7 +29,7 @@ def printed(shown: Menu, capsys: pytest.CaptureFixture[str], reason: str = "") -
 
 
 def test_one_line_a_tool_with_its_whole_name(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [f"media_player__HassMediaPlayerUnmute_{n:02}" for n in range(50)]
+    names = [f"media_player__pretend_to_unmute_it_{n:02}" for n in range(50)]
     lines = printed(menu(*names), capsys)
     assert all(len(line) <= 80 for line in lines)
     assert [line.split()[0] for line in lines[2:]] == names

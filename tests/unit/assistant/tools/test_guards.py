@@ -105,7 +105,7 @@ def test_a_reading_in_front_does_not_swallow_the_first_round() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tier", "burst", "seconds"), [(COMFORT, 30, 1.0), (COSTLY, 4, 300.0), (SECURE, 2, 600.0)]
+    ("tier", "burst", "seconds"), [(COMFORT, 30, 1.0), (COSTLY, 4, 300.0), (SECURE, 3, 600.0)]
 )
 def test_each_tier_has_its_pace(tier: Tier, burst: int, seconds: float) -> None:
     watched = watch()
@@ -125,7 +125,7 @@ def test_each_tier_has_its_pace(tier: Tier, burst: int, seconds: float) -> None:
 
 def test_tiers_do_not_share_their_pace_and_reading_has_none() -> None:
     watched = watch()
-    for number in range(2):
+    for number in range(3):
         assert watched.run(f"t{number}", "c", SECURE) == ""
     assert watched.run("t", "c1", SECURE) == "too_fast"
     assert watched.run("t", "c2", COSTLY) == ""

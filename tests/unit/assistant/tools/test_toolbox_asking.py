@@ -274,11 +274,3 @@ async def test_every_step_is_in_the_audit() -> None:
     assert {row.heard for row in shelf.rows} == {"unlock the front door"}
     assert {row.call_id for row in shelf.rows} == {"c1"}
     assert shelf.rows[-1].entities == ("lock.front_door",)
-
-
-async def test_a_guests_words_are_not_kept() -> None:
-    shelf = Shelf()
-    rules = Governance(audit=shelf, keeps_words=lambda: False)
-    async with living("Hall", governance=rules) as house:
-        await house.do(ON, {"name": "Hall light"}, heard="turn on the hall light")
-    assert [(row.heard, row.sentence) for row in shelf.rows] == [(None, None)]

@@ -149,6 +149,9 @@ ROWS: list[Row] = [
     (OPEN, {"name": "Blinds"}, "open the blinds", RUN, "comfort", "comfort", None),
     (POSITION, {"name": "Blinds", "position": 90}, "x", RUN, "comfort", "comfort", None),
     (ON, {"name": "Awning"}, "open the awning", RUN, "comfort", "comfort", None),
+    # Doors are locked in the whole house, whatever room this is, and where nothing was heard.
+    (ON, {"domain": ["lock"]}, "lock up", RUN, "comfort", "comfort", None),
+    (ON, {"domain": ["lock"]}, None, RUN, "comfort", "comfort", None),
     ("HassStartTimer", {"minutes": 5}, "timer", RUN, "comfort", "note", None),
     ("HassTimerStatus", {}, "timer?", RUN, "read", "read", None),
     (

@@ -11,6 +11,7 @@ from assistant.turn.events import (
     CloseTurn,
     ConfirmationAsked,
     ConfirmationSettled,
+    Effect,
     EndAnswer,
     EndListening,
     FinishSpeech,
@@ -49,7 +50,7 @@ WAITING = replace(ASKING, state=State.CONFIRMING, since_ms=6_000)
 ANSWERING = replace(WAITING, answering=True, since_ms=7_000, now_ms=7_000)
 TYPED = replace(WAITING, confirming="keys", source="text")
 ON_PHONE = replace(WAITING, confirming="phone")
-OVER = [StopWatching(), EndAnswer(1)]
+OVER: list[Effect] = [StopWatching(), EndAnswer(1)]
 
 ROWS: list[Row] = [
     (

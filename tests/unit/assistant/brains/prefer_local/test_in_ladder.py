@@ -80,7 +80,7 @@ async def test_before_it_has_begun_the_next_brain_is_asked() -> None:
     stage.offline.add(DONE)
     async with ladder(stage, allowed=False) as rungs:
         events = await run(stage, rungs, SPOKEN)
-    assert served(events) == [LIVE, OFFLINE]
+    assert served(events) == [LIVE, LIVE, OFFLINE]
     assert not stage.house.deeds
     stage.assert_consumed()
 

@@ -1,0 +1,112 @@
+"""Peace: what a household says in a week hardly ever makes Hearth ask, and it is never refused.
+
+`household.tsv` holds the sentences with the calls that a good model makes of them. They are judged
+as the program judges them, in a real house with its names and rooms; nothing is run.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.app import open_app
+from assistant.bridge import Bridge
+from assistant.config.schema import Settings
+from assistant.tools.intents import INTENTS, suffix
+from assistant.tools.outcome import Decision
+from audio.player import NullPlayer
+from tests.home_assistant.conftest import Address, real_only
+
+FILE = Path(__file__).with_name("household.tsv")
+SENTENCES = 200
+MOST = 0.03  # fewer than this part may ask
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence and what a good model makes of it."""
+
+    language: str
+    text: str
+    calls: tuple[tuple[str, dict[str, Any]], ...]  # by the part of the tool's name that stays
+    reached: frozenset[str]
+    asked: str  # the rules by which it is asked about, "" where it is not
+
+
+def household() -> list[Said]:
+    rows = []
+    for line in FILE.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        language, text, calls, reached, asked = line.split("\t")
+        parts = [call.partition(" ") for call in calls.split(" | ")]
+        named = tuple((tool, json.loads(arguments)) for tool, _, arguments in parts)
+        rows.append(Said(language, text, named, frozenset(reached.split()), asked))
+    return rows
+
+
+def still(bridge: Bridge, said: Said) -> set[str]:
+    """What the sentence is about and cannot be reached now, since it does not play."""
+    wanted = [state for tool, _ in said.calls if tool in INTENTS for state in INTENTS[tool].states]
+    entities = bridge.home.house.entities
+    players = [name for name in said.reached if name.startswith("media_player.")]
+    return {name for name in players if wanted and entities[name].state not in wanted}
+
+
+async def judged(bridge: Bridge, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
+    """The rules by which it would be asked about, and what is wrong."""
+    asked, wrong, reached = [], [], set()
+    for tool, arguments in said.calls:
+        explained = await bridge.tools.explain(names.get(tool, tool), arguments, said.text)
+        if explained is None:
+            wrong.append(f"there is no tool {tool}")
+            continue
+        _, verdict = explained
+        reached |= set(verdict.entities)
+        if verdict.decision is Decision.NEEDS_CONFIRMATION:
+            asked.append(verdict.rule)
+        elif verdict.decision is Decision.DENIED:
+            wrong.append(f"refused by {verdict.rule}")
+    if reached != said.reached - still(bridge, said):
+        wrong.append(f"reaches {sorted(reached)}")
+    return " ".join(asked), wrong
+
+
+def test_the_household_speaks_two_languages() -> None:
+    rows = household()
+    assert len({said.text for said in rows}) == len(rows) == SENTENCES
+    assert Counter(said.language for said in rows) == {"en": 134, "es": 66}
+
+
+@real_only
+@pytest.mark.changes_nothing
+@pytest.mark.since(2026, 11)  # whose tools older releases have not all
+async def test_hardly_anything_is_asked_and_nothing_refused(house: Address, tmp_path: Path) -> None:
+    if house.kind != "english":
+        pytest.skip("the sentences are about the English house")
+    given = {
+        "assistant": {"data": str(tmp_path), "area": "Kitchen", "languages": ["en", "es"]},
+        "home_assistant": {"url": house.url, "token": house.token},
+        "brain": {"order": ["offline"]},
+        "voice": {"engine": "espeak"},
+    }
+    asking, wrong = [], []
+    player = NullPlayer(paced=False)
+    async with open_app(Settings.model_validate(given), player, hears=False) as app:
+        offered = (await app.bridge.tools.menu()).offered()
+        names = {suffix(entry.tool.name): entry.tool.name for entry in offered}
+        for said in household():
+            asked, problems = await judged(app.bridge, names, said)
+            if asked != said.asked:
+                problems.append(f"asked about by {asked or 'nothing'}")
+            asking += [f"{said.text} ({asked})"] if asked else []
+            wrong += [f"{said.text}: {problem}" for problem in problems]
+    part = len(asking) / SENTENCES
+    print(
+        f"{len(asking)} of {SENTENCES} ask ({part:.1%}), {len(wrong)} go wrong", *asking, sep="\n"
+    )
+    assert not wrong, "\n".join(wrong)
+    assert part < MOST

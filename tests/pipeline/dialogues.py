@@ -1,0 +1,36 @@
+"""Recordings of a request, and of what is then said to the question about it."""
+
+import subprocess
+from pathlib import Path
+
+from assistant.demo.scenes import Spoken
+from assistant.demo.speech import make_clip
+from audio.frames import SAMPLE_RATE
+from audio.wav import read_wav, write_wav
+
+UNLOCK = "unlock the front door"
+# Longer than anybody is waited for; in a file it takes no time.
+_LONG_S = 25.0
+
+
+def speech(words: str, folder: Path, voice: str = "rms") -> bytes:
+    """A person's words without the wake word, 16 kHz mono int16."""
+    path = folder / f"{voice}-{words.replace(' ', '-')}.wav"
+    command = ["flite", "-voice", voice, "-t", words, "-o", str(path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    return read_wav(path)
+
+
+def silence(seconds: float) -> bytes:
+    """Mono int16 at 16 kHz."""
+    return bytes(round(seconds * SAMPLE_RATE) * 2)
+
+
+def dialogue(folder: Path, *answers: str, request: str = UNLOCK, voice: str = "rms") -> Path:
+    """The request after the wake word, the answers one after the other, and a long silence."""
+    sound = read_wav(make_clip(Spoken("request", request, voice), folder))
+    for answer in answers:
+        sound += silence(1.0) + speech(answer, folder, voice) + silence(2.0)
+    path = folder / "dialogue.wav"
+    write_wav(path, sound + silence(_LONG_S), SAMPLE_RATE)
+    return path

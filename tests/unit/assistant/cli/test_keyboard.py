@@ -1,0 +1,127 @@
+"""The person at a keyboard, on a pseudo-terminal."""
+
+import os
+import pty
+import sys
+import termios
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from assistant.cli.keyboard import Keyboard, keyboard
+
+QUESTION = "Unlock Front door?"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A terminal."""
+
+    hand: int  # what a person types is written here, and what is shown is read
+    screen: TextIO
+
+    def shown(self) -> str:
+        return os.read(self.hand, 4096).decode()
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.hand)[3] & termios.ECHO)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    master, slave = pty.openpty()
+    with (
+        open(slave, encoding="utf-8") as stdin,
+        open(slave, "w", closefd=False, encoding="utf-8") as screen,
+    ):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield Desk(master, screen)
+    os.close(master)
+
+
+class Asking(Keyboard):
+    """Somebody types `keys` as soon as the question is shown."""
+
+    def __init__(self, desk: Desk, keys: bytes = b"", wait_s: float = 5.0) -> None:
+        super().__init__(wait_s)
+        self.echoed: bool | None = None  # while they typed
+        self._console.file = Screen(desk, keys, self)  # type: ignore[assignment]
+
+
+class Screen:
+    """Standard error, as the question sees it."""
+
+    def __init__(self, desk: Desk, keys: bytes, asking: Asking) -> None:
+        self._desk = desk
+        self._keys = keys
+        self._asking = asking
+
+    def write(self, text: str) -> int:
+        self._desk.screen.write(text)
+        self.flush()
+        if QUESTION in text:
+            self._asking.echoed = self._desk.echoes
+            os.write(self._desk.hand, self._keys)
+        return len(text)
+
+    def flush(self) -> None:
+        self._desk.screen.flush()
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (b"yes\n", "yes"),
+        (b" yes, please \n", "yes, please"),
+        ("sí\n".encode(), "sí"),
+        (b"\n", None),
+        (b"   \n", None),
+        (b"\x04", None),
+        (b"yes\x04", "yes"),  # no line's end; whoever waits for one waits for ever
+        (b"yes\nno\n", "yes"),
+        (b"\xff\xfe\n", "\ufffd\ufffd"),
+    ],
+)
+async def test_a_line_is_an_answer(desk: Desk, keys: bytes, line: str | None) -> None:
+    assert await Asking(desk, keys).ask(QUESTION, hidden=False) == line
+
+
+async def test_nothing_in_time(desk: Desk) -> None:
+    assert await Asking(desk, wait_s=0.01).ask(QUESTION, hidden=False) is None
+
+
+async def test_what_is_typed_before_the_question_is_no_answer(desk: Desk) -> None:
+    os.write(desk.hand, b"yes\n")
+    assert await Asking(desk, b"no\n").ask(QUESTION, hidden=False) == "no"
+
+
+async def test_a_pin_is_not_shown(desk: Desk) -> None:
+    asked = Asking(desk, b"1234\n")
+    assert await asked.ask(QUESTION, hidden=True) == "1234"
+    assert asked.echoed is False, "somebody may type as soon as the question is there"
+    assert "1234" not in desk.shown()
+    assert desk.echoes
+
+
+async def test_the_terminal_shows_again_after_a_pin_that_never_came(desk: Desk) -> None:
+    assert await Asking(desk, wait_s=0.01).ask(QUESTION, hidden=True) is None
+    assert desk.echoes
+
+
+async def test_a_yes_is_shown(desk: Desk) -> None:
+    asked = Asking(desk, b"yes\n")
+    await asked.ask(QUESTION, hidden=False)
+    assert asked.echoed
+    assert "yes\r\n" in desk.shown()
+
+
+def test_who_is_at_a_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", desk.screen)
+    assert keyboard() is not None
+    with Path(os.devnull).open(encoding="utf-8") as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        assert keyboard() is None
