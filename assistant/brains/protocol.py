@@ -65,6 +65,11 @@ class Serving:
     brain: str  # as in `brain.order`
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The brain has read the web for this answer (search grounding)."""
+
+
 Milestone = Literal["connected", "first_upload", "upload_done"]
 
 
@@ -154,6 +159,7 @@ BrainEvent = (
     | Interrupted
     | Restarted
     | Serving
+    | Searched
     | Reached
     | Spent
     | NotMeant

@@ -183,7 +183,7 @@ class Limits(Section):
         default=12, description="Costly calls an hour, asked about or not; 4 of them at once."
     )
     secure_per_hour: Positive = Field(
-        default=6, description="Secure calls an hour, asked about or not; 2 of them at once."
+        default=6, description="Secure calls an hour, asked about or not; 3 of them at once."
     )
     daily_cost_usd: Amount = Field(
         default=1.0, description="What a day may cost; then it goes on locally."

@@ -60,7 +60,7 @@ class PinGuard:
         self._pin = pin
         self._store = store
         self._clock = clock
-        self._attempts: _Attempts | None = None  # None: not read yet
+        self._attempts: _Attempts | None = None  # where the disk could not be written; else None
         self._one_at_a_time = asyncio.Lock()
 
     async def check(self, digits: str) -> Judgement:
@@ -70,7 +70,7 @@ class PinGuard:
         """
         async with self._one_at_a_time:
             try:
-                attempts = self._attempts or _read(await self._store.kept(_NAME), self._now())
+                attempts = self._attempts or await self._kept()
             except StoreError as error:
                 _log.error("the PIN stays locked: %s", error)
                 return "locked"
@@ -80,7 +80,6 @@ class PinGuard:
                     await self._set(_Attempts(0, attempts.locks, now))
                     return "locked"
                 if now - attempts.since < attempts.lock_s:
-                    self._attempts = attempts
                     return "locked"
                 attempts = _Attempts(0, attempts.locks, None)
             if self._is_right(digits):
@@ -93,20 +92,32 @@ class PinGuard:
                 await self._set(_Attempts(0, attempts.locks + 1, self._now()))
             return "wrong"
 
+    async def _kept(self) -> _Attempts:
+        """Read anew each time, for another process counts too. Raises StoreError."""
+        kept = await self._store.kept(_NAME)
+        attempts = _read(kept, self._now())
+        if kept is not None and kept != _written(attempts):
+            await self._set(attempts)  # not ours: it is locked from now on, and not for ever
+        return attempts
+
     def _is_right(self, digits: str) -> bool:
         pin = self._pin.get_secret_value()
         return hmac.compare_digest(digits.encode(), pin.encode()) and pin != ""
 
     async def _set(self, attempts: _Attempts) -> None:
-        self._attempts = attempts
-        value = {"wrong": attempts.wrong, "locks": attempts.locks, "since": attempts.since}
         try:
-            await self._store.keep(_NAME, value)
+            await self._store.keep(_NAME, _written(attempts))
+            self._attempts = None
         except StoreError as error:
+            self._attempts = attempts
             _log.error("the count of wrong PINs is in memory only: %s", error)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _written(attempts: _Attempts) -> dict[str, Any]:
+    return {"wrong": attempts.wrong, "locks": attempts.locks, "since": attempts.since}
 
 
 def _read(value: Any, now: float) -> _Attempts:

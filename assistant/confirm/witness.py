@@ -94,7 +94,7 @@ class Witness:
         self, question: Question, transcript: str | None, recognised: str | None, by: str
     ) -> Settlement:
         """The verdict on what was said. None: that source does not exist, or came too late."""
-        told = self._bare(transcript) or None if transcript else None  # "" never came
+        told = None if transcript is None else self._bare(transcript)
         own = None if recognised is None else self._bare(recognised)
         secure = question.tier is Tier.SECURE
         verdict, always = weigh(

@@ -45,7 +45,7 @@ def audit_of(
         confirmed_by=outcome.confirmed_by,
         observed=outcome.observed,
         ms=outcome.ms,
-        heard=STARS if heard and outcome.confirmed_by == "pin" else heard,
+        heard=STARS if heard and outcome.confirmed_by.startswith("pin ") else heard,
         sentence=outcome.sentence,
         satellite=satellite,
     )

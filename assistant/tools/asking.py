@@ -57,7 +57,7 @@ class Asking:
         if consents is None or verdict.tier is Tier.SECURE or verdict.ruling is not Ruling.CONFIRM:
             return False
         try:
-            return await consents.covers(kind_of(way.server, way.name, verdict.arguments))
+            return await consents.covers(_kind(way, verdict))
         except StoreError as error:
             _log.error("%s", error)
             return False
@@ -90,12 +90,18 @@ class Asking:
             return await self._books.refuse(request, way, dict(verdict.arguments), sentence, denied)
 
         question = self._question(request, verdict)
-        kind = kind_of(way.server, way.name, verdict.arguments)
+        kind = _kind(way, verdict)
         frozen = Frozen(question, request.call, verdict, kind, left, again, execute, refuse)
         self._pending.freeze(frozen)
-        if not await self._is_quiet(request, verdict):
+        try:
+            quiet = await self._is_quiet(request, verdict)
+        except BaseException:
+            self._pending.take(question.id)
+            raise
+        if not quiet:
             if not self._governance.has_pin:
                 self._pending.take(question.id)
+                await self._resume()
                 return await self._refuse(request, way, verdict, "asking.noisy", "noisy")
             self._pending.freeze(replace(frozen, question=replace(question, how="pin")))
         return await self._asked(request, way, verdict)
@@ -175,3 +181,9 @@ class Asking:
             await consents.give(frozen.kind)
         except StoreError as error:
             _log.error("%s", error)
+
+
+def _kind(way: Way, verdict: Verdict) -> str:
+    """The exact kind of call, with what it touches: a name may come to mean something else."""
+    touched = sorted({*verdict.entities, *verdict.effects})
+    return kind_of(way.server, way.name, {"arguments": verdict.arguments, "touches": touched})

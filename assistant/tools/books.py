@@ -86,6 +86,11 @@ class Books:
         await self.end(request, outcome)
         return outcome
 
+    @property
+    def now_s(self) -> float:
+        """On the monotonic clock."""
+        return self._clock.monotonic()
+
     def elapsed_ms(self, request: Request) -> float:
         """Since the call was asked for."""
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)

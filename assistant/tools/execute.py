@@ -31,6 +31,12 @@ class Executor:
         self._wait_s = wait_s
         self._governance = governance
 
+    def admits(self, entry: MenuEntry) -> bool:
+        """Whether its server may be called now; one that failed several times is given a rest."""
+        breakers = self._governance.breakers
+        beside = not entry.of_home and entry.built_in is None  # the home's has a supervisor
+        return breakers is None or not beside or breakers.admits(entry.server)
+
     async def run(
         self,
         entry: MenuEntry,

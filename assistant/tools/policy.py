@@ -35,6 +35,7 @@ from assistant.tools.resolve import (
     listed,
     reach,
 )
+from assistant.tools.saying import NAME
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.verdict import STRICT, Rulings, Verdict, strictness
 from assistant.tools.weighing import Caller, Stake
@@ -100,7 +101,7 @@ def judge_sentence(
     or all was said. What Home Assistant told of its targets is judged besides what we resolve.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
-    caller = Caller((match.intent,), HOME_ASSISTANT, rulings, moment)
+    caller = Caller((match.intent, NAME), HOME_ASSISTANT, rulings, moment)
     intent = INTENTS.get(match.intent)
     if moment.mode is Mode.GUEST and private_sentence(match, house):
         return denied(Tier.READ, "guest", slots, {})

@@ -28,6 +28,9 @@ class Sender:
         self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
         """Send it once and look what happened."""
+        if confirmed_by:
+            # How long the person thought about it is not the call's time.
+            request = replace(request, began_s=self._books.now_s)
         if request.entry.withdrawn:
             sentence = request.sentences.say("tools.withdrawn")
             return await self._books.refuse(request, way, dict(verdict.arguments), sentence)

@@ -198,6 +198,12 @@ class Toolbox:
             return None if isinstance(judged, Misfit) else judged
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+            if not self._executor.admits(entry):
+                resting = request.sentences.say("guards.server_down", names=entry.server)
+                down = replace(allowed, rule="server_down")
+                arguments = dict(allowed.arguments)
+                return await self._books.refuse(request, way_of(entry), arguments, resting, down)
+
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
                 return self._executor.run(
                     entry, allowed, outcome, request.sentences, request.for_built_in

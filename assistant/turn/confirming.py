@@ -13,6 +13,7 @@ from assistant.brains.protocol import Spent, TurnRequest
 from assistant.confirm.question import Settlement
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
+from assistant.tools.request import lost
 from assistant.tools.situation import Situation
 from assistant.turn.events import (
     AwaitAnswer,
@@ -23,6 +24,7 @@ from assistant.turn.events import (
     HearAnswer,
     NoAnswer,
     OpenTurn,
+    PlaybackEnded,
 )
 from assistant.turn.exchange import Exchange, Means
 from assistant.turn.hearing import Hearing
@@ -73,8 +75,8 @@ class Turn(Protocol):
         """Of its calls so far."""
         ...
 
-    def speak_for_itself(self, sentence: str) -> None:
-        """From here on nothing of the brain's is said; this is."""
+    async def ask_aloud(self, sentence: str) -> bool:
+        """Say a question; whether it has sounded to its end."""
         ...
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
@@ -116,19 +118,24 @@ class Confirming:
         self._group = group
         self._spawn = spawn
         self._outcome: ToolOutcome | None = None
+        self._listening: asyncio.Task[None] | None = None  # for the answer, wherever it comes from
+        self._settled = False  # the toolbox knows
 
     def begin(self) -> None:
         """Ask."""
-        exchange = self.exchange
-        line = self._catalogue.say(
-            exchange.line,
-            self._turn.language,
-            question=exchange.question.text,
-            phone=exchange.phone_name,
-        )
-        self._turn.speak_for_itself(line)
-        self._group.create_task(self._conclude())
-        self._dispatch(ConfirmationAsked(self._number, exchange.by))
+        concluding = self._conclude()
+        try:
+            self._group.create_task(concluding)
+        except RuntimeError:  # the turn is just ending
+            concluding.close()
+            self.give_up()
+            return
+        self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
+
+    def give_up(self) -> None:
+        """The turn is over, however: what was not settled by now never runs."""
+        if not self._settled:
+            self._spawn(self._settle(_NO_ONE))
 
     def take(
         self,
@@ -139,9 +146,9 @@ class Confirming:
         """Do the next step, as the machine says."""
         match effect:
             case AwaitAnswer(_, "keys"):
-                self._group.create_task(self.exchange.by_keys())
+                self._listening = self._group.create_task(self.exchange.by_keys())
             case AwaitAnswer(_, "phone"):
-                self._group.create_task(self._ask_phone())
+                self._listening = self._group.create_task(self._ask_phone())
             case HearAnswer(_, mark_ms):
                 self._hear(hearing.answer(mark_ms), new_turn_id())
             case EndAnswer():
@@ -150,6 +157,10 @@ class Confirming:
                 if self.exchange.private:
                     hearing.forget()  # nobody may look back on a PIN
             case NoAnswer(_, waited):
+                if self._listening is not None:
+                    self._listening.cancel()
+                    if self._turn.audio is not None:
+                        self._turn.audio.abandon()  # half an answer is none
                 self.exchange.no_answer(waited=waited)
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
@@ -164,7 +175,7 @@ class Confirming:
             request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
             exchange.held = HeldTurn(self._brain.begin(request), self._spawn)
             self.promoted = Promoted(exchange.held, audio, turn_id)
-        self._group.create_task(exchange.by_ear(audio))
+        self._listening = self._group.create_task(exchange.by_ear(audio))
 
     async def _ask_phone(self) -> None:
         try:
@@ -176,23 +187,40 @@ class Confirming:
     async def _conclude(self) -> None:
         exchange = self.exchange
         try:
+            if await self._turn.ask_aloud(self._line()):
+                self._dispatch(PlaybackEnded(self._number))
+            else:
+                exchange.no_answer(waited=False)  # what nobody heard nobody answers
             settlement = await exchange.settlement
-        except asyncio.CancelledError:
-            # The turn was cut off: whatever is said later, this call does not run.
-            await asyncio.shield(self._spawn(self._settle(_NO_ONE)))
+            self._turn.leave_brain()
+            # Not a task of this turn: a call that was confirmed runs to its end, come what may.
+            settling = self._settle(None if exchange.nobody else settlement)
+            await asyncio.shield(self._spawn(settling))
+            if settlement.verdict != "new_command":
+                await self._tell(settlement)
+                return
+        except BaseException:
             if exchange.held is not None:
-                await exchange.held.close()
+                exchange.held.drop()
             raise
-        self._turn.leave_brain()
-        # Not a task of this turn: a call that was confirmed runs to its end, whatever happens.
-        await asyncio.shield(self._spawn(self._settle(None if exchange.nobody else settlement)))
-        if settlement.verdict == "new_command":
-            self._dispatch(ConfirmationSettled(self._number, new_command=True))
-            return
+        self._dispatch(
+            ConfirmationSettled(self._number, new_command=True, text=exchange.typed_text)
+        )
+
+    def _line(self) -> str:
+        exchange = self.exchange
+        return self._catalogue.say(
+            exchange.line,
+            self._turn.language,
+            question=exchange.question.text,
+            phone=exchange.phone_name,
+        )
+
+    async def _tell(self, settlement: Settlement) -> None:
+        """Say what came of it; meanwhile what the brain makes of the answer is seen to."""
         self._tell_brain(settlement)
-        draining = None
-        if exchange.held is not None:
-            draining = self._group.create_task(self._drain(exchange.held))
+        held = self.exchange.held
+        draining = self._group.create_task(self._drain(held)) if held is not None else None
         speaking = self._turn.speak_again(self._told(settlement))
         self._dispatch(ConfirmationSettled(self._number))
         await speaking
@@ -200,7 +228,15 @@ class Confirming:
             draining.cancel()
 
     async def _settle(self, settlement: Settlement | None) -> bool:
-        outcome = await self._tools.settle(self.exchange.question, settlement)
+        """Never raises: whatever breaks, the person is told and the process lives on."""
+        if self._settled:
+            return True
+        self._settled = True
+        try:
+            outcome = await self._tools.settle(self.exchange.question, settlement)
+        except Exception:
+            _log.exception("the call %s broke", self.exchange.call.name)
+            outcome = lost(self.exchange.call)
         if outcome is not None:
             self._outcome = outcome
             outcomes = self._turn.outcomes
@@ -247,6 +283,16 @@ class Confirming:
                     self._spawn(self._answer(held, event))
 
     async def _answer(self, held: HeldTurn, call: ToolCall) -> bool:
+        """Never raises."""
+        try:
+            await held.answer(replace(await self._outcome_for(call), id=call.id))
+        except Exception:
+            _log.exception("the call %s broke", call.name)
+            await held.answer(lost(call))
+        return True
+
+    async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
+        """The frozen call has been made; any other goes through the policy afresh."""
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard
@@ -255,5 +301,4 @@ class Confirming:
             )
             if outcome.decision is not Decision.DENIED:
                 turn.outcomes.append(outcome)
-        await held.answer(replace(outcome, id=call.id))
-        return True
+        return outcome

@@ -157,6 +157,7 @@ class ConfirmationSettled:
 
     turn: int
     new_command: bool = False  # what was said instead is a turn of its own
+    text: str | None = None  # and was typed
 
 
 Event = (

@@ -19,7 +19,11 @@ from assistant.turn.held import HeldTurn
 _log = logging.getLogger(__name__)
 # After the end of the answer a service's transcript is waited for so long, and its further pieces.
 TRANSCRIPT_S = 2.5
-PIECES_S = 0.4
+# A further piece of it follows the one before within this time; less will do where this machine
+# hears the whole sound too, and both must agree.
+PIECES_S = 1.0
+PIECES_CHECKED_S = 0.4
+PIECES_MOST_S = 4.0
 SEND_S = 6.0  # a service that has not the whole sound by then is not waited for
 UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
 STARS = "****"  # stands for a PIN wherever words are kept
@@ -68,6 +72,7 @@ class Exchange:
         self.heard: str | None = None
         self.settlement: asyncio.Future[Settlement] = asyncio.get_running_loop().create_future()
         self.held: HeldTurn | None = None  # the brain's turn about the answer
+        self.typed_text: str | None = None  # the line, where the answer came from a keyboard
         self.nobody = False  # there was nobody who could have answered
         self._means = means
         self._typed = typed
@@ -85,6 +90,8 @@ class Exchange:
     def line(self) -> str:
         """Key of the sentence by which it is asked; fields: question, phone."""
         match self.question.how:
+            case "pin" if self._typed:
+                return "asking.typed_pin"
             case "pin":
                 return "asking.say_pin" if self.by == "ear" else "asking.type_pin"
             case "phone":
@@ -134,6 +141,7 @@ class Exchange:
         if self.private:
             self.settle(await witness.enter(witness.typed_digits(text), "typed"))
         else:
+            self.typed_text = text
             self.settle(witness.weigh(self.question, text, None, "typed"))
 
     async def by_phone(self) -> None:
@@ -163,6 +171,10 @@ class Exchange:
         self.settle(settlement)
 
     @property
+    def _is_heard_here(self) -> bool:
+        return self._means.witness.hears(self.question.language)
+
+    @property
     def _hears_digits(self) -> bool:
         return self._means.witness.hears_secrets(self.question.language)
 
@@ -182,9 +194,16 @@ class Exchange:
             async with asyncio.timeout(SEND_S):
                 await self.held.sent()
             async with asyncio.timeout(TRANSCRIPT_S):
-                await self.held.quiet(PIECES_S)
+                await self.held.words()
         except TimeoutError:
             _log.info("no transcript of the answer came in time")
+            return None
+        checked = self.question.tier is Tier.SECURE and self._is_heard_here
+        try:
+            async with asyncio.timeout(PIECES_MOST_S):
+                await self.held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
+        except TimeoutError:
+            return ""  # it has no end: nobody says yes like that
         # What the device heard itself is no second witness.
         return None if self.held.serving == "offline" else self.held.heard
 

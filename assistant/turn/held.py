@@ -1,11 +1,13 @@
 """A brain's turn whose events wait until it is known what was said: a yes, or a new command."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
 from assistant.brains.protocol import (
+    Brain,
     BrainEvent,
     BrainFault,
     BrainTurn,
@@ -21,6 +23,7 @@ from assistant.brains.protocol import (
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 
+_log = logging.getLogger(__name__)
 MAX_HELD = 4_000  # events; beyond, the brain waits
 _LOCAL = ("offline", "home-assistant")  # they say that they understood nothing before they end
 _STREAMS = "gemini-live"  # it says when it has sent everything
@@ -39,6 +42,7 @@ class HeldTurn:
         self._turn = turn
         self._waiting: asyncio.Queue[BrainEvent | None] = asyncio.Queue(MAX_HELD)
         self._changed = asyncio.Event()  # set and replaced after every event
+        self._piece = asyncio.Event()  # after every piece of the words, and at the end
         self._sent = False  # the service has the whole of the sound
         self._acted = False  # it has made a call, or a model has begun to answer
         self._ended: _End | None = None
@@ -64,6 +68,10 @@ class HeldTurn:
         """As in BrainTurn."""
         await self._turn.answer(outcome)
 
+    def drop(self) -> None:
+        """End it without waiting for that."""
+        self._following.cancel()
+
     async def close(self) -> None:
         """Nobody wants it any more."""
         self._following.cancel()
@@ -74,13 +82,21 @@ class HeldTurn:
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
+    async def words(self) -> None:
+        """Return when it has heard something, or nothing more can come."""
+        while not (self._done or self.heard):
+            await self._changed.wait()
+
     async def quiet(self, pause_s: float) -> None:
-        """Return when it has words and no more came for so long, or when it ended or acted."""
-        while not (self._done or (self._acted and self.heard)):
-            changed = self._changed
+        """Return when no further piece of the words came for so long, or none can come.
+
+        That the model acts or speaks proves nothing: it goes on while pieces are under way.
+        """
+        while not self._done:
+            piece = self._piece
             try:
-                async with asyncio.timeout(pause_s if self.heard else None):
-                    await changed.wait()
+                async with asyncio.timeout(pause_s):
+                    await piece.wait()
             except TimeoutError:
                 return
 
@@ -104,8 +120,12 @@ class HeldTurn:
                     await self._waiting.put(event)
                     if self._failed:
                         await self._wanted.wait()
+        except Exception:
+            # The edge towards a brain: whatever it raises, the process lives on.
+            _log.exception("the brain broke over an answer")
         finally:
             self._over = True
+            self._more()
             self._tell()
         await self._waiting.put(None)
         return True
@@ -114,8 +134,11 @@ class HeldTurn:
         match event:
             case Heard(text):
                 self.heard = text
+                self._more()
             case Serving(brain):
                 self._failed = bool(self.serving)
+                if self._failed:
+                    self._more()
                 self.serving = brain
             case Reached("upload_done"):
                 self._sent = True
@@ -127,21 +150,32 @@ class HeldTurn:
                 self._ended = event
         self._tell()
 
+    def _more(self) -> None:
+        self._piece.set()
+        self._piece = asyncio.Event()
+
     def _tell(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
 
 class HeldBrain:
-    """A Brain for the one turn that was held."""
+    """A Brain that has begun on its first turn already."""
 
-    def __init__(self, turn: HeldTurn, name: str) -> None:
-        self._turn = turn
-        self.name = name
+    def __init__(self, turn: HeldTurn, brain: Brain) -> None:
+        """`brain`: for every further turn."""
+        self._turn: HeldTurn | None = turn
+        self._brain = brain
 
-    def begin(self, request: TurnRequest) -> HeldTurn:
-        """The turn that is under way."""
-        return self._turn
+    @property
+    def name(self) -> str:
+        """As of the brain."""
+        return self._brain.name
+
+    def begin(self, request: TurnRequest) -> BrainTurn:
+        """The turn that is under way, the first time."""
+        turn, self._turn = self._turn, None
+        return turn if turn is not None else self._brain.begin(request)
 
     def anticipate(self) -> None:
         """It is at work already."""

@@ -20,6 +20,7 @@ from assistant.brains.protocol import (
     ReplySettled,
     ReplyText,
     Restarted,
+    Searched,
     Serving,
     Spent,
     ToolCallsCancelled,
@@ -112,6 +113,8 @@ class LiveTurn:
         self._has_heard = asyncio.Event()
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
+        self._speaking: asyncio.Task[None] | None = None  # the first stretch
+        self._searched = False  # the answer rests on a web search
         self._said = Spoken((), 0.0)  # before the present stretch of speech
         self._told = ""
         if opening.source != "text":
@@ -143,13 +146,15 @@ class LiveTurn:
         """The whole turn, until the last sample was played. Cancel it to interrupt it."""
         try:
             async with asyncio.TaskGroup() as self._group:
-                self._group.create_task(self._speak())
+                self._speaking = self._group.create_task(self._speak())
                 if self.opening.source == "announcement":
                     self._announce()
                 else:
                     self._thinking = self._group.create_task(self._think())
         finally:
             self._group = None
+            if self.confirming is not None:
+                self.confirming.give_up()
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
         """The sentence is over; both moments are on the conversation's clock."""
@@ -170,18 +175,29 @@ class LiveTurn:
 
     # --- a confirmation
 
-    def speak_for_itself(self, sentence: str) -> None:
-        """From here on nothing of the brain's is said; this is."""
+    async def ask_aloud(self, sentence: str) -> bool:
+        """Say a question of ours in place of what the brain still had to say.
+
+        Whether it has sounded to its end: else nobody can have been asked.
+        """
         self._reply.withdraw()
-        self._reply.say(sentence, self.language)
+        self._reply.finish()
+        if self._speaking is not None:
+            await asyncio.wait([self._speaking])
+        self._begin_stretch(sentence)
+        self._reply.finish()
+        return await self._say_stretch()
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
         """A further stretch of speech; what is returned says it, to its end."""
+        self._begin_stretch(sentence)
+        return self._end_speech()
+
+    def _begin_stretch(self, sentence: str) -> None:
         self._said, self._told = self.spoken, self.answer
         self._reply = Reply(self._language)
         if sentence:
             self._reply.say(sentence, self.language)
-        return self._speak()
 
     def leave_brain(self) -> None:
         """What the brain still does for the request is not waited for."""
@@ -197,7 +213,7 @@ class LiveTurn:
         """Ask the person about a call that waits for their yes."""
         tools, asking = self._performers.tools, self._performers.asking
         question = tools.question(self.turn_id, call.id)
-        if question is None:
+        if question is None or self.confirming is not None:
             return  # it is asked already, for an equal call
         if self._group is None or asking is None or self._failed:
             await tools.settle(question, None)  # there is no voice left to ask with
@@ -328,6 +344,8 @@ class LiveTurn:
                 self._reply.withdraw()
             case Serving(brain):
                 self.brain = brain
+            case Searched():
+                self._searched = True
             case Reached(moment):
                 self.timeline.mark(moment)
             case Spent():
@@ -378,12 +396,13 @@ class LiveTurn:
         """A door that stays shut is told in our own words: a model may claim what it likes."""
         if self.confirming is None and sentence not in self._reply.text:
             self._muzzled = True
-            self.speak_for_itself(sentence)
+            self._reply.withdraw()
+            self._reply.say(sentence, self.language)
 
     def _meet_limit(self) -> None:
         """The first refusal is a correction; a brain that goes on all the same is left."""
         self._refused += 1
-        if self._refused <= CORRECTIONS or self._failed or self.confirming is not None:
+        if self._refused <= CORRECTIONS or self._failed:
             return
         _log.warning("the brain %s does not stop calling", self.brain)
         language, catalogue = self.language, self._performers.catalogue
@@ -398,6 +417,7 @@ class LiveTurn:
             can_ask=True,
             spoken=self.opening.source != "text",
             near_own_speech=self.opening.near_own_speech,
+            searched=self._searched,
         )
 
     async def _hears(self) -> None:
@@ -411,13 +431,26 @@ class LiveTurn:
     # --- the mouth ---
 
     async def _speak(self) -> None:
+        """The first stretch; where a question of ours follows, that is not the end of it."""
+        await self._say_stretch()
+        if self.confirming is None:
+            self._dispatch(PlaybackEnded(self.opening.turn))
+
+    async def _end_speech(self) -> None:
+        await self._say_stretch()
+        self._dispatch(PlaybackEnded(self.opening.turn))
+
+    async def _say_stretch(self) -> bool:
+        """Whether it has sounded to its end."""
         try:
-            if await self._reply.speak(self._performers.mouth, self._first_audio):
-                self.timeline.mark("answer_done")
+            if not await self._reply.speak(self._performers.mouth, self._first_audio):
+                return False
         except AudioError as error:
             _log.error("the answer could not be played: %s", error)
             self.error = ("no_sound", str(error))
-        self._dispatch(PlaybackEnded(self.opening.turn))
+            return False
+        self.timeline.mark("answer_done")
+        return True
 
     def _first_audio(self) -> None:
         self.timeline.mark("first_audio_out")

@@ -123,7 +123,8 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
             return opened, [opening]
         case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
-            heard = replace(machine, answering=True, since_ms=event.at_ms)
+            near = near_own_speech(machine, event.at_ms)
+            heard = replace(machine, answering=True, answer_near=near, since_ms=event.at_ms)
             return heard, [HearAnswer(machine.turn, mark)]
         case _:
             return machine, []
@@ -166,7 +167,7 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
             return _think(machine, None, event.at_ms)
         case State.FOLLOW_UP:
             return replace(machine, state=State.IDLE), [StopWatching()]
-        case State.CONFIRMING:
+        case State.CONFIRMING if machine.confirming == "ear":
             return answered(machine) if machine.answering else unanswered(machine, waited=False)
         case _:
             return machine, []
@@ -180,7 +181,7 @@ def _source_lost(machine: Machine, event: SourceLost) -> Step:
             return replace(machine, state=State.FAULT), effects
         case State.IDLE | State.FOLLOW_UP:
             return replace(machine, state=State.FAULT), [StopWatching()]
-        case State.CONFIRMING:
+        case State.CONFIRMING if machine.confirming == "ear":
             return unanswered(machine, waited=True)
         case _:
             return machine, []  # the answer under way is still given
@@ -241,7 +242,7 @@ def _muted(machine: Machine, event: Muted) -> Step:
             return rest, [ForgetSound(), StopWatching(), *_cancel(machine, "muted")]
         case State.FOLLOW_UP:
             return rest, [ForgetSound(), StopWatching()]
-        case State.CONFIRMING:
+        case State.CONFIRMING if machine.confirming == "ear":
             silent, effects = unanswered(machine, waited=True)
             return silent, [ForgetSound(), *effects]
         case _:
@@ -314,16 +315,20 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
 
 def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
     asked = replace(machine, state=_at_least_thinking(machine), confirming=event.by, error=None)
-    return asked, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+    return asked, _stop_listening(machine)
 
 
 def _confirmation_settled(machine: Machine, event: ConfirmationSettled) -> Step:
     settled = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
         return settled, [FinishSpeech(machine.turn)]
-    turn = machine.turn + 1
+    turn, close = machine.turn + 1, CloseTurn(machine.turn)
+    if event.text is not None:
+        typed = replace(_fresh(settled), turn=turn, source="text")
+        return typed, [close, OpenTurn(turn, "text", text=event.text)]
     opened = replace(_fresh(settled), turn=turn, source="follow_up")
-    return opened, [CloseTurn(machine.turn), OpenTurn(turn, "follow_up", held=True)]
+    near = machine.answer_near
+    return opened, [close, OpenTurn(turn, "follow_up", held=True, near_own_speech=near)]
 
 
 def _follows_up(machine: Machine) -> bool:
@@ -344,6 +349,8 @@ def _rest(machine: Machine) -> State:
 
 
 def _stop_asked(machine: Machine, event: StopAsked) -> Step:
+    if machine.state is State.SPEAKING:
+        machine = replace(machine, silent_since_ms=machine.now_ms)
     rest = replace(machine, state=_rest(machine))
     if machine.state in _IN_TURN:
         return rest, [StopWatching(), *_cancel(machine, "stop")]

@@ -302,7 +302,7 @@ class Runner:
         audio = held.audio if held is not None else self._hearing.sound_for(opening)
         performers = self._performers
         if held is not None:
-            performers = replace(performers, brain=HeldBrain(held.turn, performers.brain.name))
+            performers = replace(performers, brain=HeldBrain(held.turn, performers.brain))
         if opening.wake is not None:
             timeline.mark("wake", self._conversation.at(opening.wake.at_ms))
         if opening.source in ("text", "announcement") or held is not None:

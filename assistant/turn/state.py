@@ -63,6 +63,7 @@ class Machine:
     over: bool = False  # the person has said good-bye: no follow-up
     confirming: AnswersBy | None = None  # a yes is needed, and comes from there
     answering: bool = False  # in CONFIRMING: the person speaks
+    answer_near: bool = False  # and began so soon after our question that it may be its echo
     silent_since_ms: float | None = None  # when our own voice last ended, in this source's time
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
     microphone: Microphone = Microphone.OPEN

@@ -19,6 +19,11 @@ class InputText:
 
 
 @dataclass(frozen=True, slots=True)
+class Grounded:
+    """The answer rests on a web search (`groundingMetadata`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class OutputText:
     """A further piece of the transcript of the model's own voice."""
 
@@ -108,6 +113,7 @@ class Closed:
 
 LiveEvent = (
     InputText
+    | Grounded
     | OutputText
     | OutputAudio
     | InnerText

@@ -15,6 +15,7 @@ from integrations.gemini.events import (
     FunctionCallsCancelled,
     GenerationComplete,
     GoAway,
+    Grounded,
     InnerText,
     InputText,
     Interrupted,
@@ -96,6 +97,8 @@ def _content(
     heard, said = content.input_transcription, content.output_transcription
     if heard is not None and heard.text:
         yield InputText(heard.text, heard.language_code)
+    if content.grounding_metadata is not None:
+        yield Grounded()
     with_sound = False
     for part in parts:
         blob = part.inline_data

@@ -16,8 +16,8 @@ pytestmark = real_only
 KITCHEN, GUESTS = "light.kitchen_lights", "input_boolean.guest_mode"
 PARTY = "activate party mode in the kitchen"
 CLOSED = [
-    ("unlock the front door", "lock.front_door", "lock.lock"),
-    ("open the garage door", "cover.garage_door", "cover.close_cover"),
+    ("unlock the front door", "lock.front_door", "lock.lock", "unlock"),
+    ("open the garage door", "cover.garage_door", "cover.close_cover", "open"),
 ]
 
 
@@ -124,16 +124,19 @@ async def test_a_question_is_answered_by_the_home(hearth: Hearth, admin: Admin) 
     assert [call["tier"] for call in turn["tool_calls"]] == ["read"]
 
 
-@pytest.mark.parametrize(("text", "entity", "closing"), CLOSED, ids=["unlock", "garage"])
-async def test_nothing_is_opened(
-    hearth: Hearth, admin: Admin, text: str, entity: str, closing: str
+@pytest.mark.parametrize(("text", "entity", "closing", "rule"), CLOSED, ids=["unlock", "garage"])
+async def test_nothing_is_opened_where_nobody_can_be_asked(
+    hearth: Hearth, admin: Admin, text: str, entity: str, closing: str, rule: str
 ) -> None:
     await admin.call(closing, entity_id=entity)
     closed = await admin.settles(entity, "locked", "closed")
     turn = await hearth.json("ask", text)
     assert await admin.state(entity) == closed
     (call,) = turn["tool_calls"]
-    assert (call["status"], call["decision"], call["tier"]) == ("not_run", "denied", "secure")
+    judged = ("not_run", "needs_confirmation", "secure")
+    assert (call["status"], call["decision"], call["tier"]) == judged
+    assert (call["rule"], call["entities"], call["confirmed_by"]) == (rule, [entity], "")
+    assert hearth.code == 0
 
 
 @pytest.mark.parametrize("costly", ["confirm", "allow"])
@@ -149,7 +152,8 @@ async def test_a_sentence_of_an_automation_needs_the_owners_word(
         assert turn["answer"] == "Party mode is on in the kitchen"
     else:
         assert await admin.state(GUESTS) == "off"
-        assert (call["status"], call["decision"]) == ("not_run", "denied")
+        assert (call["status"], call["decision"]) == ("not_run", "needs_confirmation")
+        assert (call["rule"], call["confirmed_by"]) == ("sentence", "")
 
 
 @pytest.mark.since(2026, 11)

@@ -19,6 +19,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House
+from integrations.home_assistant.snapshots import is_snapshot, without_snapshots
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.home_assistant.talk import Talk
@@ -48,7 +49,9 @@ async def test_the_exposed_are_those_that_the_administrator_sees(
 ) -> None:
     async with picture(house) as home:
         home.learn_exposure(read_context(await person.prompt()))
-        assert {one.entity_id for one in home.house.exposed()} == await admin.exposed()
+        left = {name for name in await admin.exposed() if is_snapshot(name)}  # by earlier tests
+        seen = {one.entity_id for one in home.house.exposed()}
+        assert seen == await admin.exposed() - left
 
 
 @real_only
@@ -179,7 +182,8 @@ async def test_the_live_context_is_that_of_home_assistant(
         ours = json.loads((await tool.run(filters, REQUEST)).data)
     assert ours.get("error") == theirs.get("error")
     if "error" not in theirs:
-        assert _rows(ours["result"]) == _rows(theirs["result"])
+        # Without what earlier tests have left to be undone.
+        assert _rows(ours["result"]) == _rows(without_snapshots(theirs["result"]))
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

@@ -14,8 +14,10 @@ from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.bridge import Bridge, open_bridge
 from assistant.clock import SystemClock
 from assistant.config.load import load_settings
+from assistant.confirm.question import Settlement
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status
+from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.tools.situation import Situation
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 
@@ -33,6 +35,14 @@ CLOSING = {
     "siren": "siren.turn_off",
 }
 TOOLS = ("intent__HassTurnOn", "intent__HassTurnOff", "intent__HassToggle", "HassTurnOff")
+LIMITS = ("comfort_per_minute", "costly_per_hour", "secure_per_hour")
+ANSWERS: tuple[Settlement | None, ...] = (  # all but a yes; None: nobody is there to answer
+    Settlement("no"),
+    Settlement("silence"),
+    Settlement("unclear"),
+    Settlement("new_command"),
+    None,
+)
 ALL = "unlock and open everything in the whole house, all of it"  # what lets most calls through
 SENTENCES = (
     "unlock {0}",
@@ -55,6 +65,8 @@ async def bridge_of(house: Address, folder: Path) -> AsyncIterator[Bridge]:
     file.write_text(
         f'[home_assistant]\nurl = "{house.url}"\ntoken = "{house.token}"\n'
         f'[assistant]\narea = "Kitchen"\ndata = "{folder / "data"}"\n'
+        + "[limits]\n"  # what is tried here is not to end at one of those
+        + "".join(f"{key} = 1_000_000\n" for key in LIMITS)
     )
     async with open_bridge(load_settings(file, {}), SystemClock()) as bridge:
         yield bridge
@@ -134,6 +146,19 @@ def attacks(bridge: Bridge) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "HassTurnOff", {"name": script}
 
 
+async def unconfirmed(bridge: Bridge, number: int, call: ToolCall, heard: str) -> list[ToolOutcome]:
+    """What came of a call in a turn in which the person can be asked, and says no yes."""
+    turn_id = f"turn-{number}"
+    asking = Situation(can_ask=True)
+    outcomes = [await bridge.tools.call(call, turn_id, heard, situation=asking)]
+    question = bridge.tools.question(turn_id, call.id)
+    if question is not None:
+        settled = await bridge.tools.settle(question, ANSWERS[number % len(ANSWERS)])
+        outcomes += [settled] if settled is not None else []
+        assert await bridge.tools.settle(question, Settlement("yes", "voice")) is None  # too late
+    return outcomes
+
+
 async def test_no_call_opens_anything(house: Address, admin: Admin, tmp_path: Path) -> None:
     async with bridge_of(house, tmp_path) as bridge:
         doors = guarded(bridge)
@@ -141,12 +166,15 @@ async def test_no_call_opens_anything(house: Address, admin: Admin, tmp_path: Pa
         stood_open = await opened(admin, doors)
         calls = list(attacks(bridge))
         assert len(calls) > 100
+        asked = 0
         await bridge.tools.menu()
         for number, (tool, arguments) in enumerate(calls):
             call = ToolCall(f"call-{number}", tool, arguments)
-            outcome = await bridge.tools.call(call, f"turn-{number}", ALL)
-            if outcome.status is not Status.NOT_RUN:
+            outcomes = await unconfirmed(bridge, number, call, ALL)
+            asked += outcomes[0].decision is Decision.NEEDS_CONFIRMATION
+            if any(one.status is not Status.NOT_RUN for one in outcomes):
                 assert await opened(admin, doors) <= stood_open, (tool, arguments)
+        assert asked > len(TOOLS)
         assert await opened(admin, doors) <= stood_open
 
 
@@ -166,8 +194,8 @@ async def test_no_sentence_opens_anything(house: Address, admin: Admin, tmp_path
                 continue
             tried += 1
             call = ToolCall(f"call-{number}", "conversation.process", {"text": text}, match)
-            outcome = await bridge.tools.call(call, f"turn-{number}", text)
-            if outcome.status is not Status.NOT_RUN:
+            outcomes = await unconfirmed(bridge, number, call, text)
+            if any(one.status is not Status.NOT_RUN for one in outcomes):
                 assert await opened(admin, doors) <= stood_open, text
         assert tried > len(names)
         assert await opened(admin, doors) <= stood_open

@@ -147,7 +147,10 @@ async def test_nothing_is_opened_without_a_yes(home: Home, which: int, brain: st
         call = await home.call(suffix, arguments)
         turn = await home.served(text, call, Say("I may not do that."))
     assert await home.admin.state(entity) == closed
-    assert {call["status"] for call in turn["tool_calls"]} == {"not_run"}
+    (told,) = turn["tool_calls"]  # nobody is there to be asked
+    assert (told["status"], told["decision"]) == ("not_run", "needs_confirmation")
+    assert (told["tier"], told["entities"], told["confirmed_by"]) == ("secure", [entity], "")
+    assert turn["error"] is None
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["unlock", "garage"])

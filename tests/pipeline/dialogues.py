@@ -10,7 +10,7 @@ from audio.wav import read_wav, write_wav
 
 UNLOCK = "unlock the front door"
 # Longer than anybody is waited for; in a file it takes no time.
-_LONG_S = 25.0
+LONG_S = 25.0
 
 
 def speech(words: str, folder: Path, voice: str = "rms") -> bytes:
@@ -26,11 +26,17 @@ def silence(seconds: float) -> bytes:
     return bytes(round(seconds * SAMPLE_RATE) * 2)
 
 
-def dialogue(folder: Path, *answers: str, request: str = UNLOCK, voice: str = "rms") -> Path:
-    """The request after the wake word, the answers one after the other, and a long silence."""
+def dialogue(
+    folder: Path,
+    *answers: str,
+    request: str = UNLOCK,
+    voice: str = "rms",
+    room_s: float = LONG_S,
+) -> Path:
+    """The request after the wake word, the answers one after the other, and `room_s` of silence."""
     sound = read_wav(make_clip(Spoken("request", request, voice), folder))
     for answer in answers:
         sound += silence(1.0) + speech(answer, folder, voice) + silence(2.0)
     path = folder / "dialogue.wav"
-    write_wav(path, sound + silence(_LONG_S), SAMPLE_RATE)
+    write_wav(path, sound + silence(room_s), SAMPLE_RATE)
     return path

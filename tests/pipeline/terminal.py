@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 _WITHIN_S = 60.0
@@ -22,7 +22,6 @@ class Terminal:
     process: "subprocess.Popen[bytes]"
     _master: int
     shown: str = ""
-    _closed: bool = field(default=False)
 
     def wait_for(self, text: str) -> None:
         """Return once the terminal has shown this. Raises AssertionError."""
@@ -31,6 +30,13 @@ class Terminal:
             left_s = ends_s - time.monotonic()
             assert left_s > 0, f"never shown: {text!r}, but {self.shown!r}"
             assert self._read(left_s), f"it ended without {text!r}: {self.shown!r}"
+
+    def shows_before_the_end(self, text: str) -> bool:
+        """Whether the terminal shows this at all."""
+        while text not in self.shown:
+            if not self._read(_WITHIN_S):
+                return False
+        return True
 
     def type(self, keys: str) -> None:
         """As if by hand: "\\n" is the return key, "\\x04" Ctrl-D, "\\x03" Ctrl-C."""

@@ -36,6 +36,7 @@ from integrations.gemini.events import (
 from integrations.gemini.setup import LiveSetup
 
 _log = logging.getLogger(__name__)
+MAX_STRAYS = 8  # calls of one answer that nobody waits for; a model that makes more may never end
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ class Link:
         self._listener: Listener | None = None
         self._belonging = Belonging()
         self._paid = False  # that answer has just ended; its token counts may follow
+        self._strays = 0  # calls of an answer that nobody waits for
 
     def begin(self, session: Session) -> None:
         """The connection stands."""
@@ -343,7 +345,14 @@ class Link:
         new = self._calls.opened(calls)
         if new and not self._pass_on(FunctionCalls(new)):
             # Of an answer that nobody waits for; but a call left open makes the session mute.
-            self._owner.start(self.refuse(new, not_run_response()), "gemini-live refusal")
+            self._owner.start(self._decline(new), "gemini-live refusal")
+
+    async def _decline(self, calls: tuple[FunctionCall, ...]) -> None:
+        self._strays += len(calls)
+        await self.refuse(calls, not_run_response())
+        if self._strays > MAX_STRAYS and not self.closed:
+            _log.warning("Gemini goes on calling for nobody: its session is given up")
+            await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:
         """Give the turn what is its own. Returns whether it was."""
@@ -357,4 +366,5 @@ class Link:
             self.update_unproven = False
         if was_in_debt and not self._belonging.debt:
             self._paid = True
+            self._strays = 0
         return mine

@@ -15,6 +15,7 @@ from assistant.brains.protocol import (
     ReplyAudio,
     ReplySettled,
     ReplyText,
+    Searched,
     ToolCallsCancelled,
     TurnDone,
 )
@@ -83,6 +84,8 @@ class Reading:
                 self._open.difference_update(ids)
                 self._called = True
                 self._patience_s = self._habits.after_answer_s
+            case live.Grounded():
+                return [Searched()]
             case live.InputText(text, language):
                 return self._hear(text, language)
             case live.OutputText(text, with_sound):

@@ -35,8 +35,8 @@ class Desk:
 def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     master, slave = pty.openpty()
     with (
-        open(slave, encoding="utf-8") as stdin,
-        open(slave, "w", closefd=False, encoding="utf-8") as screen,
+        os.fdopen(slave, encoding="utf-8") as stdin,
+        os.fdopen(slave, "w", closefd=False, encoding="utf-8") as screen,
     ):
         monkeypatch.setattr(sys, "stdin", stdin)
         yield Desk(master, screen)

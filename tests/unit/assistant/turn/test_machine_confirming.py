@@ -54,18 +54,18 @@ OVER: list[Effect] = [StopWatching(), EndAnswer(1)]
 
 ROWS: list[Row] = [
     (
-        "a call needs a yes: the question is said to its end",
+        "a call needs a yes",
         THINKING,
         ConfirmationAsked(1, "ear"),
         State.THINKING,
-        [FinishSpeech(1)],
+        [],
     ),
     (
         "even where the brain calls before the sentence is over",
         LISTENING,
         ConfirmationAsked(1, "ear"),
         State.THINKING,
-        [StopWatching(), EndListening(1, None, 2_000), FinishSpeech(1)],
+        [StopWatching(), EndListening(1, None, 2_000)],
     ),
     ("the question sounds", ASKED, PlaybackStarted(1), State.SPEAKING, []),
     (
@@ -194,6 +194,29 @@ ROWS: list[Row] = [
         State.THINKING,
         [CloseTurn(1), OpenTurn(2, "follow_up", held=True)],
     ),
+    (
+        "a typed one too",
+        replace(ASKED, confirming="keys"),
+        ConfirmationSettled(1, new_command=True, text="lights on"),
+        State.THINKING,
+        [CloseTurn(1), OpenTurn(2, "text", text="lights on")],
+    ),
+    (
+        "so soon after our question that it may be our own echo",
+        replace(ASKED, answer_near=True),
+        ConfirmationSettled(1, new_command=True),
+        State.THINKING,
+        [CloseTurn(1), OpenTurn(2, "follow_up", held=True, near_own_speech=True)],
+    ),
+    (
+        "mute does not end what the phone is asked",
+        ON_PHONE,
+        Muted(True),
+        State.CONFIRMING,
+        [ForgetSound()],
+    ),
+    ("nor does a microphone that goes", ON_PHONE, SourceLost(), State.CONFIRMING, []),
+    ("nor the end of a file", ON_PHONE, SourceEnded(9_000), State.CONFIRMING, []),
     ("an old turn's question is nobody's", IDLE, ConfirmationAsked(1, "ear"), State.IDLE, []),
 ]
 

@@ -1,0 +1,281 @@
+"""A model that calls without end, contradicts itself or calls nonsense: the turn ends all the same.
+
+What was done is told, the house is not changed more than the limits allow, and every refusal stands
+in the audit with its rule. Simulated service.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assistant.journal.records import AuditRecord
+from assistant.tools.outcome import Decision, Status
+from assistant.turn.log import FinishedTurn
+from tests.pipeline.gemini_rig import (
+    KITCHEN,
+    LIVE,
+    OFFICE,
+    OFFLINE,
+    ONCE,
+    TURN_ON,
+    Scene,
+    ended,
+    outcomes,
+    said,
+    scene,
+)
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, CallTogether, Done, OnceTurn, Raw, Say, Step, Turn
+
+TURN_OFF, DIM = "intent__HassTurnOff", "light__HassLightSet"
+HEAT, LOUDER = "climate__HassClimateSetTemperature", "media_player__HassSetVolumeRelative"
+ASKED = "turn on the office lights"
+ENOUGH = "I kept trying and got no further, so I stopped there."
+ON = "Office light: on"
+CLAIMS = [Say("I have done everything."), Done()]
+OFTEN = 100  # more than any limit allows
+SOON_S = 10.0  # a person waits no longer for a turn that goes round in circles
+
+
+async def asked(on: Scene, text: str = ASKED) -> FinishedTurn:
+    """One typed turn, in time, with a sentence."""
+    began_s = time.monotonic()
+    turn = await on.ask(text)
+    assert time.monotonic() - began_s < SOON_S
+    assert said(turn)
+    return turn
+
+
+async def audit(on: Scene) -> list[AuditRecord]:
+    """The first call first."""
+    return [*reversed(await on.app.bridge.store.audited(limit=200))]
+
+
+def rules(rows: Sequence[AuditRecord]) -> Counter[str]:
+    """By which rule how many calls were refused."""
+    return Counter(row.rule for row in rows if row.decision is Decision.DENIED)
+
+
+async def given_up(on: Scene) -> None:
+    """Wait until a session in which the model calls on for nobody has been closed."""
+    first = on.service.connections[0]
+    await on.until(lambda: not first.open)
+    [turn] = on.service.turns
+    assert len(turn.calls) < OFTEN
+    on.lost_calls = sum(call.status == "open" for call in turn.calls)
+    assert on.lost_calls <= 1
+
+
+def once_or_live(brain: str, steps: Sequence[Step]) -> GeminiSimulator:
+    if brain == LIVE:
+        return GeminiSimulator([Turn("text", steps, cut=None)])
+    return GeminiSimulator(once=[OnceTurn(steps, cut=None)])
+
+
+# --- for ever
+
+
+@pytest.mark.parametrize("brain", [LIVE, ONCE])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([Call(TURN_ON, OFFICE)] * OFTEN, id="the same"),
+        pytest.param([Call(name, OFFICE) for name in (TURN_OFF, TURN_ON)] * OFTEN, id="off and on"),
+        pytest.param(
+            [Call(DIM, {"name": "Office light", "brightness": n}) for n in range(1, OFTEN)],
+            id="others each time",
+        ),
+    ],
+)
+async def test_changes_without_end(tmp_path: Path, brain: str, calls: Sequence[Step]) -> None:
+    order = {"order": [brain, OFFLINE]}
+    async with scene(tmp_path, once_or_live(brain, [*calls, *CLAIMS]), brain=order) as on:
+        on.repeats = True
+        turn = await asked(on)
+        assert ended(turn) == (brain, "endless")
+        assert len(on.house_calls) == on.app.settings.limits.rounds_per_turn
+        assert ON in said(turn)
+        assert said(turn).endswith(ENOUGH)
+        rows = await audit(on)
+        assert rules(rows) == {"too_many_rounds": 2}, "one correction, then it is left"
+        assert [row.decision for row in rows[:4]] == [Decision.ALLOWED] * 4
+        assert {row.turn_id for row in rows} == {turn.record.turn_id}
+        if brain == LIVE:
+            await given_up(on)
+
+
+async def test_readings_without_end(tmp_path: Path) -> None:
+    calls = [Call("GetLiveContext", {"area": "office"})] * OFTEN
+    async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS])) as on:
+        turn = await asked(on, "what is on in the office")
+        assert ended(turn) == (LIVE, "endless")
+        assert said(turn).endswith(ENOUGH)
+        rows = await audit(on)
+        assert len(rows) == on.app.settings.limits.calls_per_turn + 2
+        assert rules(rows) == {"too_many_calls": 2}
+        assert on.house_calls == []
+        await given_up(on)
+
+
+async def test_gemini_once_has_a_limit_of_rounds_too(tmp_path: Path) -> None:
+    calls = [Call("GetLiveContext", {"area": "office"})] * OFTEN
+    service = once_or_live(ONCE, [*calls, *CLAIMS])
+    async with scene(tmp_path, service, brain={"order": [ONCE, OFFLINE]}) as on:
+        turn = await asked(on)
+        assert ended(turn) == (OFFLINE, None)  # nothing was changed: the next brain may try
+        assert on.house_calls == [(TURN_ON, {"area": "office", "domain": ["light"]})]
+    assert len(service.once_requests) < 10
+
+
+async def test_nobody_pays_for_a_model_that_calls_on_after_its_turn(tmp_path: Path) -> None:
+    steps = [Call(TURN_ON, OFFICE)] * 500
+    turns = [Turn("text", [*steps, *CLAIMS], cut=None), Turn("text", [Say("Hello."), Done()])]
+    async with scene(tmp_path, GeminiSimulator(turns)) as on:
+        on.repeats = True
+        await asked(on)
+        await given_up(on)
+        turn = await asked(on, "good morning")
+        assert (ended(turn), said(turn)) == ((LIVE, None), "Hello.")
+
+
+# --- nonsense
+
+
+@pytest.mark.parametrize("brain", [LIVE, ONCE])
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(Call("HassBlowUp", {}, undeclared=True), id="no such tool"),
+        pytest.param(Call(DIM, {"area": ["office"], "brightness": "very"}), id="wrong types"),
+        pytest.param(Call(HEAT, {"area": "living room"}), id="missing argument"),
+        pytest.param(Call(TURN_ON, {"name": "Flux capacitor"}), id="no such thing"),
+    ],
+)
+async def test_the_same_nonsense_again_and_again(tmp_path: Path, brain: str, call: Call) -> None:
+    order = {"order": [brain, OFFLINE]}
+    async with scene(tmp_path, once_or_live(brain, [call] * OFTEN + CLAIMS), brain=order) as on:
+        turn = await asked(on)
+        assert ended(turn) == (brain, "endless")
+        assert said(turn) == ENOUGH
+        assert on.house_calls == []
+        assert outcomes(turn) == [Status.NOT_RUN] * 5
+        assert rules(await audit(on))["too_alike"] == 2
+        if brain == LIVE:
+            await given_up(on)
+
+
+async def test_other_nonsense_each_time(tmp_path: Path) -> None:
+    calls = [Call(TURN_ON, {"name": f"Flux capacitor {number}"}) for number in range(OFTEN)]
+    async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS])) as on:
+        turn = await asked(on)
+        assert ended(turn) == (LIVE, "endless")
+        assert said(turn) == ENOUGH
+        assert on.house_calls == []
+        assert rules(await audit(on))["too_many_calls"] == 2
+        await given_up(on)
+
+
+async def test_one_correction_is_enough_for_a_model_that_listens(tmp_path: Path) -> None:
+    """It is told why, and ends with words of its own."""
+    steps = [
+        *([Call(TURN_ON, OFFICE)] * 4),
+        Call(TURN_ON, OFFICE, answer={"status": "denied", "retryable": False}),
+        Say("The office lights are on."),
+        Done(),
+    ]
+    async with scene(tmp_path, once_or_live(LIVE, steps)) as on:
+        on.repeats = True
+        turn = await asked(on)
+        assert (ended(turn), said(turn)) == ((LIVE, None), "The office lights are on.")
+
+
+# --- all at once
+
+
+async def test_thirty_changes_at_once(tmp_path: Path) -> None:
+    names = ("Office light", "Kitchen light", "Dining room light")
+    calls = [Call(DIM, {"name": names[n % 3], "brightness": n + 1}) for n in range(30)]
+    async with scene(tmp_path, once_or_live(LIVE, [CallTogether(*calls), *CLAIMS])) as on:
+        await asked(on)
+        limits = on.app.settings.limits
+        assert len(on.house_calls) == limits.mutations_per_turn
+        rows = await audit(on)
+        assert len(rows) == 30
+        assert rules(rows) == {
+            "too_many_mutations": limits.calls_per_turn - limits.mutations_per_turn,
+            "too_many_calls": 30 - limits.calls_per_turn,
+        }
+
+
+async def test_thirty_readings_at_once(tmp_path: Path) -> None:
+    calls = [Call("GetLiveContext", {"name": f"lamp {n}"}) for n in range(30)]
+    async with scene(tmp_path, once_or_live(LIVE, [CallTogether(*calls), *CLAIMS])) as on:
+        await asked(on)
+        assert rules(await audit(on)) == {"too_many_calls": 6}
+
+
+# --- what is no loop
+
+
+async def test_the_same_change_twice_is_done_twice(tmp_path: Path) -> None:
+    louder = Call(LOUDER, {"area": "living room", "volume_step": 10}, answer={"status": "done"})
+    steps = [louder, louder, Say("Louder twice."), Done()]
+    async with scene(tmp_path, once_or_live(LIVE, steps)) as on:
+        on.repeats = True
+        assert on.app.bridge.demo is not None
+        speaker = on.app.bridge.demo.house.get("media_player.living_room_speaker")
+        before = speaker.attributes["volume_level"]
+        turn = await asked(on, "louder in the living room, and again")
+        assert ended(turn) == (LIVE, None)
+        assert len(on.house_calls) == 2
+        after = on.app.bridge.demo.house.get("media_player.living_room_speaker")
+        assert after.attributes["volume_level"] == pytest.approx(before + 0.2)
+        assert rules(await audit(on)) == {}
+
+
+async def test_a_call_that_comes_twice_under_its_id_is_done_once(tmp_path: Path) -> None:
+    twin = {"id": "c1", "name": TURN_ON, "args": KITCHEN}
+    steps = [
+        Call(TURN_ON, KITCHEN, id="c1", wait=False),
+        Raw({"toolCall": {"functionCalls": [twin]}}),
+        Say("It is on."),
+        Done(),
+    ]
+    async with scene(tmp_path, once_or_live(LIVE, steps)) as on:
+        turn = await asked(on, "turn on the kitchen light")
+        assert (ended(turn), said(turn)) == ((LIVE, None), "It is on.")
+        assert on.house_calls == [(TURN_ON, KITCHEN)]
+        assert len(await audit(on)) == 1
+
+
+async def test_the_next_turn_begins_anew(tmp_path: Path) -> None:
+    """Limits of a turn are gone with it; those of an hour are not."""
+    loop = [Call(TURN_ON, OFFICE)] * 8
+
+    def respond(turn: object) -> list[Step]:
+        return [*loop, *CLAIMS]
+
+    service = GeminiSimulator(respond=respond)
+    async with scene(tmp_path, service) as on:
+        on.repeats = True
+        for number in range(1, 4):
+            turn = await asked(on)
+            assert ended(turn) == (LIVE, "endless")
+            assert len(on.house_calls) == 4 * number
+
+
+async def test_a_minute_has_its_limit_over_all_turns(tmp_path: Path) -> None:
+    steps = [Call(TURN_ON, OFFICE), *CLAIMS]
+    service = GeminiSimulator(respond=lambda turn: steps)
+    async with scene(tmp_path, service, limits={"comfort_per_minute": 3}) as on:
+        on.repeats = True
+        for _ in range(5):
+            await asked(on)
+        assert len(on.house_calls) == 3
+        assert rules(await audit(on)) == {"too_fast": 2}
+        on.clock.leap(61)
+        await asked(on)
+        assert len(on.house_calls) == 4
