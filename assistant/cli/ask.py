@@ -7,6 +7,7 @@ from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import keyboard
 from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
+from assistant.turn.log import joined
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     async with open_app(settings, player=None, hears=False, prompter=keyboard()) as app:
         show_notices(app.notices)
         await app.runner.ask(arguments.text)
-        turn = app.log.turns[-1]
+        turn = joined(app.log.turns)
     return print_turn(turn, arguments.json)
 
 

@@ -10,6 +10,7 @@ from assistant.cli.command import Command
 from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
 from assistant.output import open_file_player
+from assistant.turn.log import joined
 from assistant.turn.record import NO_WAKE, no_wake
 from audio.wav import WavSource
 
@@ -32,7 +33,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     ):
         show_notices(app.notices)
         await app.runner.listen(source, turns=1)
-        turn = app.log.turns[-1] if app.log.turns else None
+        turn = joined(app.log.turns) if app.log.turns else None
     if turn is None:
         if arguments.json:
             print(json.dumps(no_wake()))

@@ -50,9 +50,8 @@ from assistant.turn.exchange import Exchange
 from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
-from assistant.turn.reply import Reply
+from assistant.turn.speech import Speech
 from assistant.turn.timeline import Timeline
-from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 # Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
@@ -98,13 +97,13 @@ class LiveTurn:
         self.sound: str | None = None  # the tone that stood for words
         self.usage: Usage | None = None
         self.cost_usd = 0.0
-        self.error: tuple[str, str] | None = None  # kind and sentence
+        self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
         self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._performers = performers
         self._dispatch = dispatch
         self._spawn = spawn
         self._language = TurnLanguage(languages, opening.language)
-        self._reply = Reply(self._language)
+        self._speech = Speech(self._language, performers.mouth, timeline, self._first_audio)
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
         self._muzzled = False  # the brain has no voice any more in this turn
@@ -115,8 +114,6 @@ class LiveTurn:
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
         self._searched = False  # the answer rests on a web search
-        self._said = Spoken((), 0.0)  # before the present stretch of speech
-        self._told = ""
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
@@ -128,14 +125,20 @@ class LiveTurn:
         return self._language.code
 
     @property
+    def error(self) -> tuple[str, str] | None:
+        """What went wrong in the turn itself, as kind and sentence."""
+        problem = self._speech.problem
+        return self.broke or (("no_sound", problem) if problem is not None else None)
+
+    @property
     def answer(self) -> str:
         """What the brain answered so far, and what we added."""
-        return f"{self._told} {self._reply.text}".strip()
+        return self._speech.text
 
     @property
     def spoken(self) -> Spoken:
         """What was said of it, once the turn is over."""
-        return self._said + self._reply.spoken
+        return self._speech.spoken
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
@@ -167,11 +170,11 @@ class LiveTurn:
 
     def say(self, sentence: str, language: str | None = None) -> None:
         """Add a sentence of our own to the answer. `language`: None where it is not known."""
-        self._reply.say(sentence, language)
+        self._speech.reply.say(sentence, language)
 
     def finish_speech(self) -> None:
         """Nothing more will be said."""
-        self._reply.finish()
+        self._speech.reply.finish()
 
     # --- a confirmation
 
@@ -180,24 +183,12 @@ class LiveTurn:
 
         Whether it has sounded to its end: else nobody can have been asked.
         """
-        self._reply.withdraw()
-        self._reply.finish()
-        if self._speaking is not None:
-            await asyncio.wait([self._speaking])
-        self._begin_stretch(sentence)
-        self._reply.finish()
-        return await self._say_stretch()
+        return await self._speech.instead(sentence, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
         """A further stretch of speech; what is returned says it, to its end."""
-        self._begin_stretch(sentence)
+        self._speech.begin(sentence)
         return self._end_speech()
-
-    def _begin_stretch(self, sentence: str) -> None:
-        self._said, self._told = self.spoken, self.answer
-        self._reply = Reply(self._language)
-        if sentence:
-            self._reply.say(sentence, self.language)
 
     def leave_brain(self) -> None:
         """What the brain still does for the request is not waited for."""
@@ -233,8 +224,8 @@ class LiveTurn:
     def _announce(self) -> None:
         cutter = ClauseCutter()
         for clause in [*cutter.push(self.opening.text or ""), *cutter.flush()]:
-            self._reply.say(clause, self.language)
-        self._reply.finish()
+            self._speech.reply.say(clause, self.language)
+        self._speech.reply.finish()
 
     # --- the brain ---
 
@@ -271,7 +262,7 @@ class LiveTurn:
             return
         match ending:
             case NotMeant():
-                self._reply.withdraw()
+                self._speech.reply.withdraw()
                 self.sound = "unmeant"
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
@@ -329,9 +320,9 @@ class LiveTurn:
                 pass  # whatever it says or claims, the voice is ours
             case ReplyText(delta, voiced):
                 self.timeline.mark("first_reply_text")
-                await self._reply.add(delta, voiced)
+                await self._speech.reply.add(delta, voiced)
             case ReplyAudio():
-                await self._reply.add_sound(event)
+                await self._speech.reply.add_sound(event)
             case ToolCallsCancelled(ids):
                 # They run on, but the brain does not wait for them any more.
                 for call_id in ids:
@@ -339,9 +330,9 @@ class LiveTurn:
             case Interrupted():
                 self._performers.mouth.stop()
             case ReplySettled():
-                self._reply.settle()
+                self._speech.reply.settle()
             case Restarted():
-                self._reply.withdraw()
+                self._speech.reply.withdraw()
             case Serving(brain):
                 self.brain = brain
             case Searched():
@@ -394,10 +385,10 @@ class LiveTurn:
 
     def _refuse_aloud(self, sentence: str) -> None:
         """A door that stays shut is told in our own words: a model may claim what it likes."""
-        if self.confirming is None and sentence not in self._reply.text:
+        if self.confirming is None and sentence not in self._speech.reply.text:
             self._muzzled = True
-            self._reply.withdraw()
-            self._reply.say(sentence, self.language)
+            self._speech.reply.withdraw()
+            self._speech.reply.say(sentence, self.language)
 
     def _meet_limit(self) -> None:
         """The first refusal is a correction; a brain that goes on all the same is left."""
@@ -432,28 +423,15 @@ class LiveTurn:
 
     async def _speak(self) -> None:
         """The first stretch; where a question of ours follows, that is not the end of it."""
-        await self._say_stretch()
+        await self._speech.say()
         if self.confirming is None:
             self._dispatch(PlaybackEnded(self.opening.turn))
 
     async def _end_speech(self) -> None:
-        await self._say_stretch()
+        await self._speech.say()
         self._dispatch(PlaybackEnded(self.opening.turn))
 
-    async def _say_stretch(self) -> bool:
-        """Whether it has sounded to its end."""
-        try:
-            if not await self._reply.speak(self._performers.mouth, self._first_audio):
-                return False
-        except AudioError as error:
-            _log.error("the answer could not be played: %s", error)
-            self.error = ("no_sound", str(error))
-            return False
-        self.timeline.mark("answer_done")
-        return True
-
     def _first_audio(self) -> None:
-        self.timeline.mark("first_audio_out")
         self._dispatch(PlaybackStarted(self.opening.turn))
 
 

@@ -2,8 +2,8 @@
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
@@ -22,6 +22,30 @@ class FinishedTurn:
 
     record: TurnRecord
     outcomes: tuple[ToolOutcome, ...]
+
+
+def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
+    """The last turn, with what led to it where it was said in place of a yes or no to the one
+    before: its wake word, question, calls, words and costs."""
+    turns = list(given)
+    whole = turns[-1]
+    for before in reversed(turns[:-1]):
+        asked = before.record.confirmation
+        if asked is None or asked.verdict != "new_command":
+            break
+        first, last = before.record, whole.record
+        both = first.usage + last.usage if first.usage and last.usage else None
+        record = replace(
+            last,
+            wake=first.wake,
+            clauses=(*first.clauses, *last.clauses),
+            audio_ms=first.audio_ms + last.audio_ms,
+            usage=both or last.usage or first.usage,
+            cost_usd=first.cost_usd + last.cost_usd,
+            confirmation=last.confirmation or asked,
+        )
+        whole = FinishedTurn(record, (*before.outcomes, *whole.outcomes))
+    return whole
 
 
 class TurnLog:

@@ -351,7 +351,7 @@ class Runner:
         except Exception:
             # The edge of a turn: whatever broke in it, the next turn must work.
             _log.exception("turn %s broke", turn.turn_id)
-            turn.error = ("broken", "The turn stopped with an internal error.")
+            turn.broke = ("broken", "The turn stopped with an internal error.")
             if self._turn is turn:
                 self.dispatch(StopAsked())
                 # A person who gets no answer must not wait for it.

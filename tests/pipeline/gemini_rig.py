@@ -18,6 +18,7 @@ from assistant.config.schema import Settings
 from assistant.journal.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.tools.outcome import Status, Tier
+from assistant.turn.exchange import Prompter
 from assistant.turn.log import FinishedTurn
 from audio.frames import Frame, Framer
 from audio.player import NullPlayer, Player
@@ -226,17 +227,20 @@ async def scene(
     hears: bool = False,
     resident: bool = False,
     player: Player | None = None,
+    prompter: Prompter | None = None,
     **sections: dict[str, Any],
 ) -> AsyncIterator[Scene]:
     """Everything is open while the block runs; then what must always hold is checked.
 
-    `hears`: turns are spoken. `resident`: as in a process that stays. `sections`: of the settings.
+    `hears`: turns are spoken. `resident`: as in a process that stays. `prompter`: who is asked at
+    the keyboard. `sections`: of the settings.
     """
     before, clock = asyncio.all_tasks(), LeapingClock()
     player = player or NullPlayer(paced=False)
     with in_thread(service), patch("assistant.app.SystemClock", lambda: clock):
         settings = gemini_settings(service, folder, **sections)
-        async with open_app(settings, player, hears=hears, resident=resident) as app:
+        opened = open_app(settings, player, hears=hears, resident=resident, prompter=prompter)
+        async with opened as app:
             on = Scene(app, service, clock, player)
             app.log.on_turn = on.keep
             with _noting(on):

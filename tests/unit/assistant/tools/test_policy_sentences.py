@@ -117,6 +117,15 @@ def test_without_a_place_only_this_room_or_what_was_said(
     assert allowed or verdict.rule == "which_room"
 
 
+@pytest.mark.parametrize(("intent", "allowed"), [("HassTurnOn", True), ("HassTurnOff", False)])
+def test_doors_are_locked_in_every_room_and_unlocked_in_none(
+    house: House, intent: str, allowed: bool
+) -> None:
+    sentence = match(intent, {"domain": "lock"}, *LOCKS, text="the doors")
+    verdict = judge_sentence(sentence, house, "the doors", "Kitchen")
+    assert (verdict.decision is Decision.ALLOWED) is allowed
+
+
 def test_a_room_that_the_engine_took_from_the_device_is_a_place(house: House) -> None:
     sentence = match("HassTurnOff", {**OFF, "area": "Kitchen"}, "light.kitchen")
     verdict = judge_sentence(sentence, house, "turn off the lights", "Kitchen")

@@ -1,0 +1,79 @@
+"""What one turn says: a stretch of speech, and after a question of ours a further one."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from assistant.speech.answer import Spoken
+from assistant.speech.mouth import Mouth
+from assistant.turn.language import TurnLanguage
+from assistant.turn.reply import Reply
+from assistant.turn.timeline import Timeline
+from audio.errors import AudioError
+
+_log = logging.getLogger(__name__)
+
+
+class Speech:
+    """The turn's words in order. `reply` is the stretch that is being made."""
+
+    def __init__(
+        self,
+        language: TurnLanguage,
+        mouth: Mouth,
+        timeline: Timeline,
+        on_first_audio: Callable[[], None],
+    ) -> None:
+        """`on_first_audio` is told of the first sample of each stretch."""
+        self.reply = Reply(language)
+        self.problem: str | None = None  # why something could not be played
+        self._language = language
+        self._mouth = mouth
+        self._timeline = timeline
+        self._on_first_audio = on_first_audio
+        self._said = Spoken((), 0.0)  # before the present stretch
+        self._told = ""
+
+    @property
+    def text(self) -> str:
+        """All that was answered so far."""
+        return f"{self._told} {self.reply.text}".strip()
+
+    @property
+    def spoken(self) -> Spoken:
+        """What was said of it."""
+        return self._said + self.reply.spoken
+
+    def begin(self, sentence: str = "") -> None:
+        """A further stretch, which begins with a sentence of our own."""
+        self._said, self._told = self.spoken, self.text
+        self.reply = Reply(self._language)
+        if sentence:
+            self.reply.say(sentence, self._language.code)
+
+    async def say(self) -> bool:
+        """Say the stretch. Whether it has sounded to its end."""
+        try:
+            if not await self.reply.speak(self._mouth, self._first_audio):
+                return False
+        except AudioError as error:
+            _log.error("the answer could not be played: %s", error)
+            self.problem = str(error)
+            return False
+        self._timeline.mark("answer_done")
+        return True
+
+    async def instead(self, sentence: str, speaking: asyncio.Task[None] | None) -> bool:
+        """Say this alone once `speaking`, the stretch before, has come to its end; what of it has
+        not begun to sound is void."""
+        self.reply.withdraw()
+        self.reply.finish()
+        if speaking is not None:
+            await asyncio.wait([speaking])
+        self.begin(sentence)
+        self.reply.finish()
+        return await self.say()
+
+    def _first_audio(self) -> None:
+        self._timeline.mark("first_audio_out")
+        self._on_first_audio()
