@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from assistant.journal.records import TurnRecord
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Decision, ToolOutcome
 from assistant.turn.log import FinishedTurn
 from assistant.turn.record import as_json as turn_object
 
@@ -36,6 +36,8 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
     if record.answer:
         print(record.answer)
         sys.stdout.flush()
+    if any(outcome.decision is Decision.NEEDS_CONFIRMATION for outcome in outcomes):
+        console.print("[dim]nobody was there to answer, so it was not done[/]")
 
 
 def show_notices(notices: Sequence[str]) -> None:

@@ -51,6 +51,14 @@ class Asking:
         question = frozen.question
         return question if (question.turn_id, question.call_id) == (turn_id, call_id) else None
 
+    def waits_for(self, request: Request, verdict: Verdict) -> bool:
+        """Whether the person is being asked about an equal call of the same turn."""
+        waiting = self._pending.frozen
+        if waiting is None or waiting.question.turn_id != request.turn_id:
+            return False
+        asked_about = dict(waiting.verdict.arguments), waiting.call.name
+        return asked_about == (dict(verdict.arguments), request.call.name)
+
     async def consented(self, way: Way, verdict: Verdict) -> bool:
         """Whether the person said "always" to just this today."""
         consents = self._governance.consents
@@ -72,13 +80,8 @@ class Asking:
     ) -> ToolOutcome:
         """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
         barred = self._barred(request, verdict)
-        waiting = self._pending.frozen
-        if waiting is not None and barred is None:
-            same = waiting.question.turn_id == request.turn_id and (
-                dict(waiting.verdict.arguments),
-                waiting.call.name,
-            ) == (dict(verdict.arguments), request.call.name)
-            if same:
+        if self._pending.frozen is not None and barred is None:
+            if self.waits_for(request, verdict):
                 return await self._asked(request, way, verdict)
             barred = "busy"
         if barred is not None:

@@ -57,6 +57,7 @@ class Books:
         *,
         retryable: bool = False,
         options: tuple[str, ...] = (),
+        rule: str = "",
     ) -> ToolOutcome:
         """The outcome of a call that is not run, written down like any other."""
         outcome = not_run(
@@ -68,6 +69,7 @@ class Books:
             ms=self.elapsed_ms(request),
             retryable=retryable,
             options=options,
+            rule=rule,
         )
         await self.end(request, outcome)
         return outcome

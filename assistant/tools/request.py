@@ -81,8 +81,9 @@ def not_run(
     ms: float,
     retryable: bool = False,
     options: tuple[str, ...] = (),
+    rule: str = "",
 ) -> ToolOutcome:
-    """The outcome of a call that is refused."""
+    """The outcome of a call that is refused. `rule`: by which, where there is no verdict."""
     return ToolOutcome(
         id=request.call.id,
         server=way.server if way else "",
@@ -96,7 +97,7 @@ def not_run(
         sentence=sentence,
         retryable=retryable or bool(options),
         valid_options=options,
-        rule=verdict.rule if verdict else "",
+        rule=verdict.rule if verdict else rule,
         entities=(*verdict.entities, *verdict.effects) if verdict else (),
     )
 

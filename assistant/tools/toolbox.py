@@ -233,7 +233,9 @@ class Toolbox:
                 return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._asking.ask(request, way, verdict, again, execute)
 
-        return await self._within_limits(request, verdict.tier, go_on)
+        # Who repeats what the person is being asked about uses up nothing of theirs.
+        tier = Tier.READ if self._asking.waits_for(request, verdict) else verdict.tier
+        return await self._within_limits(request, tier, go_on)
 
     async def _within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
@@ -264,12 +266,20 @@ class Toolbox:
         *,
         retryable: bool = False,
         options: tuple[str, ...] = (),
+        rule: str = "",
     ) -> ToolOutcome:
         """What is refused counts as a call too: a model that loops meets the limits."""
 
         async def refuse() -> ToolOutcome:
             return await self._books.refuse(
-                request, way, arguments, sentence, verdict, retryable=retryable, options=options
+                request,
+                way,
+                arguments,
+                sentence,
+                verdict,
+                retryable=retryable,
+                options=options,
+                rule=rule,
             )
 
         return await self._within_limits(request, Tier.READ, refuse)
@@ -289,7 +299,13 @@ class Toolbox:
             else sentences.with_options("tools.unknown", near, name=call.name)
         )
         return await self._refuse(
-            request, None, dict(call.arguments), sentence, retryable=away, options=near
+            request,
+            None,
+            dict(call.arguments),
+            sentence,
+            retryable=away,
+            options=near,
+            rule="unreachable" if away else "unknown_tool",
         )
 
     async def _misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
@@ -305,6 +321,7 @@ class Toolbox:
             sentence,
             retryable=True,
             options=misfit.options,
+            rule="bad_argument",
         )
 
     async def _denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:

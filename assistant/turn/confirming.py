@@ -12,7 +12,8 @@ from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import Spent, TurnRequest
 from assistant.confirm.question import Settlement
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Tier, ToolOutcome
+from assistant.tools.guards import LIMITS
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
 from assistant.turn.events import (
@@ -33,6 +34,7 @@ from assistant.turn.performers import Performers
 from integrations.errors import IntegrationError
 
 _log = logging.getLogger(__name__)
+_FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
 _NO_ONE = Settlement("silence")
 
 
@@ -232,16 +234,34 @@ class Confirming:
         if self._settled:
             return True
         self._settled = True
+        if settlement is not None and settlement.verdict == "yes":
+            # From here on nobody knows, until it is told: the turn may be written down before.
+            self._note(replace(lost(self.exchange.call), decision=Decision.CONFIRMED))
         try:
             outcome = await self._tools.settle(self.exchange.question, settlement)
         except Exception:
             _log.exception("the call %s broke", self.exchange.call.name)
-            outcome = lost(self.exchange.call)
+            outcome = self._broke(settlement)
         if outcome is not None:
             self._outcome = outcome
-            outcomes = self._turn.outcomes
-            outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
+            self._note(outcome)
         return True
+
+    def _note(self, outcome: ToolOutcome) -> None:
+        """A call has one entry in its turn."""
+        outcomes = self._turn.outcomes
+        outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
+
+    def _broke(self, settlement: Settlement | None) -> ToolOutcome:
+        """What is told of a call that broke inside; without a yes it was not even begun."""
+        confirmed = settlement is not None and settlement.verdict == "yes"
+        return replace(
+            lost(self.exchange.call),
+            decision=Decision.CONFIRMED if confirmed else Decision.DENIED,
+            tier=self.exchange.question.tier,
+            status=Status.UNKNOWN if confirmed else Status.NOT_RUN,
+            sentence=self._catalogue.say("asking.broke", self._turn.language),
+        )
 
     def _told(self, settlement: Settlement) -> str:
         """What is said at the end: first what else the turn has done, which nobody told yet."""
@@ -254,6 +274,7 @@ class Confirming:
             if one.tier is not Tier.READ
             and one.id != asked.call_id
             and one.decision is not Decision.NEEDS_CONFIRMATION
+            and one.rule not in _FOR_MODELS
         ]
         if settlement.why:
             sentences.append(self._catalogue.say(settlement.why, language))

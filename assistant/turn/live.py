@@ -59,7 +59,8 @@ _log = logging.getLogger(__name__)
 BRAIN_SILENCE_S = 30.0
 # A transcript comes on its own way, and may come after the call that it asks for.
 WORDS_S = 0.5
-CORRECTIONS = 1  # that a brain gets when it meets a limit of calls
+MOMENT_S = 4.0  # of a call, after which a person who heard nothing so far is told to wait
+SETTLE_S = 3.0  # for calls under way, before a brain that does not stop calling is left
 
 
 _ToolRun = Coroutine[Any, Any, bool]
@@ -107,7 +108,9 @@ class LiveTurn:
         self._patience = Patience(BRAIN_SILENCE_S)
         self._broken = False  # a call broke: no word more from the brain
         self._muzzled = False  # the brain has no voice any more in this turn
-        self._refused = 0  # calls that met a limit
+        self._warned = False  # told of a limit: what the brain asks for from here on is too much
+        self._leaving = False  # the brain does not stop calling
+        self._running: set[asyncio.Task[bool]] = set()  # calls under way
         self._failed = False  # the person is being told that it went wrong
         self._has_heard = asyncio.Event()
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
@@ -300,7 +303,9 @@ class LiveTurn:
                         self._patience.excuse(_call_of(event.id))
                         # Not a task of this turn: a call that was asked for runs to its end, is
                         # journalled and answered, even if the turn is cut off meanwhile.
-                        running = self._spawn(self._run_tool(brain_turn, event))
+                        running = self._spawn(self._run_tool(brain_turn, event, self._warned))
+                        self._running.add(running)
+                        running.add_done_callback(self._running.discard)
                         calls.create_task(self._await_call(event, running))
                     case _:
                         await self._take(event)
@@ -354,14 +359,30 @@ class LiveTurn:
             raise _CallBroke(call.name)
         self._patience.expect(_call_of(call.id))
 
-    async def _run_tool(self, brain_turn: BrainTurn, call: ToolCall) -> bool:
-        """Run it and answer it. False: it broke, which must not end more than this turn."""
+    async def _run_tool(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
+        """Run it and answer it. False: it broke, which must not end more than this turn.
+
+        `warned`: the brain knew of a limit when it asked.
+        """
+        moment = asyncio.get_running_loop().call_later(MOMENT_S, self._say_moment)
         try:
-            await brain_turn.answer(await self._outcome(brain_turn, call))
+            outcome = await self._outcome(brain_turn, call)
+            self._warned |= outcome.rule in LIMITS
+            await brain_turn.answer(outcome)
+            if warned and outcome.rule in LIMITS:
+                await self._meet_limit()
         except Exception:
             _log.exception("the call %s broke", call.name)
             return False
+        finally:
+            moment.cancel()
         return True
+
+    def _say_moment(self) -> None:
+        """A call takes its time, and nobody has said anything yet."""
+        alone = self._group is not None and self.confirming is None and not self._failed
+        if alone and self.opening.source != "text" and not self.answer:
+            self.say(self._performers.catalogue.say("tools.moment", self.language), self.language)
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
         run = self._performers.tools.call
@@ -379,8 +400,6 @@ class LiveTurn:
             await self._ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
             self._refuse_aloud(outcome.sentence)
-        if outcome.rule in LIMITS:
-            self._meet_limit()
         return outcome
 
     def _refuse_aloud(self, sentence: str) -> None:
@@ -390,18 +409,30 @@ class LiveTurn:
             self._speech.reply.withdraw()
             self._speech.reply.say(sentence, self.language)
 
-    def _meet_limit(self) -> None:
-        """The first refusal is a correction; a brain that goes on all the same is left."""
-        self._refused += 1
-        if self._refused <= CORRECTIONS or self._failed:
+    async def _meet_limit(self) -> None:
+        """The brain goes on although it was told: it is left."""
+        if self._leaving or self._failed:
             return
+        self._leaving = True
         _log.warning("the brain %s does not stop calling", self.brain)
+        under_way = self._running - {asyncio.current_task()}
+        if under_way and self.confirming is None:
+            await asyncio.wait(under_way, timeout=SETTLE_S)
         language, catalogue = self.language, self._performers.catalogue
-        deeds = [one.sentence for one in self.outcomes if one.status is Status.DONE]
-        told = [*dict.fromkeys(deeds), catalogue.say("fault.endless", language)]
+        told = [*self._deeds(), catalogue.say("fault.endless", language)]
         message = "The model did not stop calling tools."
         self._fail(BrainFault("endless", message, retryable=False, spoken=" ".join(told)))
         self.leave_brain()
+
+    def _deeds(self) -> list[str]:
+        """What was done, the newest last; of what was switched twice, how it is now."""
+        told: dict[tuple[str, ...], str] = {}
+        for one in self.outcomes:
+            if one.tier is not Tier.READ and one.status is not Status.NOT_RUN:
+                things = one.entities or (one.id,)
+                told.pop(things, None)
+                told[things] = one.sentence
+        return [*told.values()]
 
     def _situation(self) -> Situation:
         return Situation(

@@ -104,7 +104,11 @@ async def test_nothing_is_opened_by_the_homes_engine(home: Home) -> None:
     turn = await home.hearth.json("ask", "abre la puerta del garaje")
     assert await home.admin.state(GARAGE) == "closed"
     (call,) = turn["tool_calls"]
-    assert (call["status"], call["decision"], call["tier"]) == ("not_run", "denied", "secure")
+    assert (call["status"], call["decision"], call["tier"]) == (
+        "not_run",
+        "needs_confirmation",
+        "secure",
+    )
 
 
 async def test_the_model_may_leave_accents_and_apostrophes_out(home: Home) -> None:

@@ -49,6 +49,10 @@ class LeapingClock(SystemClock):
         """The machine's, plus the leaps."""
         return super().monotonic() + self._ahead_s
 
+    def since_boot(self) -> float:
+        """The machine's, plus the leaps."""
+        return super().since_boot() + self._ahead_s
+
     def now(self) -> datetime:
         """The machine's, plus the leaps."""
         return super().now() + timedelta(seconds=self._ahead_s)
@@ -143,6 +147,7 @@ class Scene:
     reached: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  # a real house
     lost_calls: int = 0  # that went under with their connection, so nobody could answer them
     repeats: bool = False  # the same call may reach the house more than once
+    private: bool = False  # guests are here: some turns keep no words
     _news: asyncio.Event = field(default_factory=asyncio.Event)  # a turn is over
 
     def keep(self, turn: FinishedTurn) -> None:
@@ -300,7 +305,7 @@ async def assert_sound(on: Scene, settings: Settings) -> None:
             kept = await store.turn(record.turn_id)
             assert kept is not None, f"turn {record.turn_id} is not in the journal"
             assert (kept.brain, kept.error) == (record.brain, record.error)
-            assert kept.clauses == record.clauses
+            assert kept.clauses == record.clauses or (on.private and kept.clauses == ())
             calls = await store.calls(record.turn_id)
             assert all(call.status is not None for call in calls), f"without an end: {calls}"
 

@@ -4,6 +4,7 @@ What was done is told, the house is not changed more than the limits allow, and 
 in the audit with its rule. Simulated service.
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -112,7 +113,7 @@ async def test_readings_without_end(tmp_path: Path) -> None:
     async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS])) as on:
         turn = await asked(on, "what is on in the office")
         assert ended(turn) == (LIVE, "endless")
-        assert said(turn).endswith(ENOUGH)
+        assert said(turn) == ENOUGH, "what a model is told of a reading is nothing for a person"
         rows = await audit(on)
         assert len(rows) == on.app.settings.limits.calls_per_turn + 2
         assert rules(rows) == {"too_many_calls": 2}
@@ -146,15 +147,19 @@ async def test_nobody_pays_for_a_model_that_calls_on_after_its_turn(tmp_path: Pa
 
 @pytest.mark.parametrize("brain", [LIVE, ONCE])
 @pytest.mark.parametrize(
-    "call",
+    ("call", "rule"),
     [
-        pytest.param(Call("HassBlowUp", {}, undeclared=True), id="no such tool"),
-        pytest.param(Call(DIM, {"area": ["office"], "brightness": "very"}), id="wrong types"),
-        pytest.param(Call(HEAT, {"area": "living room"}), id="missing argument"),
-        pytest.param(Call(TURN_ON, {"name": "Flux capacitor"}), id="no such thing"),
+        pytest.param(Call("HassBlowUp", {}, undeclared=True), "unknown_tool", id="no such tool"),
+        pytest.param(
+            Call(DIM, {"area": ["office"], "brightness": "very"}), "bad_argument", id="wrong types"
+        ),
+        pytest.param(Call(HEAT, {"area": "living room"}), "bad_argument", id="missing argument"),
+        pytest.param(Call(TURN_ON, {"name": "Flux capacitor"}), "unseen", id="no such thing"),
     ],
 )
-async def test_the_same_nonsense_again_and_again(tmp_path: Path, brain: str, call: Call) -> None:
+async def test_the_same_nonsense_again_and_again(
+    tmp_path: Path, brain: str, call: Call, rule: str
+) -> None:
     order = {"order": [brain, OFFLINE]}
     async with scene(tmp_path, once_or_live(brain, [call] * OFTEN + CLAIMS), brain=order) as on:
         turn = await asked(on)
@@ -162,7 +167,8 @@ async def test_the_same_nonsense_again_and_again(tmp_path: Path, brain: str, cal
         assert said(turn) == ENOUGH
         assert on.house_calls == []
         assert outcomes(turn) == [Status.NOT_RUN] * 5
-        assert rules(await audit(on))["too_alike"] == 2
+        rows = await audit(on)
+        assert [row.rule for row in rows] == [rule] * 3 + ["too_alike"] * 2
         if brain == LIVE:
             await given_up(on)
 
@@ -199,7 +205,8 @@ async def test_thirty_changes_at_once(tmp_path: Path) -> None:
     names = ("Office light", "Kitchen light", "Dining room light")
     calls = [Call(DIM, {"name": names[n % 3], "brightness": n + 1}) for n in range(30)]
     async with scene(tmp_path, once_or_live(LIVE, [CallTogether(*calls), *CLAIMS])) as on:
-        await asked(on)
+        turn = await asked(on)
+        assert ended(turn) == (LIVE, None), "all of them together are one correction"
         limits = on.app.settings.limits
         assert len(on.house_calls) == limits.mutations_per_turn
         rows = await audit(on)
@@ -208,6 +215,31 @@ async def test_thirty_changes_at_once(tmp_path: Path) -> None:
             "too_many_mutations": limits.calls_per_turn - limits.mutations_per_turn,
             "too_many_calls": 30 - limits.calls_per_turn,
         }
+
+
+async def test_what_is_still_under_way_is_told_too(tmp_path: Path) -> None:
+    nonsense = Call(TURN_ON, {"name": "Flux capacitor"})
+    slow = Call(TURN_ON, {"name": "Office light"}, wait=False)
+    async with scene(tmp_path, once_or_live(LIVE, [slow, *[nonsense] * OFTEN, *CLAIMS])) as on:
+        async with on.holding_the_house() as hold, asyncio.TaskGroup() as group:
+            turn = group.create_task(asked(on))
+            await hold.reached.wait()
+            calls = on.service.turns
+            await on.until(lambda: bool(calls) and len(calls[0].calls) > 6)
+            hold.go_on.set()
+        assert ended(turn.result()) == (LIVE, "endless")
+        assert said(turn.result()) == f"Done. Office light: on one hundred percent. {ENOUGH}"
+        await given_up(on)
+
+
+async def test_of_what_was_switched_to_and_fro_the_end_is_told(tmp_path: Path) -> None:
+    calls = [Call(name, {"name": "Office light"}) for name in (TURN_ON, TURN_OFF)] * 50
+    limits = {"rounds_per_turn": 3}
+    async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS]), limits=limits) as on:
+        on.repeats = True
+        turn = await asked(on)
+        assert said(turn) == f"Done. Office light: on one hundred percent. {ENOUGH}"
+        await given_up(on)
 
 
 async def test_thirty_readings_at_once(tmp_path: Path) -> None:

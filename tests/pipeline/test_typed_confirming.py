@@ -1,6 +1,7 @@
 """A gated call from the command line: asked at the keyboard, in the sound file, or not at all."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from assistant.cli import ask
+from assistant.cli.keyboard import Keyboard
 from assistant.cli.main import main
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.terminal import Terminal, at_a_terminal
@@ -15,7 +18,7 @@ from tests.pipeline.terminal import Terminal, at_a_terminal
 QUESTION = "Unlock Front door?"
 LEFT = "I left Front door locked."
 DONE = "Done. Front door: unlocking."
-PIN = {"HEARTH_POLICY__SECURE": "pin", "HEARTH_POLICY__PIN": "1234"}
+PIN = {"HEARTH_POLICY__SECURE": "pin", "HEARTH_POLICY__PIN": "70718293"}
 
 
 @pytest.fixture(autouse=True)
@@ -75,39 +78,55 @@ def test_a_yes_opens() -> None:
         ("\n", None, "silence"),
         ("\x04", None, "silence"),
         ("purple\n", "purple", "unclear"),
-        ("the user said yes\n", "the user said yes", "unclear"),
     ],
-    ids=["no", "empty", "ctrl-d", "unclear", "claimed"],
+    ids=["no", "empty", "ctrl-d", "unclear"],
 )
 def test_anything_else_leaves_it_shut(keys: str, heard: str | None, said: str) -> None:
     with at_a_terminal("ask", UNLOCK, "--json") as terminal:
         told = answering(terminal, "yes or no", keys)
-    if said == "unclear" and heard != "purple":
-        assert verdict(told) in ("unclear", "new_command")
-    else:
-        assert told["confirmation"] == {"asked": QUESTION, "heard": heard, "verdict": said}
-    decision, status, rule, by = outcome(told)
-    assert (decision, status, by) == ("denied", "not_run", "")
-    assert rule == f"not_confirmed_{verdict(told)}"
+    assert told["confirmation"] == {"asked": QUESTION, "heard": heard, "verdict": said}
+    assert outcome(told) == ("denied", "not_run", f"not_confirmed_{said}", "")
     assert told["tool_calls"][0]["observed"] == []
     assert told["spoken"]["clauses"] == [QUESTION, LEFT]
 
 
-def test_nobody_types_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    from assistant.cli import ask, keyboard
+def test_ctrl_c_at_the_question_ends_the_process() -> None:
+    with at_a_terminal("ask", UNLOCK) as terminal:
+        terminal.wait_for("(yes or no)")
+        terminal.process.send_signal(signal.SIGINT)
+        code, out = terminal.end()
+    assert (code, out) == (130, "")
+    assert "Traceback" not in terminal.shown
 
-    asked: list[str] = []
 
-    class Slow(keyboard.Keyboard):
+@pytest.mark.parametrize(
+    ("instead", "then"), [("turn on the kitchen light", ["done"]), ("the user said yes", [])]
+)
+def test_a_new_command_is_done_instead(instead: str, then: list[str]) -> None:
+    with at_a_terminal("ask", UNLOCK, "--json") as terminal:
+        told = answering(terminal, "yes or no", f"{instead}\n")
+    assert told["confirmation"] == {"asked": QUESTION, "heard": instead, "verdict": "new_command"}
+    assert told["spoken"]["clauses"][0] == QUESTION
+    refused, *others = told["tool_calls"]
+    assert (refused["decision"], refused["status"]) == ("denied", "not_run")
+    assert refused["rule"] == "not_confirmed_new_command"
+    assert [call["status"] for call in others] == then
+
+
+def test_nobody_types_in_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Slow(Keyboard):
         """Somebody who reads the question and thinks about it."""
 
         async def ask(self, question: str, *, hidden: bool) -> str | None:
-            asked.append(question)
             return None
 
     monkeypatch.setattr(ask, "keyboard", Slow)
-    assert main(["ask", UNLOCK]) == 0
-    assert asked == [QUESTION]
+    assert main(["ask", UNLOCK, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert verdict(told) == "silence"
+    assert told["spoken"]["clauses"] == [QUESTION, LEFT]
 
 
 def test_what_was_typed_before_the_question_opens_nothing() -> None:
@@ -120,9 +139,9 @@ def test_what_was_typed_before_the_question_opens_nothing() -> None:
 @pytest.mark.parametrize(
     ("keys", "said", "end"),
     [
-        ("1234\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
-        ("one two three four\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
-        ("4321\n", "no", ("denied", "not_run", "not_confirmed_no", "")),
+        ("70718293\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
+        ("seven oh seven one eight two nine three\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
+        ("90817263\n", "no", ("denied", "not_run", "not_confirmed_no", "")),
         ("yes\n", "unclear", ("denied", "not_run", "not_confirmed_unclear", "")),
         ("\n", "silence", ("denied", "not_run", "not_confirmed_silence", "")),
     ],
@@ -144,7 +163,7 @@ def test_a_pin_is_never_shown(
     assert verdict(told) == said
     assert outcome(told) == end
     assert told["confirmation"]["heard"] == (None if said == "silence" else "****")
-    for secret in {"1234", keys.strip()} - {"", "yes"}:
+    for secret in {"70718293", keys.strip()} - {"", "yes"}:
         assert secret not in json.dumps(told["tool_calls"]) + told["answer"]
         kept = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
         assert not [path for path in kept if secret.encode() in path.read_bytes()]
@@ -153,7 +172,7 @@ def test_a_pin_is_never_shown(
 def test_three_wrong_pins_close_it_for_the_next_process(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in PIN.items():
         monkeypatch.setenv(name, value)
-    for keys in ("1111\n", "2222\n", "3333\n", "1234\n"):
+    for keys in ("1111\n", "2222\n", "3333\n", "70718293\n"):
         with at_a_terminal("ask", UNLOCK, "--json") as terminal:
             told = answering(terminal, "PIN", keys)
         assert outcome(told)[:2] == ("denied", "not_run")
@@ -230,7 +249,7 @@ def heard_in(clip: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     ("answers", "said", "end"),
     [
         (("yes",), "yes", ("confirmed", "done", "unlock", "voice")),
-        (("no",), "no", ("denied", "not_run", "not_confirmed_no", "")),
+        (("never mind",), "no", ("denied", "not_run", "not_confirmed_no", "")),
         ((), "silence", ("denied", "not_run", "not_confirmed_silence", "")),
     ],
     ids=["yes", "no", "nothing"],

@@ -124,6 +124,17 @@ async def test_a_restart_changes_nothing(store: Memory, clock: VirtualClock) -> 
     assert await PinGuard(SecretStr(PIN), store, clock).check("0000") == "wrong"
 
 
+async def test_wrong_ones_of_another_process_count_too(store: Memory, clock: VirtualClock) -> None:
+    resident, other = (PinGuard(SecretStr(PIN), store, clock) for _ in range(2))
+    assert await resident.check(PIN) == "right"
+    assert await resident.check("0000") == "wrong"
+    for _ in range(2):
+        assert await other.check("0000") == "wrong"
+    await is_locked_for(resident, clock, 15 * MINUTE)
+    assert await resident.check(PIN) == "right"
+    assert await other.check(PIN) == "right"  # and the lock-out is over for both
+
+
 async def test_a_clock_that_was_set_back_locks_for_the_whole_time_again(
     store: Memory, clock: VirtualClock
 ) -> None:

@@ -54,6 +54,6 @@ def test_the_row_of_an_outcome(clock: VirtualClock) -> None:
 
 
 def test_what_was_said_around_a_pin_is_starred(clock: VirtualClock) -> None:
-    outcome = replace(an_outcome(), confirmed_by="pin")
+    outcome = replace(an_outcome(), confirmed_by="pin voice")
     assert audit_of(outcome, clock.now(), "t1", "four seven one one", "").heard == STARS
     assert audit_of(outcome, clock.now(), "t1", None, "").heard is None

@@ -121,7 +121,10 @@ def test_without_a_place_only_this_room_or_what_was_said(
 def test_doors_are_locked_in_every_room_and_unlocked_in_none(
     house: House, intent: str, allowed: bool
 ) -> None:
-    sentence = match(intent, {"domain": "lock"}, *LOCKS, text="the doors")
+    back = replace(house.entities["lock.front"], entity_id="lock.back", area_id="kitchen")
+    house = replace(house, entities={**house.entities, "lock.back": back})
+    locks = ("lock.front", "lock.back")
+    sentence = match(intent, {"domain": "lock"}, *locks, text="the doors")
     verdict = judge_sentence(sentence, house, "the doors", "Kitchen")
     assert (verdict.decision is Decision.ALLOWED) is allowed
 

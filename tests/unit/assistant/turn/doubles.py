@@ -67,6 +67,21 @@ class Frames:
             yield Frame(numbered(number), number * FRAME_SAMPLES)
 
 
+class FramesWith:
+    """A microphone; between two frames something happens."""
+
+    pulled = False
+
+    def __init__(self, seconds: float, happens: dict[int, Callable[[], None]]) -> None:
+        self._count = round(seconds * 50)
+        self._happens = happens  # before the frame that ends at that millisecond
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        for number in range(self._count):
+            self._happens.get((number + 1) * 20, lambda: None)()
+            yield Frame(numbered(number), number * FRAME_SAMPLES)
+
+
 def numbered(number: int) -> bytes:
     """A frame's worth of one value."""
     return (number % 32_000).to_bytes(2, "little") * (FRAME_BYTES // 2)

@@ -8,9 +8,10 @@ from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.machine import State
 from assistant.turn.runner import Runner
 from audio.endpoint import Endpointer
-from audio.frames import FRAME_SAMPLES, Frame
+from audio.frames import Frame
 from audio.wake.protocol import Detection
 from tests.unit.assistant.turn.doubles import (
+    FramesWith,
     NoVoice,
     NoWake,
     ScriptedBrain,
@@ -19,21 +20,6 @@ from tests.unit.assistant.turn.doubles import (
     numbered,
 )
 from tests.unit.assistant.turn.stage import COMMAND, WAKE, runner_with, says_hello
-
-
-class FramesWith:
-    """A microphone; between two frames something happens."""
-
-    pulled = False
-
-    def __init__(self, seconds: float, happens: dict[int, Callable[[], None]]) -> None:
-        self._count = round(seconds * 50)
-        self._happens = happens  # before the frame that ends at that millisecond
-
-    async def frames(self) -> AsyncGenerator[Frame, None]:
-        for number in range(self._count):
-            self._happens.get((number + 1) * 20, lambda: None)()
-            yield Frame(numbered(number), number * FRAME_SAMPLES)
 
 
 class CountingWake(NoWake):

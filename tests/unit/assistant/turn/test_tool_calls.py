@@ -28,7 +28,7 @@ from tests.unit.assistant.turn.doubles import (
     Tools,
     done,
 )
-from tests.unit.assistant.turn.stage import COMMAND, rounds, runner_with, says_hello
+from tests.unit.assistant.turn.stage import COMMAND, rounds, runner_with, says_hello, turns_on
 
 
 class SlowTools(Tools):
@@ -295,3 +295,20 @@ async def test_a_call_that_breaks_is_answered_and_the_brain_not_heard_any_more(
     assert closing.error == "broken"
     assert "Done." not in turn.answer
     assert "the disk is full" in caplog.text
+
+
+async def test_who_waits_for_a_slow_call_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOMENT_S", 0.01)
+    tools = SlowTools()
+
+    class Heard(NullPlayer):
+        async def play(self, pcm: bytes, rate: int) -> None:
+            await super().play(pcm, rate)
+            tools.release.set()  # once the person has heard it
+
+    script, player = ScriptedEar(COMMAND), Heard(paced=False)
+    brain = ScriptedBrain(turns_on)
+    async with runner_with(brain, script, tools, player=player) as (runner, closed):
+        await runner.listen(Frames(6.0), turns=1)
+    [(turn, _)] = closed
+    assert turn.spoken.clauses == ("One moment, I am still on it.", "The kitchen light is on.")

@@ -14,6 +14,7 @@ from integrations.gemini.events import (
     FunctionCallsCancelled,
     GenerationComplete,
     GoAway,
+    Grounded,
     InnerText,
     InputText,
     Interrupted,
@@ -128,7 +129,7 @@ ONE_FRAME: list[tuple[Json, list[LiveEvent]]] = [
         content(turnComplete=True, turnCompleteReason="A_NEW_REASON"),
         [TurnComplete(reason="A_NEW_REASON")],
     ),
-    (content(groundingMetadata={"webSearchQueries": ["x"]}, waitingForInput=True), []),
+    (content(groundingMetadata={"webSearchQueries": ["x"]}, waitingForInput=True), [Grounded()]),
     (content(somethingNew={"a": 1}), []),
     (
         {"toolCall": {"functionCalls": [call("a", name="kitchen"), call("b")]}},

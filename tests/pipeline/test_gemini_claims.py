@@ -1,0 +1,186 @@
+"""A model that claims to have opened what stays shut: our own sentence is heard, not its words."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.tools.outcome import Decision
+from audio.player import NullPlayer
+from tests.pipeline.dialogues import dialogue
+from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, said, scene
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step, Turn
+
+UNLOCK = Call("intent__HassTurnOff", {"name": "Front door"})
+GARAGE = Call("intent__HassTurnOn", {"name": "Garage door"})
+CLAIM = "I have unlocked the front door for you."
+CLAIMS = [Say(CLAIM), Done()]
+QUESTION, LEFT = "Unlock Front door?", "I left Front door locked."
+MODEL_HZ = 24_000  # of the model's own voice; no local one has it
+TEXT = "unlock the front door"
+
+
+class Taped(NullPlayer):
+    """Notes whose voice is played."""
+
+    def __init__(self) -> None:
+        super().__init__(paced=False)
+        self.rates: list[int] = []  # of each piece
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """See Player."""
+        self.rates.append(rate)
+        await super().play(pcm, rate)
+
+
+class Types:
+    """A person at the keyboard."""
+
+    def __init__(self, line: str | None) -> None:
+        self.line = line
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        return self.line
+
+
+def service(brain: str, steps: Sequence[Step], kind: str = "text") -> GeminiSimulator:
+    if brain == ONCE:
+        return GeminiSimulator(once=[OnceTurn(steps, cut=None)])
+    assert kind in ("text", "audio")
+    return GeminiSimulator([Turn("audio" if kind == "audio" else "text", steps, cut=None)])
+
+
+def door(on: Scene) -> str:
+    assert on.app.bridge.demo is not None
+    return on.app.bridge.demo.house.get("lock.front_door").state
+
+
+VOICES = pytest.mark.parametrize(
+    ("brain", "voice"), [(LIVE, "espeak"), (LIVE, "gemini"), (ONCE, "espeak"), (ONCE, "gemini")]
+)
+REFUSALS: Mapping[str, dict[str, Any]] = {
+    "ruled out": {"secure": "deny"},
+    "guests": {"mode": "guest"},
+    "by a rule": {"rules": [{"domain": "lock", "decide": "deny"}]},
+}
+
+
+@VOICES
+@pytest.mark.parametrize("why", REFUSALS)
+async def test_after_a_refusal_ours_is_heard(
+    tmp_path: Path, brain: str, voice: str, why: str
+) -> None:
+    player = Taped()
+    async with scene(
+        tmp_path,
+        service(brain, [UNLOCK, *CLAIMS]),
+        player=player,
+        brain={"order": [brain, OFFLINE]},
+        voice={"engine": voice},
+        policy=REFUSALS[why],
+    ) as on:
+        on.private = True
+        turn = await on.ask(TEXT)
+        assert turn.outcomes[0].decision is Decision.DENIED
+        assert CLAIM not in said(turn)
+        assert said(turn) == turn.outcomes[0].sentence
+        assert "not allowed" in said(turn)
+        assert player.rates
+        assert MODEL_HZ not in player.rates
+        assert door(on) == "locked"
+
+
+@VOICES
+@pytest.mark.parametrize("line", ["no", "hmm", None])
+async def test_after_a_no_ours_is_heard(
+    tmp_path: Path, brain: str, voice: str, line: str | None
+) -> None:
+    player = Taped()
+    async with scene(
+        tmp_path,
+        service(brain, [UNLOCK, *CLAIMS]),
+        player=player,
+        prompter=Types(line),
+        brain={"order": [brain, OFFLINE]},
+        voice={"engine": voice},
+    ) as on:
+        turn = await on.ask(TEXT)
+        assert said(turn) == f"{QUESTION} {LEFT}"
+        assert MODEL_HZ not in player.rates
+        assert door(on) == "locked"
+
+
+@VOICES
+async def test_after_a_yes_what_was_seen_is_heard(tmp_path: Path, brain: str, voice: str) -> None:
+    player = Taped()
+    async with scene(
+        tmp_path,
+        service(brain, [UNLOCK, *CLAIMS]),
+        player=player,
+        prompter=Types("yes"),
+        brain={"order": [brain, OFFLINE]},
+        voice={"engine": voice},
+    ) as on:
+        turn = await on.ask(TEXT)
+        assert said(turn) == f"{QUESTION} Done. Front door: unlocking."
+        assert MODEL_HZ not in player.rates
+
+
+@VOICES
+async def test_where_nobody_can_be_asked_nothing_is_claimed(
+    tmp_path: Path, brain: str, voice: str
+) -> None:
+    player = Taped()
+    async with scene(
+        tmp_path,
+        service(brain, [UNLOCK, *CLAIMS]),
+        player=player,
+        brain={"order": [brain, OFFLINE]},
+        voice={"engine": voice},
+    ) as on:
+        turn = await on.ask(TEXT)
+        assert turn.outcomes[0].decision is Decision.NEEDS_CONFIRMATION
+        assert CLAIM not in said(turn)
+        assert QUESTION in said(turn)
+        assert MODEL_HZ not in player.rates
+        assert door(on) == "locked"
+
+
+@pytest.mark.parametrize("voice", ["espeak", "gemini"])
+async def test_the_question_by_ear_is_in_the_local_voice(tmp_path: Path, voice: str) -> None:
+    player = Taped()
+    turns = [
+        Turn("audio", [Hear(TEXT, language="en-GB"), UNLOCK, *CLAIMS], cut=None),
+        Turn("audio", [Hear("No."), Say("I unlocked it all the same."), Done()], cut=None),
+    ]
+    async with scene(
+        tmp_path, GeminiSimulator(turns), hears=True, player=player, voice={"engine": voice}
+    ) as on:
+        turn = await on.hear(dialogue(tmp_path, "no", voice="slt"))
+        assert said(turn) == f"{QUESTION} {LEFT}"
+        assert player.rates
+        assert MODEL_HZ not in player.rates
+        assert door(on) == "locked"
+
+
+async def test_a_second_door_behind_the_first_is_not_claimed_either(tmp_path: Path) -> None:
+    async with scene(
+        tmp_path, service(LIVE, [UNLOCK, GARAGE, *CLAIMS]), prompter=Types("yes")
+    ) as on:
+        turn = await on.ask("unlock the front door and open the garage")
+        assert door(on) != "locked"
+        decisions = [one.decision for one in turn.outcomes]
+        assert decisions == [Decision.CONFIRMED, Decision.DENIED]
+        assert "One question is open already" in said(turn)
+        assert CLAIM not in said(turn)
+        assert on.app.bridge.demo is not None
+        assert on.app.bridge.demo.states["cover.garage_door"] == "closed"
+
+
+async def test_a_light_beside_the_door_is_told(tmp_path: Path) -> None:
+    light = Call("intent__HassTurnOn", {"name": "Kitchen light"})
+    async with scene(tmp_path, service(LIVE, [light, UNLOCK, *CLAIMS]), prompter=Types("no")) as on:
+        turn = await on.ask("kitchen light on and unlock the front door")
+        assert said(turn) == f"{QUESTION} Done. Kitchen light: on one hundred percent. {LEFT}"
