@@ -140,7 +140,11 @@ def test_what_was_typed_before_the_question_opens_nothing() -> None:
     ("keys", "said", "end"),
     [
         ("70718293\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
-        ("seven oh seven one eight two nine three\n", "yes", ("confirmed", "done", "unlock", "pin typed")),
+        (
+            "seven oh seven one eight two nine three\n",
+            "yes",
+            ("confirmed", "done", "unlock", "pin typed"),
+        ),
         ("90817263\n", "no", ("denied", "not_run", "not_confirmed_no", "")),
         ("yes\n", "unclear", ("denied", "not_run", "not_confirmed_unclear", "")),
         ("\n", "silence", ("denied", "not_run", "not_confirmed_silence", "")),
