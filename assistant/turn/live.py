@@ -31,11 +31,8 @@ from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter, asks
 from assistant.tools.call import ToolCall
-from assistant.tools.guards import LIMITS
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.policy import wants_words
-from assistant.tools.request import lost
-from assistant.tools.situation import Situation
+from assistant.tools.outcome import ToolOutcome
+from assistant.turn.calls import Calls, ToolRun, call_name
 from assistant.turn.confirming import Confirming
 from assistant.turn.events import (
     BrainFailed,
@@ -57,17 +54,6 @@ _log = logging.getLogger(__name__)
 # Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
 # needs about 10 s for the longest sentence.
 BRAIN_SILENCE_S = 30.0
-# A transcript comes on its own way, and may come after the call that it asks for.
-WORDS_S = 0.5
-MOMENT_S = 4.0  # of a call, after which a person who heard nothing so far is told to wait
-SETTLE_S = 3.0  # for calls under way, before a brain that does not stop calling is left
-
-
-_ToolRun = Coroutine[Any, Any, bool]
-
-
-class _CallBroke(Exception):
-    """A tool call ended as none should; what happened is in the log."""
 
 
 class LiveTurn:
@@ -83,7 +69,7 @@ class LiveTurn:
         performers: Performers,
         audio: TurnAudio | None,
         dispatch: Callable[[Event], None],
-        spawn: Callable[[_ToolRun], asyncio.Task[bool]],
+        spawn: Callable[[ToolRun], asyncio.Task[bool]],
         profile: str = "",
     ) -> None:
         self.opening = opening
@@ -94,7 +80,6 @@ class LiveTurn:
         self.profile = profile
         self.brain: str | None = None  # that served it last; None: none was asked
         self.heard: str | None = None
-        self.outcomes: list[ToolOutcome] = []
         self.sound: str | None = None  # the tone that stood for words
         self.usage: Usage | None = None
         self.cost_usd = 0.0
@@ -106,17 +91,12 @@ class LiveTurn:
         self._language = TurnLanguage(languages, opening.language)
         self._speech = Speech(self._language, performers.mouth, timeline, self._first_audio)
         self._patience = Patience(BRAIN_SILENCE_S)
-        self._broken = False  # a call broke: no word more from the brain
+        self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
         self._muzzled = False  # the brain has no voice any more in this turn
-        self._warned = False  # told of a limit: what the brain asks for from here on is too much
-        self._leaving = False  # the brain does not stop calling
-        self._running: set[asyncio.Task[bool]] = set()  # calls under way
         self._failed = False  # the person is being told that it went wrong
-        self._has_heard = asyncio.Event()
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
-        self._searched = False  # the answer rests on a web search
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
@@ -132,6 +112,11 @@ class LiveTurn:
         """What went wrong in the turn itself, as kind and sentence."""
         problem = self._speech.problem
         return self.broke or (("no_sound", problem) if problem is not None else None)
+
+    @property
+    def outcomes(self) -> list[ToolOutcome]:
+        """Of its calls so far, in the order of their end."""
+        return self._calls.outcomes
 
     @property
     def answer(self) -> str:
@@ -203,7 +188,7 @@ class LiveTurn:
         self.usage = spent.usage if self.usage is None else self.usage + spent.usage
         self.cost_usd += spent.cost_usd
 
-    async def _ask(self, call: ToolCall) -> None:
+    async def ask(self, call: ToolCall) -> None:
         """Ask the person about a call that waits for their yes."""
         tools, asking = self._performers.tools, self._performers.asking
         question = tools.question(self.turn_id, call.id)
@@ -288,7 +273,7 @@ class LiveTurn:
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
-                if self._broken:
+                if self._calls.broken:
                     break
                 words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
                 if words:
@@ -299,14 +284,7 @@ class LiveTurn:
                     case BrainFault() | NotMeant():
                         ending = event
                     case ToolCall():
-                        self.timeline.mark("first_tool_call")
-                        self._patience.excuse(_call_of(event.id))
-                        # Not a task of this turn: a call that was asked for runs to its end, is
-                        # journalled and answered, even if the turn is cut off meanwhile.
-                        running = self._spawn(self._run_tool(brain_turn, event, self._warned))
-                        self._running.add(running)
-                        running.add_done_callback(self._running.discard)
-                        calls.create_task(self._await_call(event, running))
+                        self._calls.begin(brain_turn, event, calls)
                     case _:
                         await self._take(event)
                 if words:
@@ -331,7 +309,7 @@ class LiveTurn:
             case ToolCallsCancelled(ids):
                 # They run on, but the brain does not wait for them any more.
                 for call_id in ids:
-                    self._patience.expect(_call_of(call_id))
+                    self._patience.expect(call_name(call_id))
             case Interrupted():
                 self._performers.mouth.stop()
             case ReplySettled():
@@ -341,7 +319,7 @@ class LiveTurn:
             case Serving(brain):
                 self.brain = brain
             case Searched():
-                self._searched = True
+                self._calls.searched = True
             case Reached(moment):
                 self.timeline.mark(moment)
             case Spent():
@@ -349,106 +327,36 @@ class LiveTurn:
 
     def _hear(self, text: str, language: str | None) -> None:
         self.heard = text
-        self._has_heard.set()
+        self._calls.has_heard.set()
         self._language.heard(text, language)
 
-    # --- tools ---
+    # --- what follows from its calls
 
-    async def _await_call(self, call: ToolCall, running: asyncio.Task[bool]) -> None:
-        if not await asyncio.shield(running):
-            raise _CallBroke(call.name)
-        self._patience.expect(_call_of(call.id))
-
-    async def _run_tool(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
-        """Run it and answer it. False: it broke, which must not end more than this turn.
-
-        `warned`: the brain knew of a limit when it asked.
-        """
-        moment = asyncio.get_running_loop().call_later(MOMENT_S, self._say_moment)
-        try:
-            outcome = await self._outcome(brain_turn, call)
-            self._warned |= outcome.rule in LIMITS
-            await brain_turn.answer(outcome)
-            if warned and outcome.rule in LIMITS:
-                await self._meet_limit()
-        except Exception:
-            _log.exception("the call %s broke", call.name)
-            return False
-        finally:
-            moment.cancel()
-        return True
-
-    def _say_moment(self) -> None:
+    def say_moment(self) -> None:
         """A call takes its time, and nobody has said anything yet."""
         alone = self._group is not None and self.confirming is None and not self._failed
         if alone and self.opening.source != "text" and not self.answer:
             self.say(self._performers.catalogue.say("tools.moment", self.language), self.language)
 
-    async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
-        run = self._performers.tools.call
-        if wants_words(call.name, call.arguments):
-            await self._hears()
-        try:
-            outcome = await run(call, self.turn_id, self.heard, self.language, self._situation())
-        except Exception:
-            self._broken = True
-            await brain_turn.answer(lost(call))
-            raise
-        self.outcomes.append(outcome)
-        self.timeline.mark("last_tool_result")
-        if outcome.decision is Decision.NEEDS_CONFIRMATION:
-            await self._ask(call)
-        elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
-            self._refuse_aloud(outcome.sentence)
-        return outcome
-
-    def _refuse_aloud(self, sentence: str) -> None:
+    def refuse_aloud(self, sentence: str) -> None:
         """A door that stays shut is told in our own words: a model may claim what it likes."""
         if self.confirming is None and sentence not in self._speech.reply.text:
             self._muzzled = True
             self._speech.reply.withdraw()
             self._speech.reply.say(sentence, self.language)
 
-    async def _meet_limit(self) -> None:
-        """The brain goes on although it was told: it is left."""
-        if self._leaving or self._failed:
+    async def stop_calling(self) -> None:
+        """The brain goes on although it was told that it is too much: it is left."""
+        if self._failed:
             return
-        self._leaving = True
         _log.warning("the brain %s does not stop calling", self.brain)
-        under_way = self._running - {asyncio.current_task()}
-        if under_way and self.confirming is None:
-            await asyncio.wait(under_way, timeout=SETTLE_S)
-        language, catalogue = self.language, self._performers.catalogue
-        told = [*self._deeds(), catalogue.say("fault.endless", language)]
+        if self.confirming is None:
+            await self._calls.settle()
+        line = self._performers.catalogue.say("fault.endless", self.language)
+        spoken = " ".join([*self._calls.deeds(), line])
         message = "The model did not stop calling tools."
-        self._fail(BrainFault("endless", message, retryable=False, spoken=" ".join(told)))
+        self._fail(BrainFault("endless", message, retryable=False, spoken=spoken))
         self.leave_brain()
-
-    def _deeds(self) -> list[str]:
-        """What was done, the newest last; of what was switched twice, how it is now."""
-        told: dict[tuple[str, ...], str] = {}
-        for one in self.outcomes:
-            if one.tier is not Tier.READ and one.status is not Status.NOT_RUN:
-                things = one.entities or (one.id,)
-                told.pop(things, None)
-                told[things] = one.sentence
-        return [*told.values()]
-
-    def _situation(self) -> Situation:
-        return Situation(
-            can_ask=True,
-            spoken=self.opening.source != "text",
-            near_own_speech=self.opening.near_own_speech,
-            searched=self._searched,
-        )
-
-    async def _hears(self) -> None:
-        """Return when something was heard, or too late to wait for it."""
-        try:
-            async with asyncio.timeout(WORDS_S):
-                await self._has_heard.wait()
-        except TimeoutError:
-            _log.info("a call is judged without the person's words: no transcript came")
 
     # --- the mouth ---
 
@@ -464,7 +372,3 @@ class LiveTurn:
 
     def _first_audio(self) -> None:
         self._dispatch(PlaybackStarted(self.opening.turn))
-
-
-def _call_of(call_id: str) -> str:
-    return f"the call {call_id}"

@@ -52,6 +52,8 @@ from assistant.turn.questions import (
     await_answer,
     is_unanswered,
     near_own_speech,
+    settled,
+    talk_ended,
     unanswered,
 )
 from assistant.turn.state import ANNOUNCEMENTS_WAITING, Machine, Microphone, Rules, State
@@ -93,7 +95,7 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     turn = machine.turn + 1
     after = event.at_ms + machine.rules.settle_ms
     opened = replace(
-        _fresh(machine), state=State.WAKING, turn=turn, source="voice", since_ms=event.at_ms
+        machine.fresh(), state=State.WAKING, turn=turn, source="voice", since_ms=event.at_ms
     )
     return opened, [
         *before,
@@ -109,7 +111,7 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
         case State.FOLLOW_UP:
             turn = machine.turn + 1
             opened = replace(
-                _fresh(machine),
+                machine.fresh(),
                 state=State.LISTENING,
                 turn=turn,
                 source="follow_up",
@@ -203,7 +205,7 @@ def _typed(machine: Machine, event: Typed) -> Step:
     elif machine.state is State.FOLLOW_UP:
         before = [StopWatching()]
     turn = machine.turn + 1
-    opened = replace(_fresh(machine), state=State.THINKING, turn=turn, source="text")
+    opened = replace(machine.fresh(), state=State.THINKING, turn=turn, source="text")
     return opened, [*before, OpenTurn(turn, "text", text=event.text)]
 
 
@@ -219,7 +221,7 @@ def _announce(machine: Machine, effects: list[Effect]) -> Step:
     first, *others = machine.announcements
     turn = machine.turn + 1
     opened = replace(
-        _fresh(machine),
+        machine.fresh(),
         state=State.THINKING,
         turn=turn,
         source="announcement",
@@ -318,19 +320,6 @@ def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
     return asked, _stop_listening(machine)
 
 
-def _confirmation_settled(machine: Machine, event: ConfirmationSettled) -> Step:
-    settled = replace(machine, state=State.THINKING, confirming=None, answering=False)
-    if not event.new_command:
-        return settled, [FinishSpeech(machine.turn)]
-    turn, close = machine.turn + 1, CloseTurn(machine.turn)
-    if event.text is not None:
-        typed = replace(_fresh(settled), turn=turn, source="text")
-        return typed, [close, OpenTurn(turn, "text", text=event.text)]
-    opened = replace(_fresh(settled), turn=turn, source="follow_up")
-    near = machine.answer_near
-    return opened, [close, OpenTurn(turn, "follow_up", held=True, near_own_speech=near)]
-
-
 def _follows_up(machine: Machine) -> bool:
     if machine.microphone is not Microphone.OPEN or machine.muted or machine.error or machine.over:
         return False
@@ -338,10 +327,6 @@ def _follows_up(machine: Machine) -> bool:
         return False
     habit = machine.rules.follow_up
     return habit == "always" or (habit == "question" and machine.asks)
-
-
-def _talk_ended(machine: Machine, event: TalkEnded) -> Step:
-    return replace(machine, over=True), []
 
 
 def _rest(machine: Machine) -> State:
@@ -381,24 +366,6 @@ def _cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
     return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_CUT_SHORT[reason])]
 
 
-def _fresh(machine: Machine) -> Machine:
-    """As before any turn. An announcement cut off before its first sample waits again."""
-    waiting = machine.announcements
-    if machine.state is State.THINKING and machine.announcing is not None:
-        waiting = (machine.announcing, *waiting)
-    return replace(
-        machine,
-        sounded=False,
-        asks=False,
-        over=False,
-        confirming=None,
-        answering=False,
-        error=None,
-        announcing=None,
-        announcements=waiting,
-    )
-
-
 _NOT_MEANT = ("not_meant", "Probably not meant for us.")
 _CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "barge_in": ("interrupted", "A new sentence interrupted this one."),
@@ -426,7 +393,7 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     SpeechNotMeant: _speech_not_meant,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
-    TalkEnded: _talk_ended,
+    TalkEnded: talk_ended,
     ConfirmationAsked: _confirmation_asked,
-    ConfirmationSettled: _confirmation_settled,
+    ConfirmationSettled: settled,
 }

@@ -5,10 +5,15 @@ from dataclasses import replace
 from assistant.turn.events import (
     AnswersBy,
     AwaitAnswer,
+    CloseTurn,
+    ConfirmationSettled,
     Effect,
     EndAnswer,
+    FinishSpeech,
     NoAnswer,
+    OpenTurn,
     StopWatching,
+    TalkEnded,
     WatchSpeech,
 )
 from assistant.turn.state import Machine, Microphone, State
@@ -49,3 +54,22 @@ def is_unanswered(machine: Machine, waited_ms: float) -> bool:
     """Whether silence is an answer by now; keyboard and phone have a time of their own."""
     silent = machine.confirming == "ear" and not machine.answering
     return silent and waited_ms >= machine.rules.confirm_ms
+
+
+def settled(machine: Machine, event: ConfirmationSettled) -> Step:
+    """What came of it is on its way to the mouth, or a turn of its own."""
+    told = replace(machine, state=State.THINKING, confirming=None, answering=False)
+    if not event.new_command:
+        return told, [FinishSpeech(machine.turn)]
+    turn, close = machine.turn + 1, CloseTurn(machine.turn)
+    if event.text is not None:
+        typed = replace(told.fresh(), turn=turn, source="text")
+        return typed, [close, OpenTurn(turn, "text", text=event.text)]
+    opened = replace(told.fresh(), turn=turn, source="follow_up")
+    near = machine.answer_near
+    return opened, [close, OpenTurn(turn, "follow_up", held=True, near_own_speech=near)]
+
+
+def talk_ended(machine: Machine, event: TalkEnded) -> Step:
+    """After this answer nothing is listened for."""
+    return replace(machine, over=True), []

@@ -1,6 +1,6 @@
 """Where the conversation stands: what the turn machine remembers between two events."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Literal
 
@@ -70,6 +70,23 @@ class Machine:
     muted: bool = False  # nothing is listened to; what is under way is still answered
     announcing: Announced | None = None  # what the newest turn announces
     announcements: tuple[Announced, ...] = ()  # waiting for the conversation to rest
+
+    def fresh(self) -> "Machine":
+        """As before any turn. An announcement cut off before its first sample waits again."""
+        waiting = self.announcements
+        if self.state is State.THINKING and self.announcing is not None:
+            waiting = (self.announcing, *waiting)
+        return replace(
+            self,
+            sounded=False,
+            asks=False,
+            over=False,
+            confirming=None,
+            answering=False,
+            error=None,
+            announcing=None,
+            announcements=waiting,
+        )
 
     @property
     def wants_sound(self) -> bool:

@@ -17,7 +17,7 @@ from assistant.brains.protocol import (
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
 from assistant.tools.situation import CALM, Situation
-from assistant.turn import live
+from assistant.turn import calls, live
 from assistant.turn.events import StopAsked, Typed
 from audio.player import NullPlayer
 from tests.unit.assistant.turn.doubles import (
@@ -193,7 +193,7 @@ async def test_words_that_come_late_are_waited_for_where_they_decide(
 async def test_words_that_do_not_come_are_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(live, "WORDS_S", 0.01)
+    monkeypatch.setattr(calls, "WORDS_S", 0.01)
 
     async def hears_nothing(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ToolCall("c1", "HassTurnOn", {"domain": ["light"]})
@@ -298,7 +298,7 @@ async def test_a_call_that_breaks_is_answered_and_the_brain_not_heard_any_more(
 
 
 async def test_who_waits_for_a_slow_call_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOMENT_S", 0.01)
+    monkeypatch.setattr(calls, "MOMENT_S", 0.01)
     tools = SlowTools()
 
     class Heard(NullPlayer):
