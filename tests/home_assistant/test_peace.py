@@ -49,11 +49,14 @@ def household() -> list[Said]:
 
 
 def still(bridge: Bridge, said: Said) -> set[str]:
-    """What the sentence is about and cannot be reached now, since it does not play."""
+    """What the sentence is about and cannot be reached now: it does not play, or another test has
+    left it off."""
     wanted = [state for tool, _ in said.calls if tool in INTENTS for state in INTENTS[tool].states]
     entities = bridge.home.house.entities
     players = [name for name in said.reached if name.startswith("media_player.")]
-    return {name for name in players if wanted and entities[name].state not in wanted}
+    states = {name: entities[name].state for name in players}
+    away = {name for name in players if not entities[name].features}  # as one that is off has none
+    return away | {name for name, state in states.items() if wanted and state not in wanted}
 
 
 async def judged(bridge: Bridge, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
