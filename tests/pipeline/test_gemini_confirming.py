@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from assistant.demo.speech import make_clip
 from assistant.tools.outcome import Decision
 from audio.frames import SAMPLE_RATE
 from audio.wav import WavSource, read_wav, write_wav
+from tests.pipeline.gemini_hearing import LONG
 from tests.pipeline.gemini_rig import LIVE, Scene, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Hear, Say, Step, Turn, Wait
@@ -70,10 +72,12 @@ AFTER_ANSWER: dict[str, Sequence[Step]] = {
     "talks": [Say("Of course, I will unlock it."), Done()],
     "is silent": [Done()],
 }
+# Every one of them in the short form, every pair in the long one.
+_EACH = zip(AFTER_ASKING, cycle(AFTER_ANSWER), strict=False)
+BRANCHES = list(product(AFTER_ASKING, AFTER_ANSWER) if LONG else _EACH)
 
 
-@pytest.mark.parametrize("then", AFTER_ANSWER)
-@pytest.mark.parametrize("first", AFTER_ASKING)
+@pytest.mark.parametrize(("first", "then"), BRANCHES)
 async def test_a_yes_opens_once_whatever_the_model_does(
     tmp_path: Path, first: str, then: str
 ) -> None:
@@ -93,8 +97,7 @@ async def test_a_yes_opens_once_whatever_the_model_does(
         assert turn.outcomes[0].decision is Decision.CONFIRMED
 
 
-@pytest.mark.parametrize("then", AFTER_ANSWER)
-@pytest.mark.parametrize("first", AFTER_ASKING)
+@pytest.mark.parametrize(("first", "then"), BRANCHES)
 async def test_a_no_leaves_it_locked_whatever_the_model_does(
     tmp_path: Path, first: str, then: str
 ) -> None:
