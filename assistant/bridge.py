@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,11 +20,13 @@ from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
 from assistant.tools.builtin.memory import Memories
+from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.moment import Mode
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
+from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError
 from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
@@ -85,20 +87,13 @@ async def open_bridge(
     `resident`: this process is the daemon, and holds the lock of the data folder.
     """
     async with AsyncExitStack() as stack:
-        demo = None
+        demo = await _demo(settings, stack)
         url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
-        if url == DEMO:
-            # Imported late: mcp's server part takes as long as all the rest of a short command.
-            from integrations.demo_home.server import DemoHome
-
-            demo = await stack.enter_async_context(DemoHome())
+        if demo is not None:
             url, token = demo.url, demo.person_token
         store = await stack.enter_async_context(Store(settings.database, clock))
-        tls = (settings.home_assistant.verify_tls, settings.home_assistant.ca_file)
-        servers = [
-            home_assistant_server(url, token, verify_tls=tls[0], ca_file=tls[1]),
-            *_other_servers(settings),
-        ]
+        tls = _tls(settings)
+        servers = _servers(settings, url, token)
         device = HouseDevice(settings, clock)
         aside = HomeAside(device.meta, partial(diagnose, url, token, *tls))
         hub = await stack.enter_async_context(McpHub(servers, home=aside))
@@ -110,7 +105,6 @@ async def open_bridge(
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
         catalogue = Catalogue()
-        area = settings.assistant.area
         moments = Moments(store, clock, settings)
         await moments.load()
         tasks.start(moments.follow(), "mode and ratings")
@@ -124,22 +118,18 @@ async def open_bridge(
             Discreet(store, governed.keeps_words),
             catalogue,
             clock,
-            area=area,
+            area=settings.assistant.area,
             engine=engine,
             rulings=rulings_of(settings.policy),
             ask_scripts=partial(ask_scripts, home.command),
             moment=moments,
             governance=governed.governance,
         )
-        tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
-        guest = partial(_is_guest, moments)
-        memories = Memories(store, catalogue, clock, private=guest)
+        memories = Memories(store, catalogue, clock, private=partial(_is_guest, moments))
         house = partial(_house, home)
-        undoing = Undoing(
-            governed.undo, through(tools), lambda: tools.current_menu, house, catalogue
-        )
-        tools.offer(SetMode(moments.modes, catalogue, clock).tool())
-        tools.offer(*undoing.tools(), *memories.tools())
+        tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
+        tools.offer(SetMode(moments.modes, catalogue, clock).tool(), *memories.tools())
+        tools.offer(*_undoing(governed.undo, tools, house, catalogue))
         tools.offer(*AuditTools(store, house, catalogue, clock).tools())
         cameras = Cameras(url, token, *tls)
         if home.connected:
@@ -148,6 +138,32 @@ async def open_bridge(
         yield Bridge(
             store, home, hub, device, engine, tools, moments, memories, catalogue, cameras, demo
         )
+
+
+async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":
+    if settings.home_assistant.url != DEMO:
+        return None
+    # Imported late: mcp's server part takes as long as all the rest of a short command.
+    from integrations.demo_home.server import DemoHome
+
+    return await stack.enter_async_context(DemoHome())
+
+
+def _undoing(
+    stack: UndoStack, tools: Toolbox, house: Callable[[], House], catalogue: Catalogue
+) -> tuple[BuiltIn, ...]:
+    return Undoing(stack, through(tools), lambda: tools.current_menu, house, catalogue).tools()
+
+
+def _servers(settings: Settings, url: str, token: str) -> list[ServerSpec]:
+    """The home's own first."""
+    verify_tls, ca_file = _tls(settings)
+    home = home_assistant_server(url, token, verify_tls=verify_tls, ca_file=ca_file)
+    return [home, *_other_servers(settings)]
+
+
+def _tls(settings: Settings) -> tuple[bool, str]:
+    return settings.home_assistant.verify_tls, settings.home_assistant.ca_file
 
 
 def _house(home: HomeAssistant) -> House:
