@@ -157,12 +157,11 @@ async def test_home_assistant_restarts_in_the_middle_of_a_turn(
         ]
     )
     async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as group, on.holding_the_house("Climate") as hold:
             asked = group.create_task(on.ask("turn on the bed light and heat to 22 degrees"))
             assert await bed_light.settles(BED, "on") == "on"
-            async with on.holding_the_house() as hold:
-                await hold.reached.wait()
-                await power.off()
+            await hold.reached.wait()
+            await power.off()
         answer = asked.result()
         assert answer.record.answer == "The light is on, the heating I could not reach."
         assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]

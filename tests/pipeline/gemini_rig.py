@@ -208,14 +208,16 @@ class Scene:
             await self.until(lambda: not newest.open)
 
     @asynccontextmanager
-    async def holding_the_house(self) -> AsyncIterator[Hold]:
-        """Every call on the house stands still until the test lets it go on."""
+    async def holding_the_house(self, only: str = "") -> AsyncIterator[Hold]:
+        """Every call on the house, or on tools of such a name, stands still until the test lets it
+        go on."""
         hub, hold, call = self.app.bridge.hub, Hold(), self.app.bridge.hub.call
 
-        async def held(*given: Any, **named: Any) -> McpResult:
-            hold.reached.set()
-            await hold.go_on.wait()
-            return await call(*given, **named)
+        async def held(server: str, name: str, *given: Any, **named: Any) -> McpResult:
+            if only in name:
+                hold.reached.set()
+                await hold.go_on.wait()
+            return await call(server, name, *given, **named)
 
         with patch.object(hub, "call", held):
             try:
