@@ -102,14 +102,25 @@ async def open_app(
         if player is not None:
             works.announcer.here = runner.announce
         if resident:
-            watch = Watch(bridge.home, bridge.catalogue, runner.announce)
-            bridge.tools.tell((await stack.enter_async_context(watch)).follow)
-        if resident:
-            ringer = Ringer(bridge.store, runner, mouth.sound, mouth.stop, bridge.catalogue, clock)
-            runner.on_heard = (await stack.enter_async_context(ringer)).heard
-        if resident and bridge.demo is None:
-            await _be_a_device(stack, settings, bridge, runner, mouth, clock)
+            await _stay(stack, settings, bridge, runner, mouth, clock)
         yield App(settings, bridge, runner, log, minds.notices)
+
+
+async def _stay(
+    stack: AsyncExitStack,
+    settings: Settings,
+    bridge: Bridge,
+    runner: Runner,
+    mouth: Mouth,
+    clock: Clock,
+) -> None:
+    """What only a process that stays does: watch movements, ring timers, be a device."""
+    watch = Watch(bridge.home, bridge.catalogue, runner.announce)
+    bridge.tools.tell((await stack.enter_async_context(watch)).follow)
+    ringer = Ringer(bridge.store, runner, mouth.sound, mouth.stop, bridge.catalogue, clock)
+    runner.on_heard = (await stack.enter_async_context(ringer)).heard
+    if bridge.demo is None:
+        await _be_a_device(stack, settings, bridge, runner, mouth, clock)
 
 
 async def _be_a_device(

@@ -124,11 +124,21 @@ class Asking:
             await self._remember(frozen)
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
 
+    async def refusal(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome | None:
+        """What is secure does not run at such a moment, even where the settings ask for no yes."""
+        barred = self._guarded(request, verdict)
+        if barred is None:
+            return None
+        return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
+
     def _barred(self, request: Request, verdict: Verdict) -> str | None:
         """Why it may not even be asked."""
-        situation = request.situation
-        if not situation.can_ask:
+        if not request.situation.can_ask:
             return "cannot_ask"
+        return self._guarded(request, verdict)
+
+    def _guarded(self, request: Request, verdict: Verdict) -> str | None:
+        situation = request.situation
         if verdict.tier is not Tier.SECURE:
             return None
         if situation.near_own_speech:

@@ -228,7 +228,8 @@ class Toolbox:
 
         async def go_on() -> ToolOutcome:
             if verdict.decision is Decision.ALLOWED:
-                return await execute(verdict, "")
+                refused = await self._asking.refusal(request, way, verdict)
+                return refused if refused is not None else await execute(verdict, "")
             if await self._asking.consented(way, verdict):
                 return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._asking.ask(request, way, verdict, again, execute)

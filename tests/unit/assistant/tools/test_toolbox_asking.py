@@ -274,3 +274,21 @@ async def test_every_step_is_in_the_audit() -> None:
     assert {row.heard for row in shelf.rows} == {"unlock the front door"}
     assert {row.call_id for row in shelf.rows} == {"c1"}
     assert shelf.rows[-1].entities == ("lock.front_door",)
+
+
+@pytest.mark.parametrize(
+    ("situation", "rule"),
+    [(replace(ASK, near_own_speech=True), "own_speech"), (replace(ASK, searched=True), "tainted")],
+)
+async def test_an_owner_who_asks_for_no_yes_has_the_guards_all_the_same(
+    situation: Situation, rule: str
+) -> None:
+    async with living("Hall", rulings=Rulings(secure="allow")) as house:
+        outcome = await house.do(OFF, DOOR, situation=situation)
+        assert (outcome.decision, outcome.status, outcome.rule) == (
+            Decision.DENIED,
+            Status.NOT_RUN,
+            rule,
+        )
+        assert house.demo.calls == []
+        assert (await house.do(OFF, DOOR, situation=ASK)).decision is Decision.ALLOWED
