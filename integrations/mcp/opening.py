@@ -18,7 +18,7 @@ from integrations.errors import IntegrationError, Misconfigured
 from integrations.home_assistant import reasons
 from integrations.mcp.servers import Endpoint, ServerSpec
 from integrations.mcp.stdio import stdio_transport
-from integrations.mcp.wire import Trace, http_client
+from integrations.mcp.wire import Trace, http_client, was_cancelled
 from integrations.tls import tls_for
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ async def open_client(
             client = await _open(attempt, spec, endpoint)
         except Exception as error:  # judged by the status that the transport noted
             await attempt.aclose()
-            if trace.status != 404:
+            if trace.status != 404 or was_cancelled():
                 raise
             log.info("%s has no %s, trying the next: %r", spec.name, endpoint.path, error)
             trace.status = None

@@ -38,7 +38,7 @@ from integrations.mcp.servers import (
     ServerSpec,
     ServerState,
 )
-from integrations.mcp.wire import Trace, Undelivered, patience, tracing
+from integrations.mcp.wire import Trace, Undelivered, patience, tracing, was_cancelled
 
 log = logging.getLogger(__name__)
 
@@ -98,6 +98,9 @@ class Session:
                     await self._serve(trace)
                 except Exception as error:  # a foreign server, process or SDK may fail in any way
                     log.debug("MCP server %s failed", self.spec.name, exc_info=error)
+                    if was_cancelled():
+                        self._fail(explain(self.spec, trace, error))
+                        raise asyncio.CancelledError from error
                     self._fail(await self._reason(trace, error))
 
     async def client(self, limit_s: float | None = None) -> Client:

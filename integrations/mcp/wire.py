@@ -97,6 +97,13 @@ async def patience(trace: Trace, limit_s: float) -> AsyncIterator[None]:
         raise
 
 
+def was_cancelled() -> bool:
+    """Whether the running task was told to end, though what it ran raised something else: a task
+    group whose tasks fail while it is being cancelled raises their errors and loses that."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class TracingTransport(httpx2.AsyncBaseTransport):
     """Passes requests on and notes how they ended.
 

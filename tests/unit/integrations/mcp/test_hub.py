@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.mcp import pauses, session
+from integrations.mcp import opening, pauses, session, wire
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server
 from tests.unit.integrations.mcp.loopback import LoopbackServer
@@ -243,3 +243,38 @@ async def test_a_program_of_its_own_folder(tmp_path: Path) -> None:
     spec = ServerSpec("adder", "stdio", command="./server", cwd=str(tmp_path))
     async with McpHub([spec]) as hub:
         assert (await hub.call("adder", "add", {"a": 2, "b": 3})).text == "5"
+
+
+@pytest.mark.parametrize("status", [None, 404])
+async def test_a_cancellation_that_the_sdk_loses_ends_the_session_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, status: int | None
+) -> None:
+    """Its task groups raise the error of a task that fails while they are being cancelled."""
+    began = asyncio.Event()
+    traces: list[wire.Trace] = []
+    attempts = 0
+
+    async def lost(*_: object) -> None:
+        nonlocal attempts
+        attempts += 1
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            traces[0].status = status
+            raise ExceptionGroup("of the SDK", [OSError("refused")]) from None
+
+    async def traced(stack: Any, spec: Any, trace: wire.Trace, on_end: Any) -> Any:
+        traces.append(trace)
+        return await opening.open_client(stack, spec, trace, on_end)
+
+    monkeypatch.setattr(opening, "_open", lost)
+    monkeypatch.setattr(session, "open_client", traced)
+    async with asyncio.timeout(5):
+        async with McpHub([home_assistant_server("http://127.0.0.1:9", "t")]) as hub:
+            waiting = asyncio.create_task(hub.tools())
+            await began.wait()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+    assert attempts == 1
