@@ -5,7 +5,7 @@ import os
 import struct
 import tempfile
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from audio.clock import Clock, LoopClock
 from audio.errors import InputUnusable
@@ -43,6 +43,44 @@ class Player(Protocol):
     async def close(self) -> None:
         """Give up the device or finish the file."""
         ...
+
+
+StreamName = Literal["voice", "announcements", "sounds", "ringing"]
+
+
+class Outputs(Protocol):
+    """A loudspeaker that plays several streams at once, each a Player of its own.
+
+    `drain`, `stop` and `played_ms` of a stream are of that stream alone; closing one is nothing.
+    """
+
+    def stream(self, name: StreamName) -> Player:
+        """The stream of that name, always the same one."""
+        ...
+
+    def duck(self, on: bool) -> None:
+        """Make words (voice and announcements) much quieter, or as loud as before, within 50 ms."""
+        ...
+
+    async def close(self) -> None:
+        """Give up the device or finish the file."""
+        ...
+
+
+class OneOutput:
+    """A file, or nowhere: all streams are one after the other, and nothing is ducked."""
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+
+    def stream(self, name: StreamName) -> Player:
+        return self._player
+
+    def duck(self, on: bool) -> None:
+        pass
+
+    async def close(self) -> None:
+        await self._player.close()
 
 
 class Pace:

@@ -143,6 +143,27 @@ class Audio(Section):
     echo_cancellation: Literal["auto", "on", "off", "system"] = Field(
         default="auto", description="Whether Hearth removes its own voice from what it hears."
     )
+    channel: int | None = Field(
+        default=None,
+        ge=1,
+        description="The microphone's channel to listen to, counted from 1; "
+        "unset: the mean of all.",
+    )
+    noise_suppression: bool = Field(
+        default=False,
+        description="Whether noise is removed before anything listens; needs the extra `echo`.",
+    )
+    automatic_gain: bool = Field(
+        default=False,
+        description="Whether a quiet microphone is made louder; needs the extra `echo`.",
+    )
+    lead_in_ms: int = Field(
+        default=0,
+        ge=0,
+        le=2000,
+        description="Silence before the first sound after a pause, for a speaker that sleeps "
+        "and swallows it. Milliseconds.",
+    )
 
 
 class WakeWord(Section):
@@ -179,6 +200,34 @@ class Wake(Section):
     sensitivity: Sensitivity = Field(default="normal", description="How easily it wakes.")
     verify: Literal["off", "soft"] = Field(
         default="off", description="Whether the other engine may veto a detection."
+    )
+
+
+class Media(Section):
+    """The media players of the room while somebody speaks with Hearth."""
+
+    during_turn: Literal["lower", "pause", "leave"] = Field(
+        default="lower",
+        description="What happens to those that play, from the wake word to the end of the "
+        "sentence; afterwards they are put back.",
+    )
+    lower_to: float = Field(
+        default=0.3, ge=0.0, le=1.0, description="The part of a player's volume that is left."
+    )
+
+
+class Recordings(Section):
+    """Sound kept to find out why it woke or did not; off unless `keep` is set."""
+
+    keep: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="How many of the last wakes, near misses and turns are kept as WAV files, "
+        "of each kind.",
+    )
+    keep_hours: int = Field(
+        default=48, ge=1, description="Files older than so many hours are deleted."
     )
 
 
@@ -261,6 +310,8 @@ class Settings(Section):
     offline: Offline = Offline()
     audio: Audio = Audio()
     wake: Wake = Wake()
+    media: Media = Media()
+    recordings: Recordings = Recordings()
     voice: VoiceChoice = VoiceChoice()
     policy: Policy = Policy()
     tools: Tools = Tools()

@@ -1,0 +1,1 @@
+"""Removes our own voice from what the microphone hears."""
