@@ -1,0 +1,159 @@
+"""The examples for buttons and lamps, against the real HTTP interface and pretended hardware."""
+
+import asyncio
+import importlib
+import queue
+import sys
+import threading
+import types
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+
+from integrations.serving import serving
+from integrations.web.api import api_routes
+from integrations.web.events import EventLog
+
+EXAMPLES = Path(__file__).parents[4] / "deploy" / "examples"
+TOKEN = "t0ken-of-the-test"
+
+
+class FakeBox:
+    """A box with a state that the test sets."""
+
+    def __init__(self) -> None:
+        self.events = EventLog()
+        self.asked: queue.Queue[Any] = queue.Queue()
+        self.now: dict[str, Any] = {"state": "idle", "muted": False}
+
+    def change(self, **now: Any) -> None:
+        self.now.update(now)
+        self.events.tell("state", self.now)
+
+    def state(self) -> Mapping[str, Any]:
+        return self.now
+
+    async def mute(self, on: bool) -> None:
+        self.asked.put(("mute", on))
+
+    def listen(self) -> bool:
+        self.asked.put("listen")
+        return True
+
+    def stop(self) -> None:
+        self.asked.put("stop")
+
+
+class FakeButton:
+    """gpiozero's, pressed by the test."""
+
+    made: "FakeButton"
+    when_held: Callable[[], None]
+    when_released: Callable[[], None]
+
+    def __init__(self, pin: int, hold_time: float, bounce_time: float) -> None:
+        self.pin = pin
+        FakeButton.made = self
+
+
+class FakeSpi:
+    """spidev's, which notes what the lamps are sent."""
+
+    sent: "queue.Queue[list[int]]"
+
+    def open(self, bus: int, device: int) -> None:
+        pass
+
+    def writebytes(self, frame: list[int]) -> None:
+        FakeSpi.sent.put(frame)
+
+
+@pytest.fixture
+async def box(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeBox]:
+    box = FakeBox()
+    async with serving(Starlette(routes=api_routes(box, TOKEN)), "127.0.0.1", 0) as port:
+        monkeypatch.setenv("HEARTH_URL", f"http://127.0.0.1:{port}")
+        monkeypatch.setenv("HEARTH_TOKEN", TOKEN)
+        yield box
+        box.events.close()
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
+    """Imports an example beside pretended hardware."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    for name, part in {"gpiozero": ("Button", FakeButton), "spidev": ("SpiDev", FakeSpi)}.items():
+        module = types.ModuleType(name)
+        setattr(module, *part)
+        monkeypatch.setitem(sys.modules, name, module)
+    names = ("hearth_box", "gpio_button", "led_ring")
+    yield importlib.import_module
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def _begin(work: Callable[[int], None], argument: int) -> None:
+    """For ever, on a thread that ends with the process."""
+    threading.Thread(target=work, args=(argument,), daemon=True).start()
+
+
+async def _next(waiting: "queue.Queue[Any]") -> Any:
+    return await asyncio.to_thread(waiting.get, timeout=10)
+
+
+async def test_a_button_listens_stops_and_mutes(box: FakeBox, load: Callable[[str], Any]) -> None:
+    example = load("gpio_button")
+    seen: queue.Queue[Any] = queue.Queue()
+    states = load("hearth_box").HearthBox.states
+
+    def noted(self: Any) -> Iterator[dict[str, Any]]:
+        for state in states(self):
+            yield state
+            seen.put(dict(state))  # the example has taken it
+
+    load("hearth_box").HearthBox.states = noted
+    _begin(example.main, 17)
+    box.change(state="idle")
+    while (await _next(seen))["state"] != "idle":
+        pass
+    button = FakeButton.made
+    assert button.pin == 17
+    await asyncio.to_thread(button.when_released)
+    assert await _next(box.asked) == "listen"
+    await asyncio.to_thread(button.when_held)
+    await asyncio.to_thread(button.when_released)
+    assert await _next(box.asked) == ("mute", True)
+    box.change(state="speaking", muted=True)
+    while (await _next(seen))["state"] != "speaking":
+        pass
+    await asyncio.to_thread(button.when_released)
+    assert await _next(box.asked) == "stop"
+    await asyncio.to_thread(button.when_held)
+    assert await _next(box.asked) == ("mute", False)
+
+
+async def test_lamps_show_the_state(box: FakeBox, load: Callable[[str], Any]) -> None:
+    FakeSpi.sent = queue.Queue()
+    example = load("led_ring")
+    _begin(example.main, 3)
+    assert await _next(FakeSpi.sent) == example.frame(example.DARK, 3)
+    box.change(state="listening")
+    assert await _next(FakeSpi.sent) == [0] * 4 + [0xE4, 255, 90, 0] * 3 + [0xFF] * 4
+    box.change(muted=True)
+    assert await _next(FakeSpi.sent) == example.frame(example.MUTED, 3)
+    box.events.close()
+    assert await _next(FakeSpi.sent) == example.frame(example.COLOURS["away"], 3)
+
+
+async def test_a_wrong_token_is_told(
+    box: FakeBox, load: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_TOKEN", "wrong")
+    hearth = load("hearth_box").HearthBox()
+    with pytest.raises(SystemExit, match="token"):
+        await asyncio.to_thread(next, hearth.states())
+    assert not await asyncio.to_thread(hearth.press, "listen")
+    assert box.asked.empty()
