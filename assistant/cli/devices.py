@@ -3,38 +3,107 @@
 import argparse
 import asyncio
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from functools import partial
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from assistant.cli.command import Command, Failed
 from assistant.config.schema import Settings
-from audio.devices import DeviceInfo, list_devices
+from audio.bounded import BoundedCalls, CallStuck
+from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
+
+_BAR = 5  # characters
+_QUIET_DBFS = -60.0  # an empty bar; a full one is 0
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument(
+        "--no-levels", action="store_true", help="do not listen at the microphones (0.5 s each)"
+    )
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     devices = await asyncio.to_thread(list_devices)
+    levels = [None] * len(devices) if arguments.no_levels else await _levels(devices)
     if arguments.json:
-        print(json.dumps([_plain(device) for device in devices], ensure_ascii=False))
+        plain = [_plain(device, level) for device, level in zip(devices, levels, strict=True)]
+        print(json.dumps(plain, ensure_ascii=False))
         return 0
     if not devices:
         raise Failed("This machine has no sound device; plug one in, or use hearth hear FILE.wav")
-    table = Table("", "name", "channels", "rate", "default")
-    for device in devices:
-        default = "yes" if device.default else ""
-        table.add_row(device.kind, device.name, str(device.channels), f"{device.rate} Hz", default)
-    Console().print(table)
+    Console().print(_table(devices, levels))
     return 0
 
 
-def _plain(device: DeviceInfo) -> dict[str, object]:
-    """Without PortAudio's number: it means nothing outside this process."""
-    return {key: value for key, value in asdict(device).items() if key != "index"}
+async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
+    """The level at every microphone in dBFS, one after the other."""
+    calls = BoundedCalls()
+    levels: list[float | None] = []
+    for device in devices:
+        level = None
+        if device.kind == "input":
+            try:
+                level = await calls.call(partial(measure_level, device))
+            except CallStuck:
+                level = None
+        levels.append(level)
+    return levels
+
+
+def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Table:
+    table = Table("")
+    table.add_column("name", overflow="fold")  # whole, for it is to be copied
+    for heading in ("ch.", "rate", "default", "through", "level"):
+        table.add_column(heading, no_wrap=True)
+    for device, level in zip(devices, levels, strict=True):
+        table.add_row(
+            device.kind,
+            _name(device),
+            str(device.channels),
+            f"{device.rate} Hz",
+            "yes" if device.default else "",
+            {"alsa": "ALSA", "server": "server"}[device.backend],
+            "muted" if device.muted else _level(level),
+        )
+    return table
+
+
+def _name(device: DeviceInfo) -> str:
+    """The name, and below it what people call the device."""
+    name = escape(device.name)
+    if device.description in ("", device.name):
+        return name
+    return f"{name}\n[dim]{escape(device.description)}[/dim]"
+
+
+def _level(dbfs: float | None) -> str:
+    if dbfs is None:
+        return ""
+    if dbfs <= SILENCE_DBFS:
+        return "silent"
+    filled = round(_BAR * max(0.0, 1 - dbfs / _QUIET_DBFS))
+    return f"{'█' * filled}{'░' * (_BAR - filled)} {dbfs:.0f} dB"
+
+
+def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
+    """Without what means nothing outside this process."""
+    return {
+        "name": device.name,
+        "kind": device.kind,
+        "description": device.description,
+        "channels": device.channels,
+        "rate": device.rate,
+        "default": device.default,
+        "backend": device.backend,
+        "usb": device.usb,
+        "muted": device.muted,
+        "volume": None if device.volume is None else round(device.volume, 2),
+        "level_dbfs": None if level is None else round(level, 1),
+    }
 
 
 COMMAND = Command(

@@ -39,68 +39,89 @@ ctl.!default { type pulse }
 """
 
 
+class SoundServer:
+    """One PulseAudio server with a folder of its own, which its owner may kill and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: an empty one, which stays the caller's."""
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        (folder / "server.pa").write_text(_SERVER_SCRIPT)
+        (folder / ".asoundrc").write_text(_ALSA_SETTINGS)
+        # Where programs find it.
+        self.surroundings: Mapping[str, str] = {
+            **os.environ,
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(folder),
+            "XDG_CONFIG_HOME": f"{folder}/config",
+            "PULSE_RUNTIME_PATH": f"{folder}/pulse",
+            "PULSE_SERVER": f"unix:{folder}/pulse/native",
+            MARK: "pulse",
+        }
+
+    def start(self) -> None:
+        """Return when it is up. Raises RuntimeError with its own words when it does not come up."""
+        options = ["--daemonize=no", "--exit-idle-time=-1", f"--log-target=file:{self._folder}/log"]
+        self._process = subprocess.Popen(
+            ["pulseaudio", "-n", "-F", str(self._folder / "server.pa"), *options],
+            env=self.surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline and self._process.poll() is None:
+            if self._says("get-default-source") == "mic":
+                return
+            time.sleep(0.05)
+        log = self._folder / "log"
+        words = log.read_text().strip() if log.exists() else "it wrote no log"
+        raise RuntimeError(f"PulseAudio did not come up: {words}")
+
+    def kill(self) -> None:
+        """It dies without a word to anybody."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def stop(self) -> None:
+        """End it well, if it runs."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _says(self, *command: str) -> str:
+        asked = subprocess.run(
+            ["pactl", *command], env=self.surroundings, capture_output=True, text=True
+        )
+        return asked.stdout.strip()
+
+
 @contextmanager
 def sound_server() -> Iterator[Mapping[str, str]]:
-    """Run the server; gives the environment in which programs find it.
+    """Run a server; gives the environment in which programs find it.
 
     Raises RuntimeError with the server's own words when it does not come up.
     """
     with tempfile.TemporaryDirectory(prefix="hearth-sound-") as name:
-        folder = Path(name)
-        (folder / "server.pa").write_text(_SERVER_SCRIPT)
-        (folder / ".asoundrc").write_text(_ALSA_SETTINGS)
-        surroundings = {
-            **os.environ,
-            "HOME": name,
-            "XDG_RUNTIME_DIR": name,
-            "XDG_CONFIG_HOME": f"{name}/config",
-            "PULSE_RUNTIME_PATH": f"{name}/pulse",
-            "PULSE_SERVER": f"unix:{name}/pulse/native",
-            MARK: "pulse",
-        }
-        server = _start(folder, surroundings)
+        server = SoundServer(Path(name))
         try:
-            _wait_until_up(server, surroundings, folder)
-            yield surroundings
+            server.start()
+            yield server.surroundings
         finally:
-            server.terminate()
-            try:
-                server.wait(5)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            server.stop()
 
 
-def _start(folder: Path, surroundings: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    options = ["--daemonize=no", "--exit-idle-time=-1", f"--log-target=file:{folder}/log"]
-    return subprocess.Popen(
-        ["pulseaudio", "-n", "-F", str(folder / "server.pa"), *options],
-        env=surroundings,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _wait_until_up(
-    server: subprocess.Popen[bytes], surroundings: Mapping[str, str], folder: Path
-) -> None:
-    deadline = time.monotonic() + _START_TIMEOUT_S
-    while time.monotonic() < deadline and server.poll() is None:
-        asked = subprocess.run(
-            ["pactl", "get-default-source"], env=surroundings, capture_output=True, text=True
-        )
-        if asked.stdout.strip() == "mic":
-            return
-        time.sleep(0.05)
-    log = folder / "log"
-    words = log.read_text().strip() if log.exists() else "it wrote no log"
-    raise RuntimeError(f"PulseAudio did not come up: {words}")
-
-
-async def play(clip: Path) -> None:
+async def play(clip: Path, sink: str = "micsink") -> None:
     """Speak a WAV file into the simulated microphone; returns when it has been said."""
-    player = await asyncio.create_subprocess_exec("paplay", "--device=micsink", str(clip))
+    player = await asyncio.create_subprocess_exec("paplay", f"--device={sink}", str(clip))
     try:
         if await player.wait() != 0:
             raise RuntimeError(f"paplay could not play {clip.name}")
@@ -135,11 +156,11 @@ class Recorder:
 
 
 @asynccontextmanager
-async def recording() -> AsyncIterator[Recorder]:
+async def recording(source: str = "speaker.monitor") -> AsyncIterator[Recorder]:
     """Listen at the simulated loudspeaker; the recorder is live when the block starts."""
     recorder = await asyncio.create_subprocess_exec(
         "parecord",
-        *("--device=speaker.monitor", "--raw", "--format=s16le", f"--rate={RATE}"),
+        *(f"--device={source}", "--raw", "--format=s16le", f"--rate={RATE}"),
         *("--channels=1", "--latency-msec=20"),
         stdout=asyncio.subprocess.PIPE,
         limit=_RECORDING_LIMIT,

@@ -1,0 +1,217 @@
+"""Tells when a sound device came or went, or when the sound server sees one otherwise."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from audio.devices.info import Kind
+from audio.devices.server import (
+    ANSWER_S,
+    NoServer,
+    Patience,
+    errors_of,
+    hang_up,
+    load_pulsectl,
+    our_device,
+)
+
+RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses before the server is looked for again; the last one stays
+
+_LISTEN_S = 1.0  # so often the listening thread looks by itself whether it is to end
+_STOP_S = 3.0  # for the thread's end
+_FACILITIES = ("sink", "source", "source_output", "server", "card")
+# The kernel tells of a new card in group 1, udev in group 2 when its rules have been applied.
+_UEVENTS, _GROUPS = 15, 1 | 2
+_SOUND = b"SUBSYSTEM=sound\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the server has put our stream."""
+
+    name: str  # of the source, or of the sink
+    monitor: bool  # it records what a sink plays: no microphone
+    suspended: bool
+    muted: bool
+    volume: float  # mean of the channels; 1.0 is as it comes
+
+
+class DeviceWatch:
+    """Listens to the sound server and to the kernel while it is entered; tells of every change.
+
+    Where one of them is missing it tells less. A server that dies is looked for again at most
+    1 s apart; its end and its return are changes too. For one event loop.
+    """
+
+    def __init__(self) -> None:
+        self.changes = 0  # how many were told
+        self._calls: list[Callable[[], None]] = []
+        self._news = asyncio.Event()
+        self._telling = False  # a change is on its way to the loop
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._server: _Server | None = None
+        self._kernel: socket.socket | None = None
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._kernel = _kernel_events()
+        if self._kernel is not None:
+            self._loop.add_reader(self._kernel, self._read_kernel)
+        self._server = _Server(self._changed)
+        self._server.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._loop is not None
+        assert self._server is not None
+        if self._kernel is not None:
+            self._loop.remove_reader(self._kernel)
+            self._kernel.close()
+        await asyncio.shield(asyncio.to_thread(self._server.stop))
+
+    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
+        """`call` on the loop after every change, many at a time being one. Gives the un-listen."""
+        self._calls.append(call)
+
+        def forget() -> None:
+            with suppress(ValueError):
+                self._calls.remove(call)
+
+        return forget
+
+    async def wait_change(self, seen: int, seconds: float | None = None) -> bool:
+        """Wait until `changes` is no longer `seen`; False: nothing changed for so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self.changes == seen:
+                    await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def place(self, kind: Kind = "input") -> Place | None:
+        """Where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
+        try:
+            device = await asyncio.to_thread(our_device, kind)
+        except NoServer:
+            return None
+        if device is None:
+            return None
+        return Place(device.name, device.monitor, device.suspended, device.muted, device.volume)
+
+    def _changed(self) -> None:
+        """Something changed. Any thread."""
+        assert self._loop is not None
+        if self._telling:
+            return
+        self._telling = True
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        self._telling = False
+        self.changes += 1
+        self._news.set()
+        self._news = asyncio.Event()
+        for call in tuple(self._calls):
+            call()
+
+    def _read_kernel(self) -> None:
+        assert self._kernel is not None
+        try:
+            event = self._kernel.recv(65_536)
+        except BlockingIOError:
+            return
+        except OSError:  # its queue has run over: something was missed
+            self._changed()
+            return
+        if _SOUND in event:
+            self._changed()
+
+
+def _kernel_events() -> socket.socket | None:
+    """A socket with the kernel's events of devices; None where this system gives none."""
+    events = None
+    try:
+        events = socket.socket(
+            socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _UEVENTS
+        )
+        events.bind((0, _GROUPS))
+    except OSError:
+        if events is not None:
+            events.close()
+        return None
+    return events
+
+
+class _Server:
+    """A thread that listens to the sound server, for as long as it takes."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._stop = threading.Event()
+        self._guard = (
+            threading.Lock()
+        )  # of `_pulse`, which is freed by one thread, woken by another
+        self._pulse: Any = None
+        self._thread = threading.Thread(target=self._run, name="sound server events", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, within _STOP_S. Blocking."""
+        self._stop.set()
+        with self._guard:
+            if self._pulse is not None:
+                self._pulse.event_listen_stop()
+        self._thread.join(_STOP_S)
+
+    def _run(self) -> None:
+        pulsectl = load_pulsectl()
+        if pulsectl is None:
+            return
+        failures = 0
+        while not self._stop.is_set():
+            if self._listen(pulsectl):
+                failures = 0
+            if self._stop.wait(RETRY_S[min(failures, len(RETRY_S) - 1)]):
+                return
+            failures += 1
+
+    def _listen(self, pulsectl: Any) -> bool:
+        """Listen until the server goes, or until `stop`. False: it was not there."""
+        pulse = pulsectl.Pulse("hearth events", connect=False)
+        with self._guard:
+            self._pulse = pulse
+        there = False
+        try:
+            patience = Patience(pulse, ANSWER_S)
+            pulse.set_poll_func(patience.poll)
+            pulse.connect()
+            pulse.event_mask_set(*_FACILITIES)
+            pulse.event_callback_set(lambda event: self._changed())
+            patience.for_ever()
+            there = True
+            self._changed()  # who asked before may have been told that there is no server
+            while not self._stop.is_set():
+                pulse.event_listen(timeout=_LISTEN_S)
+        except errors_of(pulsectl):
+            if there:
+                self._changed()
+        finally:
+            with self._guard:
+                self._pulse = None
+            hang_up(pulse)
+        return there

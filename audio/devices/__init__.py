@@ -1,0 +1,20 @@
+"""The sound devices of this machine: which there are, which one a name means, how to open it."""
+
+from audio.devices.find import chosen, find_device, list_devices, server_out_of_reach
+from audio.devices.info import DeviceInfo, Kind
+from audio.devices.level import SILENCE_DBFS, measure_level
+from audio.devices.portaudio import load_portaudio, refresh, register_stream
+
+__all__ = [
+    "SILENCE_DBFS",
+    "DeviceInfo",
+    "Kind",
+    "chosen",
+    "find_device",
+    "list_devices",
+    "load_portaudio",
+    "measure_level",
+    "refresh",
+    "register_stream",
+    "server_out_of_reach",
+]

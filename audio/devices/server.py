@@ -1,0 +1,191 @@
+"""The sound server (PulseAudio, or PipeWire with its pulse protocol): what it has, within bounds.
+
+Everything here goes through libpulse, which is optional: without it there is no server for us.
+"""
+
+import math
+import os
+import select
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from audio.devices.info import Kind
+
+ANSWER_S = 0.5  # for connecting and all answers together
+DUMMY = "auto_null"  # the sink that servers make up where there is no loudspeaker
+
+_NO_CARD = -1
+
+
+class NoServer(Exception):
+    """No sound server answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDevice:
+    """A source or a sink."""
+
+    name: str
+    kind: Kind
+    description: str
+    channels: int
+    rate: int  # Hz
+    default: bool
+    monitor: bool  # a source that records what a sink plays
+    suspended: bool
+    muted: bool
+    volume: float  # mean of the channels; 1.0 is as it comes
+    card: int  # ALSA's number, -1 where it is no card of this machine
+    index: int  # the server's number, valid until the device goes
+
+
+@cache
+def load_pulsectl() -> Any:
+    """The pulsectl module, None where the system has no libpulse."""
+    try:
+        import pulsectl
+    except (ImportError, OSError, AttributeError):
+        return None
+    # pulsectl keeps only a view of the sample format, into memory that is free by the time it is
+    # looked at. This hook runs while it still stands.
+    for info in (pulsectl.PulseSourceInfo, pulsectl.PulseSinkInfo):
+        info._init_from_struct = _keep_rate
+    return pulsectl
+
+
+def _keep_rate(info: Any, struct: Any) -> None:
+    info.rate = int(struct.sample_spec.rate)
+
+
+def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
+    """What its calls raise when the server goes, refuses or does not answer."""
+    return (
+        pulsectl.PulseError,
+        pulsectl.PulseDisconnected,
+        pulsectl._pulsectl.LibPulse.CallError,
+    )
+
+
+@contextmanager
+def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
+    """A connected pulsectl.Pulse, good for `limit_s` seconds. Blocking; for one thread.
+
+    Raises NoServer when there is none, and when it goes or does not answer inside the block.
+    """
+    pulsectl = load_pulsectl()
+    if pulsectl is None:
+        raise NoServer("libpulse is missing")
+    pulse = pulsectl.Pulse("hearth", connect=False)
+    try:
+        pulse.set_poll_func(Patience(pulse, limit_s).poll)
+        pulse.connect()
+        yield pulse
+    except errors_of(pulsectl) as error:
+        raise NoServer(str(error)) from error
+    finally:
+        hang_up(pulse)
+
+
+def hang_up(pulse: Any) -> None:
+    """Free a connection, whatever became of it."""
+    # pulsectl does not disconnect what it holds for lost, and libpulse would keep its socket.
+    pulse.connected = True
+    pulse.close()
+
+
+class Patience:
+    """Waiting for the server, with an end: pulsectl alone waits for ever for one that hangs."""
+
+    def __init__(self, pulse: Any, limit_s: float) -> None:
+        self._pulse = pulse
+        self._until = time.monotonic() + limit_s
+
+    def for_ever(self) -> None:
+        """From now on there is no end."""
+        self._until = math.inf
+
+    def poll(self, wanted: list[Any], timeout_s: float) -> int:
+        """What poll(2) is to libpulse. After the end the connection counts as lost."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            self._pulse.connected = False
+            return 0
+        return _wait_for(wanted, left if timeout_s < 0 else min(left, timeout_s))
+
+
+def _wait_for(wanted: list[Any], seconds: float) -> int:
+    """Wait until one of the pollfd structures has an event; gives how many have."""
+    poller = select.poll()
+    for entry in wanted:
+        poller.register(entry.fd, entry.events)
+    happened = dict(poller.poll(None if seconds == math.inf else seconds * 1000))
+    for entry in wanted:
+        entry.revents = happened.get(entry.fd, 0)
+    return len(happened)
+
+
+def server_devices() -> list[ServerDevice]:
+    """Every source and sink, monitors too, but not the sink that stands for none.
+
+    Blocking, at most ANSWER_S. Raises NoServer.
+    """
+    with connection() as pulse:
+        server = pulse.server_info()
+        sources, sinks = pulse.source_list(), pulse.sink_list()
+    return [
+        *(_device(source, "input", server.default_source_name) for source in sources),
+        *(
+            _device(sink, "output", server.default_sink_name)
+            for sink in sinks
+            if sink.name != DUMMY
+        ),
+    ]
+
+
+def our_device(kind: Kind) -> ServerDevice | None:
+    """The source (or sink) that this process's newest stream is on; None: we have no stream.
+
+    Blocking, at most ANSWER_S. Raises NoServer.
+    """
+    ours = str(os.getpid())
+    with connection() as pulse:
+        if kind == "input":
+            streams, devices = pulse.source_output_list(), pulse.source_list()
+        else:
+            streams, devices = pulse.sink_input_list(), pulse.sink_list()
+        server = pulse.server_info()
+    mine = [stream for stream in streams if stream.proplist.get("application.process.id") == ours]
+    if not mine:
+        return None
+    newest = max(mine, key=lambda stream: stream.index)
+    place = newest.source if kind == "input" else newest.sink
+    default = server.default_source_name if kind == "input" else server.default_sink_name
+    return next(
+        (_device(device, kind, default) for device in devices if device.index == place), None
+    )
+
+
+def _device(found: Any, kind: Kind, default: str) -> ServerDevice:
+    return ServerDevice(
+        name=found.name,
+        kind=kind,
+        description=found.description or found.name,
+        channels=found.channel_count,
+        rate=found.rate,
+        default=found.name == default,
+        monitor=kind == "input" and found.monitor_of_sink_name is not None,
+        suspended=found.state == "suspended",
+        muted=bool(found.mute),
+        volume=float(found.volume.value_flat),
+        card=_card(found.proplist),
+        index=found.index,
+    )
+
+
+def _card(properties: dict[str, str]) -> int:
+    number = properties.get("alsa.card", "")
+    return int(number) if number.isdigit() else _NO_CARD

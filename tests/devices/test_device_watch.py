@@ -1,0 +1,128 @@
+"""A real sound server's changes are told; one that dies or hangs does no harm."""
+
+import asyncio
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from audio.device_watch import DeviceWatch, Place
+from audio.microphone import Microphone
+from tests.benchmarks.figures import how_many
+from tests.devices.pulse import SoundServer
+
+pytestmark = pytest.mark.devices
+
+LIMIT_S = 10.0
+
+
+async def _pactl(*command: str) -> str:
+    asked = await asyncio.to_thread(
+        subprocess.run, ["pactl", *command], check=True, capture_output=True, text=True
+    )
+    return asked.stdout.strip()
+
+
+def _handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.fixture
+async def listening() -> AsyncIterator[None]:
+    """Our process records from the microphone "mic"."""
+    frames = Microphone("mic").frames()
+    await anext(frames)
+    reading = asyncio.create_task(_read(frames))
+    yield
+    reading.cancel()
+    await asyncio.wait([reading])
+
+
+async def _read(frames: AsyncIterator[object]) -> None:
+    async for _ in frames:
+        pass
+
+
+async def test_a_microphone_that_comes_and_goes_is_told() -> None:
+    async with DeviceWatch() as watch:
+        assert await watch.wait_change(0, LIMIT_S)  # the server was found
+        seen = watch.changes
+        module = await _pactl("load-module", "module-null-sink", "sink_name=passing")
+        assert await watch.wait_change(seen, LIMIT_S)
+        seen = watch.changes
+        await _pactl("unload-module", module)
+        assert await watch.wait_change(seen, LIMIT_S)
+
+
+async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> None:
+    async with DeviceWatch() as watch:
+        assert await watch.place() == Place("mic", False, False, False, 1.0)
+        await _pactl("set-source-mute", "mic", "1")
+        place = await watch.place()
+        assert place is not None
+        assert place.muted
+        await _pactl("set-source-mute", "mic", "0")
+        outputs = (await _pactl("list", "short", "source-outputs")).splitlines()
+        ours = next(line.split()[0] for line in outputs if "protocol-native" in line)
+        seen = watch.changes
+        await _pactl("move-source-output", ours, "speaker.monitor")
+        assert await watch.wait_change(seen, LIMIT_S)
+        assert await watch.place() == Place("speaker.monitor", True, False, False, 1.0)
+        await _pactl("move-source-output", ours, "mic")
+
+
+async def test_a_suspended_microphone_is_seen(listening: None) -> None:
+    async with DeviceWatch() as watch:
+        await _pactl("suspend-source", "mic", "1")
+        place = await watch.place()
+        await _pactl("suspend-source", "mic", "0")
+        assert place is not None
+        assert place.suspended
+
+
+async def test_a_server_that_dies_is_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = SoundServer(tmp_path)
+    monkeypatch.setenv("PULSE_SERVER", server.surroundings["PULSE_SERVER"])
+    await asyncio.to_thread(server.start)
+    try:
+        async with DeviceWatch() as watch:
+            assert await watch.wait_change(0, LIMIT_S)
+            await watch.place()
+            threads, handles = threading.active_count(), _handles()
+            for _ in range(how_many(3, 50)):
+                seen = watch.changes
+                await asyncio.to_thread(server.kill)
+                assert await watch.wait_change(seen, LIMIT_S)
+                assert await watch.place() is None
+                await asyncio.to_thread(server.start)
+                seen = watch.changes
+                module = await _pactl("load-module", "module-null-sink", "sink_name=passing")
+                assert await watch.wait_change(seen, LIMIT_S)
+                await _pactl("unload-module", module)
+            assert threading.active_count() <= threads + 3  # asyncio's own, for waiting
+            assert _handles() <= handles + 1
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def test_a_server_that_hangs_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handles = 0
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "native"))
+        silent.listen(100)  # it takes every call and answers none
+        monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/native")
+        async with DeviceWatch() as watch:
+            for _ in range(how_many(3, 50)):
+                started = time.monotonic()
+                assert await watch.place() is None
+                assert time.monotonic() - started < 2.0
+                handles = handles or _handles()
+            assert _handles() <= handles + 6  # the watch itself may be calling just now
