@@ -40,9 +40,15 @@ class FrameSource(Protocol):
 class Framer:
     """Cuts blocks of any length into frames and keeps the remainder."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
+        """`start`: the position of the first frame, in samples."""
         self._rest = bytearray()
-        self._start = 0
+        self._start = start
+
+    @property
+    def start(self) -> int:
+        """Position of the next frame."""
+        return self._start
 
     def push(self, pcm: bytes) -> Iterator[Frame]:
         """Take a block of 16 kHz mono int16, give every whole frame that it completes."""

@@ -1,23 +1,366 @@
 """A microphone that heals: one source of frames for as long as the process lives."""
 
-from dataclasses import dataclass
-from enum import Enum, auto
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from audio.alarm import Alarm
+from audio.bounded import BoundedCalls, Calls, CallStuck, Result
+from audio.capture import Block, Blocks
+from audio.clock import Clock, LoopClock
+from audio.echo.protocol import Cleaner
+from audio.errors import AudioError
+from audio.frames import Frame
+from audio.microphone_status import MicrophoneChange, MicrophoneStatus
+from audio.steady_parts import (
+    FIRST_BLOCK_S,
+    SHORTEST_PAUSE_S,
+    STOPPED_S,
+    BackOff,
+    Input,
+    Opening,
+    Place,
+    Positions,
+    Silence,
+    Watch,
+)
+
+__all__ = ["MicrophoneChange", "MicrophoneStatus", "SteadyMicrophone"]
+
+_SETTLED_S = 5.0  # of sound, after which the next loss is no failed mend
+_NEWS_PATIENCE_S = 1.5  # for a first block, after a change among the devices
+_LONGEST_PATIENCE_S = 30.0  # for a first block, of a stream that may be suspended
+_REFRESH_S = 10.0  # between two new lists of devices where nothing has changed; each costs 40 ms
+_BEAT_S = 1.0  # the longest wait
+_LOOK_S = 2.0  # between two looks where we are, while we are elsewhere
+_log = logging.getLogger(__name__)
 
 
-class MicrophoneStatus(Enum):
-    """How the microphone stands."""
+class SteadyMicrophone:
+    """Frames without end. Whatever happens to the device, it is looked for and opened again.
 
-    OPENING = auto()  # at the start, nothing was tried yet
-    LISTENING = auto()  # frames arrive
-    MISSING = auto()  # it cannot be opened, or has stopped; it is looked for
-    SILENT = auto()  # frames arrive, all of them digital silence: it is muted at the device
-    ELSEWHERE = auto()  # the sound server moved us to what is no microphone; we wait
-    CLOSED = auto()  # by the person: nothing is listened to
+    `frames` never raises DeviceLost or InputUnusable. Positions go on over a gap: the first frame
+    behind it begins as much later as was really lost, to the nearest 80 ms.
+    """
 
+    pulled = False
 
-@dataclass(frozen=True, slots=True)
-class MicrophoneChange:
-    """It stands otherwise from now on."""
+    def __init__(
+        self,
+        microphone: Input,
+        *,
+        clock: Clock | None = None,
+        watch: Watch | None = None,
+        cleaner: Cleaner | None = None,
+        before_refresh: Callable[[], Awaitable[object]] | None = None,
+        calls: Calls | None = None,
+    ) -> None:
+        """`before_refresh` closes every other stream of this process that rests, because PortAudio
+        can look for new devices only while no stream is open."""
+        self._input = microphone
+        self._clock = clock or LoopClock()
+        self._watch = watch
+        self._cleaner = cleaner
+        self._before_refresh = before_refresh
+        self._calls = calls or BoundedCalls()
+        # Told on the loop of every change, before the first frame that comes after it.
+        self.on_change: Callable[[MicrophoneChange], None] = lambda change: None
+        self._status = MicrophoneStatus.OPENING
+        self._sentence = ""
+        self._alarm = Alarm(self._clock)
+        self._opening: Opening | None = None
+        self._positions = Positions()
+        self._silence = Silence()
+        self._paused = False
+        self._look = False  # where we are may have changed
+        self._look_at = 0.0  # while we are elsewhere: when to look again in any case
+        self._there = True  # the microphone was, when we looked last
+        self._news = True  # something has, among the devices
+        self._failed = False  # the last attempt, or the last opening was lost
+        self._back_off = BackOff(self._clock.monotonic())
+        self._refreshed_at = self._clock.monotonic()
+        self._patience_s = FIRST_BLOCK_S
+        self._frame_at = self._beat_at = self._clock.monotonic()
+        self._openings = self._dropped = 0
 
-    status: MicrophoneStatus
-    sentence: str  # for a person, in English; "" where there is nothing to say
+    @property
+    def status(self) -> MicrophoneStatus:
+        """How it stands."""
+        return self._status
+
+    @property
+    def sentence(self) -> str:
+        """What a person should know of it now, "" where all is well."""
+        return self._sentence
+
+    @property
+    def last_frame_age_s(self) -> float:
+        """Seconds since the last frame, or since frames are wanted."""
+        return self._clock.monotonic() - self._frame_at
+
+    @property
+    def heartbeat_age_s(self) -> float:
+        """Seconds since it made any progress; more than a few only if its listener, or the sound
+        system with several calls, is stuck for good."""
+        return self._clock.monotonic() - self._beat_at
+
+    @property
+    def dropped(self) -> int:
+        """Blocks lost because nobody took them in time, by us or before us."""
+        return self._dropped
+
+    @property
+    def reopened(self) -> int:
+        """How often it was opened after the first time."""
+        return max(0, self._openings - 1)
+
+    @property
+    def abandoned(self) -> int:
+        """Calls into the sound system that did not return in time."""
+        return self._calls.abandoned
+
+    def pause(self, on: bool) -> None:
+        """Close the device, or open it again. On the loop."""
+        if on is self._paused:
+            return
+        self._paused = on
+        if not on:
+            self._frame_at = self._clock.monotonic()
+            self._back_off = BackOff(self._frame_at)
+            self._become(MicrophoneStatus.OPENING, "")
+        self._alarm.ring()
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """Frames until the caller stops; the device is closed then, also on cancellation."""
+        self._frame_at = self._clock.monotonic()
+        forget = self._watch.listen(self._changed) if self._watch else lambda: None
+        try:
+            while True:
+                self._beat()
+                if self._paused:
+                    await self._stand_by()
+                elif self._opening is None:
+                    await self._look_for_it()
+                else:
+                    for frame in await self._listen(self._opening):
+                        self._frame_at = self._clock.monotonic()
+                        yield frame
+        finally:
+            forget()
+            self._alarm.close()
+            await self._close()
+            await self._calls.rest()
+
+    # --- while it is open
+
+    async def _listen(self, opening: Opening) -> list[Frame]:
+        """The frames of the next block; none after a wait or a change."""
+        if self._look:
+            # Blocks wait meanwhile: if we were moved, they must not be heard.
+            await self._look_where_we_are(opening)
+        elif (block := opening.blocks.take()) is not None:
+            return self._take(opening, block)
+        elif opening.blocks.ended:
+            await self._lose(f"{self._it} has gone: plug it in again.")
+        elif (now := self._clock.monotonic()) >= opening.deadline:
+            await self._stopped(opening)
+        elif self._status is MicrophoneStatus.ELSEWHERE and now >= self._look_at:
+            self._look = True
+        else:
+            elsewhere = self._status is MicrophoneStatus.ELSEWHERE
+            latest = self._look_at if elsewhere else now + _BEAT_S
+            await self._alarm.wait(min(opening.deadline, latest))
+        return []
+
+    def _take(self, opening: Opening, block: Block) -> list[Frame]:
+        mono, pcm, seconds = opening.take(block)
+        if block.at - opening.since >= _SETTLED_S:
+            self._back_off.settle()
+        self._patience_s = FIRST_BLOCK_S
+        if lost := opening.newly_dropped():
+            self._dropped += lost
+            self._positions.skip(lost * seconds)
+        if self._status is MicrophoneStatus.ELSEWHERE:
+            self._positions.gap()
+            return []
+        self._failed = False
+        if self._silence.hear(mono, seconds):
+            self._be_silent()
+        else:
+            self._become(MicrophoneStatus.LISTENING, "")
+        frames = list(self._positions.frames(pcm, block.at, seconds))
+        if self._cleaner is None:
+            return frames
+        return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
+
+    async def _stopped(self, opening: Opening) -> None:
+        """It is open and gives nothing: the machine may be busy, the source suspended, or the
+        stream dead."""
+        sentence = (
+            f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
+            "sound settings hold it back."
+        )
+        if opening.first_at is None:
+            # A new stream would be as silent, and this one goes on by itself when the source does.
+            self._patience_s = min(2 * self._patience_s, _LONGEST_PATIENCE_S)
+        elif not opening.late:
+            opening.be_late(self._clock.monotonic())
+            self._positions.gap()
+            if self._status is not MicrophoneStatus.ELSEWHERE:
+                self._miss(sentence)
+            return
+        await self._lose(sentence)
+
+    async def _look_where_we_are(self, opening: Opening) -> None:
+        self._look = False
+        place = await self._watch.place() if self._watch else None
+        if place is not None and place.monitor and place.name != self._input.name:
+            await self._be_elsewhere(place)
+        elif self._status is MicrophoneStatus.ELSEWHERE:
+            # What waits may still be of there.
+            while (block := opening.blocks.take()) is not None:
+                opening.note(block)
+                self._positions.gap()
+            self._become(MicrophoneStatus.OPENING, "")
+
+    async def _be_elsewhere(self, place: Place) -> None:
+        self._become(
+            MicrophoneStatus.ELSEWHERE,
+            f'The sound server has moved us from the microphone to "{place.name}", which is none: '
+            "plug the microphone in again, or set audio.input to another.",
+        )
+        there = await self._is_there()
+        newly, self._there = there and not self._there, there
+        self._look_at = self._clock.monotonic() + (SHORTEST_PAUSE_S if newly else _LOOK_S)
+        if newly:
+            self._back_off.settle()  # the server may move us back by itself; else at once
+        elif there:
+            await self._let_go()  # a new stream comes to the right place
+
+    async def _is_there(self) -> bool:
+        try:
+            return await self._call(self._input.is_there)
+        except Exception:  # the edge, as below
+            _log.debug("the microphones could not be listed", exc_info=True)
+            return False
+
+    # --- while it is not
+
+    async def _look_for_it(self) -> None:
+        now = self._clock.monotonic()
+        if now < self._back_off.at:
+            await self._alarm.wait(min(self._back_off.at, now + _BEAT_S))
+            return
+        await self._attempt()
+        self._back_off.tried(self._clock.monotonic())
+
+    async def _attempt(self) -> None:
+        try:
+            await self._refresh_if_due()
+            blocks = Blocks(self._input.queue_blocks, self._clock.monotonic, self._alarm.ring)
+            capture = self._input.capture(blocks)
+            await self._call(capture.open, late=capture.close)
+        except AudioError as error:
+            self._miss(str(error))
+        except CallStuck:
+            self._miss(
+                f"{self._it} cannot be opened, because the sound system does not answer: restart "
+                "the sound server, or Hearth."
+            )
+        except Exception as error:  # the edge: whatever breaks in there, the search must go on
+            _log.debug("the microphone broke while it was opened", exc_info=True)
+            self._miss(f"{self._it} cannot be opened ({error}): plug it in again.")
+        else:
+            self._openings += 1
+            now = self._clock.monotonic()
+            self._opening = Opening(capture, blocks, now, self._patience_s)
+            self._look = self._watch is not None
+            self._positions.gap()
+            self._silence.restart()
+            if self._cleaner is not None:
+                self._cleaner.restart()
+
+    async def _refresh_if_due(self) -> None:
+        """After a failure, PortAudio has to look anew, or it will not see what was plugged in."""
+        now = self._clock.monotonic()
+        due = self._news or not self._watch or now - self._refreshed_at >= _REFRESH_S
+        if not (self._failed and due) or self._calls.stuck:
+            return
+        if self._before_refresh is not None:
+            await self._before_refresh()
+        if await self._call(self._input.refresh):
+            self._news = False
+            self._refreshed_at = now
+
+    def _miss(self, sentence: str) -> None:
+        self._failed = True
+        self._become(MicrophoneStatus.MISSING, sentence)
+
+    async def _lose(self, sentence: str) -> None:
+        """The opening is over; it is looked for at once if it was in order until now."""
+        if self._status is not MicrophoneStatus.ELSEWHERE:
+            self._become(MicrophoneStatus.MISSING, sentence)
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        self._failed = True
+        await self._close()
+        self._back_off.lost(self._clock.monotonic())
+
+    async def _close(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            try:
+                await self._call(opening.capture.close)
+            except CallStuck:
+                _log.warning("%s cannot be closed: the sound system does not answer.", self._it)
+            except Exception:  # the edge: it is gone either way
+                _log.debug("the microphone broke while it was closed", exc_info=True)
+
+    async def _call(
+        self, work: Callable[[], Result], late: Callable[[], None] | None = None
+    ) -> Result:
+        """A blocking call. Each may take a few seconds, so each is a sign of life."""
+        self._beat()
+        return await self._calls.call(work, late)
+
+    def _beat(self) -> None:
+        if not self._calls.exhausted:
+            self._beat_at = self._clock.monotonic()
+
+    async def _stand_by(self) -> None:
+        await self._close()
+        self._positions.gap()
+        self._become(
+            MicrophoneStatus.CLOSED,
+            "The microphone is switched off: nothing is heard until it is switched on again.",
+        )
+        await self._alarm.wait(self._clock.monotonic() + _BEAT_S)
+
+    def _changed(self) -> None:
+        """Something is different among the sound devices."""
+        self._news = self._look = True
+        now = self._clock.monotonic()
+        if self._opening is None and self._status is not MicrophoneStatus.ELSEWHERE:
+            self._back_off.news(now)
+        elif self._opening is not None and self._opening.first_at is None:
+            soon = max(now, self._opening.since) + _NEWS_PATIENCE_S
+            self._opening.deadline = min(self._opening.deadline, soon)
+        self._alarm.ring()
+
+    # --- how it stands
+
+    @property
+    def _it(self) -> str:
+        return f'The microphone "{self._input.name}"'
+
+    def _be_silent(self) -> None:
+        if self._status is not MicrophoneStatus.SILENT:
+            sentence = f"{self._it} gives digital silence: unmute it, at the device itself."
+            say = self._silence.is_news(self._clock.monotonic())
+            self._become(MicrophoneStatus.SILENT, sentence, say)
+
+    def _become(self, status: MicrophoneStatus, sentence: str, say: bool = True) -> None:
+        self._sentence = sentence
+        if status is not self._status:
+            self._status = status
+            self.on_change(MicrophoneChange(status, sentence if say else ""))

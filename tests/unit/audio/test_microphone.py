@@ -149,7 +149,7 @@ async def test_what_the_device_has_instead_is_converted(
     portaudio = install(accepts)
     frames, stream, first = await begun(Microphone(), portaudio)
     assert (stream.arguments["samplerate"], stream.arguments["channels"]) == (rate, channels)
-    assert stream.arguments["blocksize"] == rate // 25
+    assert stream.arguments["blocksize"] == rate * 80 // 1000
 
     times = np.arange(rate) / rate
     tone = (10_000 * np.sin(2 * np.pi * 440 * times)).astype("<i2")
@@ -237,3 +237,41 @@ def test_block_lengths_that_are_not_allowed() -> None:
     for block_ms in (19, 81):
         with pytest.raises(ValueError, match="20 to 80"):
             Microphone(block_ms=block_ms)
+
+
+@pytest.mark.parametrize(
+    ("channel", "wanted", "opened"), [(1, 100, 1), (2, 200, 2), (4, 400, 4), (None, 250, 4)]
+)
+async def test_a_chosen_channel_or_the_mean(
+    install: Install, channel: int | None, wanted: int, opened: int
+) -> None:
+    """An array of four; it takes any count, or without a choice only its own."""
+    least = 4 if channel is None else channel
+    portaudio = install(lambda rate, channels: 0 if channels >= least else INVALID_CHANNELS)
+    portaudio.channels = 4
+    frames, stream, first = await begun(Microphone(channel=channel), portaudio)
+    assert stream.arguments["channels"] == opened
+    block = np.tile(np.array([100, 200, 300, 400][:opened], "<i2"), 1280)
+    stream.give(block.tobytes())
+    frame = await first
+    assert set(np.frombuffer(frame.pcm, "<i2").tolist()) == {wanted}
+    await frames.aclose()
+
+
+async def test_a_channel_that_the_device_has_not(install: Install) -> None:
+    install()
+    with pytest.raises(InputUnusable, match=r"has 2 channels: audio\.channel is 3"):
+        await anext(Microphone(channel=3).frames())
+
+
+async def test_a_stream_that_does_not_start_is_given_back(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(stream: Stream) -> None:
+        raise PortAudioError("Error starting stream: Device unavailable", UNAVAILABLE)
+
+    portaudio = install()
+    monkeypatch.setattr(Stream, "start", fails)
+    with pytest.raises(InputUnusable, match="Device unavailable"):
+        await anext(Microphone().frames())
+    assert portaudio.streams[0].closed

@@ -1,0 +1,35 @@
+"""Where Hearth listens, by the settings."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from assistant.config.schema import Settings
+from audio.device_watch import DeviceWatch
+from audio.echo.protocol import Cleaner
+from audio.player import Outputs
+from audio.speaker import Speaker
+from audio.steady import SteadyMicrophone
+from audio.steady_parts import DeviceInput
+
+
+@asynccontextmanager
+async def open_microphone(
+    settings: Settings, outputs: Outputs, cleaner: Cleaner | None = None
+) -> AsyncIterator[SteadyMicrophone | None]:
+    """The microphone that `audio.input` names, None where that is a file or nothing.
+
+    The device itself is opened when somebody takes its frames.
+
+    `outputs` let go of the loudspeaker, where they rest, so that new devices can be looked for.
+    """
+    audio = settings.audio
+    if audio.input == "null" or audio.input.startswith("file:"):
+        yield None
+        return
+    async with DeviceWatch() as watch:
+        yield SteadyMicrophone(
+            DeviceInput(audio.input, audio.channel),
+            watch=watch,
+            cleaner=cleaner,
+            before_refresh=outputs.release if isinstance(outputs, Speaker) else None,
+        )

@@ -1,0 +1,143 @@
+"""Calls into a sound system that may never return, each in a thread of its own."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+LONGEST_S = 5.0
+MOST_STUCK = 3  # at once; a sound system that holds so many calls gets no further one
+
+
+class CallStuck(Exception):
+    """A call has not returned in time; its thread was left to itself."""
+
+
+class Calls(Protocol):
+    """Makes blocking calls off the loop."""
+
+    @property
+    def abandoned(self) -> int:
+        """Calls that were left to themselves so far."""
+        ...
+
+    @property
+    def stuck(self) -> int:
+        """Those of them that have not returned yet."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """So many of them that no call is made any more."""
+        ...
+
+    async def call(
+        self, work: Callable[[], Result], late: Callable[[], None] | None = None
+    ) -> Result:
+        """What `work` returns or raises. `late` runs behind it when nobody waits any more.
+
+        Raises CallStuck.
+        """
+        ...
+
+    async def rest(self) -> None:
+        """Return when those that were cancelled are through, within reason."""
+        ...
+
+
+class BoundedCalls:
+    """Gives every call LONGEST_S. One that takes longer is abandoned and counted.
+
+    Its thread cannot be ended; it does not keep the process from ending.
+    """
+
+    def __init__(self, longest_s: float = LONGEST_S) -> None:
+        self._longest_s = longest_s
+        self._abandoned = 0
+        self._stuck: set[threading.Thread] = set()
+        self._left: set[threading.Thread] = set()  # of calls that were cancelled
+
+    @property
+    def abandoned(self) -> int:
+        return self._abandoned
+
+    @property
+    def stuck(self) -> int:
+        self._stuck = {thread for thread in self._stuck if thread.is_alive()}
+        return len(self._stuck)
+
+    @property
+    def exhausted(self) -> bool:
+        return self.stuck >= MOST_STUCK
+
+    async def call(
+        self, work: Callable[[], Result], late: Callable[[], None] | None = None
+    ) -> Result:
+        if self.exhausted:
+            raise CallStuck
+        job = _Job(work, late)
+        try:
+            await asyncio.wait({job.done}, timeout=self._longest_s)
+        except asyncio.CancelledError:
+            self._left.add(job.leave_for_good())
+            raise
+        if job.done.done() or not job.leave():
+            return await job.done
+        self._abandoned += 1
+        self._stuck.add(job.thread)
+        raise CallStuck
+
+    async def rest(self) -> None:
+        """Let the calls return that were cancelled, LONGEST_S at most."""
+        ended = [asyncio.to_thread(thread.join, self._longest_s) for thread in self._left]
+        await asyncio.gather(*ended)
+        self._left.clear()
+
+
+class _Job(Generic[Result]):
+    """One call in its thread. Whichever is first takes the token: the return, or who leaves."""
+
+    def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[Result] = self._loop.create_future()
+        self._work = work
+        self._late = late or (lambda: None)
+        self._token = threading.Lock()
+        self.thread = threading.Thread(target=self._run, name="sound-call", daemon=True)
+        self.thread.start()
+
+    def leave(self) -> bool:
+        """Nobody waits any more; what comes now is late. False: the result is on its way."""
+        return self._token.acquire(blocking=False)
+
+    def leave_for_good(self) -> threading.Thread:
+        """Nobody wants the result, though it may be on its way. The thread that clears up."""
+        if self.leave():
+            return self.thread
+        clearing = threading.Thread(target=self._late, name="sound-call", daemon=True)
+        clearing.start()
+        return clearing
+
+    def _run(self) -> None:
+        try:
+            settle = partial(self._succeed, self._work())
+        except Exception as error:  # it belongs to whoever called
+            settle = partial(self._fail, error)
+        if not self._token.acquire(blocking=False):
+            self._late()
+            return
+        # The loop may be over: then nobody misses it.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(settle)
+
+    def _succeed(self, result: Result) -> None:
+        if not self.done.cancelled():
+            self.done.set_result(result)
+
+    def _fail(self, error: Exception) -> None:
+        if not self.done.cancelled():
+            self.done.set_exception(error)

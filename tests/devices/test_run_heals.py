@@ -1,0 +1,56 @@
+"""`hearth run` over the death of the sound server: one process, deaf meanwhile, and it says so."""
+
+import asyncio
+import os
+import tempfile
+import time
+from pathlib import Path
+from unittest import mock
+
+import httpx
+import pytest
+
+from tests.devices.daemon import daemon, settings
+from tests.devices.pulse import SoundServer, play
+
+pytestmark = [pytest.mark.devices, pytest.mark.timeout(180)]
+
+WITHIN_S = 3.0
+
+
+async def until_health(port: str, word: str) -> float:
+    """Ask until it says so; the seconds that took."""
+    began = time.monotonic()
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with asyncio.timeout(20):
+            while (answer := await client.get("/healthz")).text != word:
+                assert answer.status_code == 200, "deaf is not dead"
+                await asyncio.sleep(0.05)
+    return time.monotonic() - began
+
+
+async def test_it_starts_without_a_sound_server_and_outlives_one(
+    command: Path, tmp_path: Path
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="hearth-heal-") as name:
+        server = SoundServer(Path(name))
+        with mock.patch.dict(os.environ, server.surroundings):
+            surroundings = settings(tmp_path)
+            port = surroundings["HEARTH_HTTP__PORT"]
+            try:
+                async with daemon(surroundings) as hearth:
+                    await until_health(port, "degraded")
+                    await asyncio.to_thread(server.start)
+                    took = [await until_health(port, "ok")]
+                    await asyncio.to_thread(server.kill)
+                    await until_health(port, "degraded")
+                    await asyncio.to_thread(server.start)
+                    took.append(await until_health(port, "ok"))
+                    print(f"  listening after {', '.join(f'{s:.2f}' for s in took)} s")
+                    assert max(took) <= WITHIN_S
+                    await asyncio.sleep(1)  # the wake engine fills its window
+                    await play(command)
+                    await hearth.shows("light.dining_room on")
+                    await hearth.says("dining room light")
+            finally:
+                await asyncio.to_thread(server.stop)

@@ -1,0 +1,37 @@
+"""No box that hears nobody is healthy, unless it was told to hear nobody."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from assistant.health import health_of
+from audio.steady import MicrophoneStatus as Status
+
+
+@dataclass
+class Microphone:
+    status: Status
+    last_frame_age_s: float
+    heartbeat_age_s: float
+
+
+@pytest.mark.parametrize(
+    ("status", "frame_age_s", "heartbeat_age_s", "word"),
+    [
+        (Status.LISTENING, 0.05, 0.05, "ok"),
+        (Status.LISTENING, 2.0, 2.0, "ok"),
+        (Status.LISTENING, 2.1, 2.1, "degraded"),  # whatever the cause
+        (Status.OPENING, 0.5, 0.5, "ok"),
+        (Status.OPENING, 3.0, 0.5, "degraded"),
+        (Status.MISSING, 0.5, 0.5, "degraded"),
+        (Status.MISSING, 36_000.0, 0.9, "degraded"),  # the process lives and looks for it
+        (Status.ELSEWHERE, 0.5, 0.5, "degraded"),
+        (Status.SILENT, 0.05, 0.05, "degraded"),
+        (Status.CLOSED, 36_000.0, 0.9, "ok"),  # as the person wants it
+        (Status.LISTENING, 10.1, 10.1, "dead"),
+        (Status.MISSING, 10.1, 10.1, "dead"),
+        (Status.CLOSED, 10.1, 10.1, "dead"),
+    ],
+)
+def test_one_word(status: Status, frame_age_s: float, heartbeat_age_s: float, word: str) -> None:
+    assert health_of(Microphone(status, frame_age_s, heartbeat_age_s)) == word

@@ -1,0 +1,147 @@
+"""The conversation over everything that can happen to a microphone."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
+from assistant.health import health_of
+from assistant.journal.store import Store
+from assistant.speech.catalogue import Catalogue
+from assistant.timers.book import TimerBook
+from assistant.timers.ringer import Ringer
+from assistant.turn.for_ever import listen_for_ever
+from assistant.turn.machine import State
+from audio.steady import MicrophoneStatus
+from integrations.web.health import health_route
+from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedEar, ScriptedTurn
+from tests.unit.assistant.turn.stage import COMMAND, runner_with
+from tests.unit.audio.steady_stage import BLOCK_S, Stage
+
+HOUR = 3600
+
+
+async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
+    """Let time pass until the ear, on its own thread, has heard all of it."""
+    for _ in range(round(seconds / BLOCK_S)):
+        await stage.room(BLOCK_S)
+        while stage.device.open and ear.ring.end < round(stage.clock.monotonic() * 50 - 3) * 320:
+            await asyncio.to_thread(int)
+
+
+async def test_an_answer_under_way_is_given_though_the_microphone_goes_and_comes_back() -> None:
+    answered = asyncio.Event()
+
+    async def slow(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        assert turn.request.audio is not None
+        await turn.request.audio.complete()
+        await answered.wait()
+        yield ReplyText("Done.")
+        yield TurnDone()
+
+    stage = Stage()
+    ear = ScriptedEar(COMMAND)
+    async with runner_with(ScriptedBrain(slow), ear, clock=stage.clock) as (runner, closed):
+        listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+        await hear(stage, ear, 4)
+        stage.device.unplug()
+        await stage.room(8)
+        assert (runner.state, closed) == (State.THINKING, [])
+        stage.device.there = True
+        stage.watch.tell()
+        await hear(stage, ear, 1)
+        answered.set()
+        await runner.rest()
+        assert runner.state.name == "IDLE"
+        assert ear.ring.end == pytest.approx(13 * 16_000, abs=4_000), "time went on"
+        stage.device.unplug()
+        await stage.room(1.04)
+        assert runner.state.name == "FAULT"
+        listening.cancel()
+        await asyncio.wait([listening])
+    timeline = closed[0][0].timeline.as_dict()
+    assert timeline["answer_done"] >= timeline["end_of_turn"] == 3_000
+
+
+async def test_who_is_speaking_when_it_goes_is_told() -> None:
+    async def never(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        await asyncio.Event().wait()
+        yield TurnDone()
+
+    stage = Stage()
+    ear = ScriptedEar(COMMAND)
+    async with runner_with(ScriptedBrain(never), ear, clock=stage.clock) as (runner, closed):
+        listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+        await hear(stage, ear, 2)
+        assert runner.state.name == "LISTENING"
+        stage.device.unplug()
+        await stage.room(1.04)
+        await runner.rest()
+        assert closed[0][1].error == "microphone_lost"
+        assert runner.state.name == "FAULT"
+        listening.cancel()
+        await asyncio.wait([listening])
+
+
+async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
+    """Nothing restarts, timers ring, what is announced is spoken, the box says that it is deaf."""
+    stage = Stage()
+    stage.device.there = False
+    clock, microphone = stage.clock, stage.microphone
+    rung: list[float] = []
+
+    async def ring(name: str) -> None:
+        rung.append(clock.monotonic())
+
+    async with (
+        runner_with(ScriptedBrain(), ScriptedEar({}), clock=clock) as (runner, closed),
+        Store(tmp_path / "hearth.db", clock) as store,
+        Ringer(store, runner, ring, lambda: None, Catalogue(), clock) as ringer,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(
+                Starlette(routes=[health_route(lambda: health_of(microphone))])
+            ),
+            base_url="http://box",
+        ) as client,
+    ):
+        book = TimerBook(store, clock)
+        due = [HOUR, 4 * HOUR, 9 * HOUR + 1800]
+        for seconds in due:
+            await book.start(seconds, f"timer of {seconds} s", "en")
+        listening = asyncio.create_task(listen_for_ever(runner, microphone))
+        words: set[str] = set()
+        for second in range(10 * HOUR):
+            clock.advance(1)
+            for _ in range(6):
+                await asyncio.sleep(0)
+            if second % 30 == 0:
+                await store.timers()  # what the ringer asked before has been answered, too
+            if second == 5 * HOUR:
+                runner.announce("The washing machine is done.", "en")
+                await runner.rest()
+            if second % 600 == 10:
+                answer = await client.get("/healthz")
+                words.add(f"{answer.status_code} {answer.text}")
+            if ringer.ringing:
+                await runner.rest()
+                ringer.heard()
+        assert not listening.done()
+        assert words == {"200 degraded"}
+        assert microphone.status is MicrophoneStatus.MISSING
+        assert microphone.reopened == microphone.abandoned == 0
+        assert len(stage.device.attempts) == pytest.approx(5 * HOUR, rel=0.01)
+        assert [round(at) for at in rung] == pytest.approx(due, abs=3)
+        said = " ".join(turn.answer for turn, _ in closed)
+        assert "The washing machine is done." in said
+        assert all(f"timer of {seconds} s" in said for seconds in due)
+
+        stage.device.there = True
+        stage.watch.tell()
+        await stage.room(1.04)
+        assert (await client.get("/healthz")).text == "ok"
+        listening.cancel()
+        await asyncio.wait([listening])

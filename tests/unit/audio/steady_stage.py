@@ -1,0 +1,204 @@
+"""A microphone whose troubles a test makes, on a clock that the test moves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from assistant.clock import VirtualClock
+from audio.bounded import CallStuck, Result
+from audio.capture import Blocks
+from audio.errors import InputUnusable
+from audio.frames import SAMPLE_RATE, Frame
+from audio.steady import MicrophoneChange, MicrophoneStatus, SteadyMicrophone
+
+BLOCK_S = 0.08
+
+
+class QuickClock(VirtualClock):
+    """For long times: nothing here needs more than a few rounds of the loop."""
+
+    async def settle(self) -> None:
+        for _ in range(12):
+            await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where the recording comes from."""
+
+    name: str
+    monitor: bool
+
+
+MIC, MONITOR = Spot("mic", False), Spot("speaker.monitor", True)
+
+
+class Capture:
+    """One recording; it gives numbered samples, so that none can be lost unseen."""
+
+    def __init__(self, device: "Device", blocks: Blocks) -> None:
+        self.rate = device.rate
+        self.blocks = blocks
+        self.closed = False
+        self._device = device
+
+    def open(self) -> None:
+        self._device.attempts.append(self._device.clock.monotonic())
+        if self._device.stuck:
+            raise CallStuck
+        if self._device.breaks is not None:
+            raise self._device.breaks
+        if not self._device.there:
+            raise InputUnusable("There is no microphone: plug one in.")
+        self._device.open.append(self)
+
+    def close(self) -> None:
+        self.closed = True
+        if self._device.breaks is not None:
+            raise self._device.breaks
+        if self in self._device.open:
+            self._device.open.remove(self)
+
+    def mono(self, pcm: bytes) -> bytes:
+        return pcm
+
+
+class Device:
+    """A microphone, its room and its sound server."""
+
+    name = "Test microphone"
+    queue_blocks = 25
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.rate = SAMPLE_RATE
+        self.there = True
+        self.stuck = False
+        self.breaks: Exception | None = None
+        self.suspended = False  # open, and gives nothing
+        self.silent = False
+        self.open: list[Capture] = []
+        self.attempts: list[float] = []
+        self.refreshes: list[float] = []
+        self.blind = False  # what is plugged in is seen only after a refresh
+        self._given = 0  # samples of the room's own time
+
+    def capture(self, blocks: Blocks) -> Capture:
+        return Capture(self, blocks)
+
+    def is_there(self) -> bool:
+        return self.there
+
+    def refresh(self) -> bool:
+        assert not self.open, "a refresh takes every open stream away"
+        self.refreshes.append(self.clock.monotonic())
+        if self.blind:
+            self.there, self.blind = True, False
+        return True
+
+    def unplug(self) -> None:
+        """It is gone, and the stream says so."""
+        self.there = False
+        for capture in self.open:
+            capture.blocks.end()
+        self.open.clear()
+
+    def give(self) -> None:
+        """The next block of the room; nobody may be listening."""
+        count = round(BLOCK_S * self.rate)
+        samples = np.arange(self._given, self._given + count, dtype=np.int64) % 30_000
+        self._given += count
+        pcm = bytes(2 * count) if self.silent else samples.astype("<i2").tobytes()
+        for capture in self.open:
+            if not self.suspended:
+                capture.blocks.put(pcm, False)
+
+
+class Watch:
+    """Tells what the test tells it."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+        self.spot: Spot | None = MIC
+
+    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
+        self.calls.append(call)
+        return lambda: self.calls.remove(call)
+
+    async def place(self) -> Spot | None:
+        return self.spot
+
+    def tell(self) -> None:
+        for call in self.calls:
+            call()
+
+
+class InlineCalls:
+    """Makes the calls on the loop; they take no time."""
+
+    def __init__(self) -> None:
+        self.abandoned = self.stuck = 0
+        self.exhausted = False
+
+    async def call(
+        self, work: Callable[[], Result], late: Callable[[], None] | None = None
+    ) -> Result:
+        return work()
+
+    async def rest(self) -> None: ...
+
+
+class Stage:
+    """The microphone, what it stands on, and what came out."""
+
+    def __init__(self, watched: bool = True) -> None:
+        self.clock = QuickClock()
+        self.device = Device(self.clock)
+        self.watch = Watch()
+        self.calls = InlineCalls()
+        self.microphone = SteadyMicrophone(
+            self.device,
+            clock=self.clock,
+            watch=self.watch if watched else None,
+            calls=self.calls,
+        )
+        self.microphone.on_change = self.changes_append
+        self.changes: list[MicrophoneChange] = []
+        self.frames: list[Frame] = []
+
+    def changes_append(self, change: MicrophoneChange) -> None:
+        self.changes.append(change)
+
+    @property
+    def told(self) -> list[MicrophoneStatus]:
+        """The states in their order; forgets them."""
+        told = [change.status for change in self.changes]
+        self.changes.clear()
+        return told
+
+    async def room(self, seconds: float) -> None:
+        """Let time pass with the room's sound in it."""
+        for _ in range(round(seconds / BLOCK_S)):
+            await self.clock.run(BLOCK_S)
+            self.device.give()
+            await self.clock.settle()
+
+    async def _listen(self) -> None:
+        async for frame in self.microphone.frames():
+            self.frames.append(frame)
+
+
+@asynccontextmanager
+async def listening(stage: Stage) -> AsyncIterator[None]:
+    """Somebody takes the frames while the block runs; every one that comes is kept."""
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(stage._listen())
+        await stage.clock.settle()
+        yield
+        assert not task.done(), "it must never end"
+        task.cancel()
+    assert not stage.device.open, "the device is given back"
+    assert not stage.watch.calls
