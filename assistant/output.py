@@ -5,23 +5,28 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from audio.player import NullPlayer, Player, WavPlayer
-from audio.speaker import DevicePlayer
+from audio.echo.protocol import Reference
+from audio.player import NullPlayer, OneOutput, Outputs, Player, WavPlayer
+from audio.speaker import Speaker
 
 
 @asynccontextmanager
-async def open_player(
-    settings: Settings, out: Path | None = None, paced: bool = False
-) -> AsyncIterator[Player]:
-    """The player that `out` or `audio.output` names, closed in the end.
+async def open_outputs(
+    settings: Settings,
+    out: Path | None = None,
+    paced: bool = False,
+    reference: Reference | None = None,
+) -> AsyncIterator[Outputs]:
+    """What `out` or `audio.output` names, closed in the end.
 
-    `paced`: a file or nothing takes as long as a speaker would. Raises InputUnusable.
+    `paced`: a file or nothing takes as long as a speaker would. `reference` is told of all that a
+    speaker plays. Raises InputUnusable.
     """
-    player = _player(settings.audio.output, out, paced)
+    outputs = _outputs(settings, out, paced, reference)
     try:
-        yield player
+        yield outputs
     finally:
-        await player.close()
+        await outputs.close()
 
 
 @asynccontextmanager
@@ -34,11 +39,14 @@ async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Playe
         await player.close()
 
 
-def _player(output: str, out: Path | None, paced: bool) -> Player:
+def _outputs(
+    settings: Settings, out: Path | None, paced: bool, reference: Reference | None
+) -> Outputs:
+    output = settings.audio.output
+    if out is None and output.startswith("file:"):
+        out = Path(output.removeprefix("file:"))
     if out is not None:
-        return WavPlayer(out, paced)
+        return OneOutput(WavPlayer(out, paced))
     if output == "null":
-        return NullPlayer(paced)
-    if output.startswith("file:"):
-        return WavPlayer(Path(output.removeprefix("file:")), paced)
-    return DevicePlayer(output)
+        return OneOutput(NullPlayer(paced))
+    return Speaker(output, settings.audio.lead_in_ms, reference)

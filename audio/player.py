@@ -5,7 +5,7 @@ import os
 import struct
 import tempfile
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from audio.clock import Clock, LoopClock
 from audio.errors import InputUnusable
@@ -48,6 +48,7 @@ class Player(Protocol):
 StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 
+@runtime_checkable
 class Outputs(Protocol):
     """A loudspeaker that plays several streams at once, each a Player of its own.
 
@@ -59,7 +60,7 @@ class Outputs(Protocol):
         ...
 
     def duck(self, on: bool) -> None:
-        """Make words (voice and announcements) much quieter, or as loud as before, within 50 ms."""
+        """Make words (voice and announcements) much quieter, or as loud as before, at once."""
         ...
 
     async def close(self) -> None:
@@ -68,7 +69,7 @@ class Outputs(Protocol):
 
 
 class OneOutput:
-    """A file, or nowhere: all streams are one after the other, and nothing is ducked."""
+    """A file, or nowhere: all streams are one, one sound after the other; nothing is ducked."""
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -81,6 +82,11 @@ class OneOutput:
 
     async def close(self) -> None:
         await self._player.close()
+
+
+def as_outputs(sound: Outputs | Player) -> Outputs:
+    """What takes all streams: itself, or around the one player that there is."""
+    return sound if isinstance(sound, Outputs) else OneOutput(sound)
 
 
 class Pace:

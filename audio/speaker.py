@@ -1,237 +1,300 @@
-"""A loudspeaker: PortAudio pulls the sound from a bounded buffer."""
+"""The loudspeaker: all streams on one device, which is opened for sound and found again."""
 
 import asyncio
-import threading
-import time
-from collections import deque
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import logging
+from collections.abc import Iterator
+from typing import NoReturn, get_args
 
 import numpy as np
 
-from audio.devices import find_device, load_portaudio
-from audio.errors import DeviceLost
-from audio.player import AHEAD_SECONDS, Conversion
+from audio.bounded import BoundedCalls, Calls, CallStuck
+from audio.clock import Clock, LoopClock
+from audio.echo.protocol import Reference
+from audio.errors import AudioError
+from audio.mixer import Mixer
+from audio.playback import DevicePlayback, MakePlayback, Playback, lost
+from audio.player import AHEAD_SECONDS, Conversion, Player, StreamName
+from audio.track import RATE, Track
 
-BLOCK_MS = 20  # what the device takes at a time
-LATENCY_SECONDS = 0.05  # asked of PortAudio: room for a busy Pi, and still silent within 100 ms
-POLL_SECONDS = 0.01  # how often waiting looks at the buffer
-SILENT_SECONDS = 1.0  # a running stream that asks for nothing this long is dead
-GRACE_SECONDS = 0.2  # before a silent device is believed to be dead
-CALL_SECONDS = 5.0  # for opening and closing
-# After the sound's own rate: what sound servers and cards take. A server resamples by itself.
-RATES = (22_050, 24_000, 48_000, 44_100)  # Hz
+IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent
+PATIENCE_S = 3.0  # for a device that has gone; its sound waits so long
+SILENT_S = 1.0  # a running stream that asks for nothing this long is dead
+_GRACE_S = 0.2  # before a silent device is believed to be dead
+_LOOK_S = 0.1  # between two looks at an open device
+_RETRY_S = 0.25  # between two attempts to open one that has gone
+_WAIT_S = 0.02  # between two looks at a queue
+_PART_MS = 200  # of sound, queued at a time
+# Of silence at least: what a device swallows while it starts is none of the sound.
+_LEAD_IN_MS = 40
+# Each piece of these is a sound of its own and is played to its last sample without `drain`.
+_WHOLE: frozenset[StreamName] = frozenset(("sounds", "ringing"))
 
-
-Result = TypeVar("Result")
-
-
-class Buffer:
-    """Sound between the event loop, which fills it, and PortAudio's thread, which empties it."""
-
-    def __init__(self, channels: int) -> None:
-        self._channels = channels
-        self._lock = threading.Lock()
-        self._pieces: deque[bytes] = deque()
-        self._waiting = 0  # bytes of mono int16
-        self.taken = 0  # samples of sound handed to the device
-        self._asked_at = time.monotonic()  # when the device last asked
-
-    @property
-    def forgotten(self) -> bool:
-        """Whether the device has stopped asking."""
-        return time.monotonic() - self._asked_at > SILENT_SECONDS
-
-    @property
-    def waiting(self) -> int:
-        """Samples not yet handed to the device."""
-        return self._waiting // 2
-
-    def put(self, pcm: bytes) -> None:
-        """Queue mono int16."""
-        with self._lock:
-            self._pieces.append(pcm)
-            self._waiting += len(pcm)
-
-    def clear(self) -> None:
-        """Drop what is queued."""
-        with self._lock:
-            self._pieces.clear()
-            self._waiting = 0
-
-    def fill(self, out: Any, samples: int) -> None:
-        """Write `samples` into the device's buffer, silence where no sound is left."""
-        self._asked_at = time.monotonic()
-        sound = self._take(samples * 2)
-        self.taken += len(sound) // 2
-        sound = sound.ljust(samples * 2, b"\0")
-        if self._channels > 1:
-            sound = np.repeat(np.frombuffer(sound, np.int16), self._channels).tobytes()
-        out[:] = sound
-
-    def _take(self, size: int) -> bytes:
-        with self._lock:
-            taken = bytearray()
-            while self._pieces and len(taken) < size:
-                piece = self._pieces.popleft()
-                room = size - len(taken)
-                taken += piece[:room]
-                if len(piece) > room:
-                    self._pieces.appendleft(piece[room:])
-            self._waiting -= len(taken)
-            return bytes(taken)
+_log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class OpenStream:
-    """A running stream and what belongs to it."""
+class Speaker:
+    """Plays all streams on one device (`Outputs`).
 
-    stream: Any
-    rate: int  # Hz
-    latency: float  # seconds from the hand-over to the air
-    buffer: Buffer
-    conversion: Conversion
-
-
-class DevicePlayer:
-    """Plays through a sound device, opened at the first sound and kept open.
-
-    It counts as played what was handed to the device. `device`: a name, or "default".
-    A stream that died is opened again by the next `play`.
+    The device is opened at the first sound and closed when nothing has sounded for IDLE_S. One that
+    goes while it plays is looked for: within PATIENCE_S the sound goes on where it was heard last,
+    then it is dropped and whoever waits for it gets DeviceLost. The next sound tries again, once.
+    A stream's position is what has left the loudspeaker: what the device took, less what it says
+    it still holds. What it holds at a `stop` is heard and counts at once.
     """
 
-    def __init__(self, device: str = "default") -> None:
+    def __init__(
+        self,
+        device: str = "default",
+        lead_in_ms: int = 0,
+        reference: Reference | None = None,
+        clock: Clock | None = None,
+        calls: Calls | None = None,
+        make: MakePlayback | None = None,
+    ) -> None:
+        """`device`: a name, or "default". `lead_in_ms`: of silence behind each opening, for a
+        speaker that sleeps. `reference` is told of every block, from the device's thread."""
         self._device = device
-        self._open: OpenStream | None = None
-        self._opening = asyncio.Lock()
-        self._played_before = 0.0  # ms played through streams that are closed
+        self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
+        self._clock: Clock = clock or LoopClock()
+        self._calls: Calls = calls or BoundedCalls()
+        self._mixer = Mixer()
+        self._make = make or (lambda mixer: DevicePlayback(device, mixer, self._clock, reference))
+        self._streams = {
+            name: _Stream(self, self._mixer.tracks[name], whole=name in _WHOLE)
+            for name in get_args(StreamName)
+        }
+        self._playback: Playback | None = None  # what takes sound just now
+        self._opened = asyncio.Event()
+        self._keeper: asyncio.Task[bool] | None = None
+        self._found: bool | None = None  # when it was wanted last; None: it never was
+        self._failure: AudioError | None = None  # the newest, why there was no device
+        self.drops = 0  # times that sound was dropped because there was none
+        self._gaps = 0  # of devices that are closed
+        self.lost = 0  # times that the device has gone while it was open
+
+    def stream(self, name: StreamName) -> Player:
+        return self._streams[name]
+
+    def duck(self, on: bool) -> None:
+        self._mixer.duck(on)
+
+    @property
+    def missing(self) -> bool:
+        """The device could not be opened when it was wanted last."""
+        return self._found is False
+
+    @property
+    def underruns(self) -> int:
+        """Times that a stream ran dry before its sound was whole."""
+        return sum(track.underruns for track in self._mixer.tracks.values())
+
+    @property
+    def gaps(self) -> int:
+        """Times that the device was not served in time."""
+        return self._gaps + (self._playback.gaps if self._playback is not None else 0)
+
+    async def release(self) -> bool:
+        """Close the device where it is silent. False: it is playing, or is being opened."""
+        if self._keeper is None or self._keeper.done():
+            return True
+        if self._playback is None or not self._mixer.quiet:
+            return False
+        await self._let_go()
+        return True
+
+    async def close(self) -> None:
+        for stream in self._streams.values():
+            stream.stop()
+        await self._let_go()
+        await self._calls.rest()
+
+    # --- for its streams
+
+    async def ready(self) -> None:
+        """Return when a device takes sound. Raises AudioError where there is none."""
+        while not self._opened.is_set():
+            if self._keeper is None or self._keeper.done():
+                self._keeper = asyncio.create_task(self._keep(), name="speaker")
+            keeper, opened = self._keeper, asyncio.ensure_future(self._opened.wait())
+            try:
+                await asyncio.wait({keeper, opened}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                opened.cancel()
+            if keeper.done() and not keeper.cancelled() and not keeper.result():
+                self.raise_failure()
+
+    async def wait(self, seconds: float) -> None:
+        """Let some of that time pass, with sound in a queue."""
+        await self._clock.sleep(min(seconds, _WAIT_S))
+
+    def raise_failure(self) -> NoReturn:
+        """Why sound was dropped last."""
+        assert self._failure is not None
+        raise type(self._failure)(str(self._failure)) from self._failure
+
+    def now(self) -> float:
+        """Seconds of the clock."""
+        return self._clock.monotonic()
+
+    # --- the device
+
+    async def _let_go(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait({self._keeper})
+
+    async def _keep(self) -> bool:
+        """Have a device from the first sound until the long silence. False: there is none."""
+        try:
+            patience = PATIENCE_S if self._found else 0.0
+            while True:
+                playback = await self._open(patience)
+                try:
+                    has_gone = await self._watch(playback)
+                finally:
+                    await self._shut(playback)
+                if not has_gone or not self._take_back(playback):
+                    return True
+                patience = PATIENCE_S
+        except AudioError as error:
+            _log.error("%s", error)
+            self._failure = error
+            self.drops += 1
+            for track in self._mixer.tracks.values():
+                track.stop()
+            return False
+
+    async def _open(self, patience: float) -> Playback:
+        until = self._clock.monotonic() + patience
+        while True:
+            self._mixer.lead_in(self._lead_in)
+            playback = self._make(self._mixer)
+            try:
+                await self._calls.call(playback.open, playback.close)
+            except CallStuck:
+                trouble: AudioError = lost(self._device, "does not react")
+            except AudioError as error:
+                trouble = error
+            else:
+                self._found = True
+                return playback
+            self._found = False
+            if self._clock.monotonic() + _RETRY_S > until:
+                raise trouble
+            await self._clock.sleep(_RETRY_S)
+
+    async def _watch(self, playback: Playback) -> bool:
+        """Whether the device has gone; False: it is not needed any longer."""
+        self._playback = playback
+        self._opened.set()
+        quiet_since = self._clock.monotonic()
+        while True:
+            await self._clock.sleep(_LOOK_S)
+            if self._is_dead(playback):
+                # The whole process may have stood still, not the device.
+                await self._clock.sleep(_GRACE_S)
+                if self._is_dead(playback):
+                    return True
+            now = self._clock.monotonic()
+            if not self._mixer.quiet:
+                quiet_since = now
+            elif now - quiet_since >= IDLE_S:
+                return False
+
+    def _is_dead(self, playback: Playback) -> bool:
+        return not playback.alive or self._clock.monotonic() - playback.asked_at > SILENT_S
+
+    async def _shut(self, playback: Playback) -> None:
+        self._opened.clear()
+        self._playback = None
+        self._gaps += playback.gaps
+        playback.leave()
+        try:
+            await self._calls.call(playback.close)
+        except CallStuck:
+            _log.error("the loudspeaker (%s) could not be closed", self._device)
+
+    def _take_back(self, playback: Playback) -> bool:
+        """Whether the device has left something unplayed."""
+        self.lost += 1
+        self._mixer.rewind(playback.asked_at)
+        _log.warning("the loudspeaker (%s) has gone; it is looked for", self._device)
+        return not self._mixer.quiet
+
+
+class _Stream:
+    """One of the streams, as a `Player`."""
+
+    def __init__(self, speaker: Speaker, track: Track, *, whole: bool) -> None:
+        self._speaker = speaker
+        self._track = track
+        self._whole = whole
+        self._conversion = Conversion(RATE)
         self._stops = 0  # how often `stop` was called
+        self._since: int | None = None  # drops before the sound that is being played; None: none is
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        stops = self._stops
-        current = await self._stream(rate)
-        while current.buffer.waiting > AHEAD_SECONDS * current.rate:
-            await self._wait(current)
-        if stops == self._stops:
-            current.buffer.put(current.conversion.push(pcm, rate))
+        stops, drops = self._stops, self._drops
+        for part in _parts(pcm, rate):
+            await self._speaker.ready()
+            self._check(drops)
+            while self._track.waiting > AHEAD_SECONDS * RATE:
+                await self._speaker.wait(self._track.waiting / RATE - AHEAD_SECONDS)
+                self._check(drops)
+            if stops != self._stops:
+                return
+            self._put(self._conversion.push(part, rate))
+            self._since = drops
+        if self._whole:
+            self._finish()
 
     async def drain(self) -> None:
-        current, stops = self._open, self._stops
-        if current is None:
-            return
-        current.buffer.put(current.conversion.flush())
-        while current.buffer.waiting:
-            await self._wait(current)
-        if stops == self._stops:
-            await asyncio.sleep(current.latency)
+        stops, drops = self._stops, self._drops
+        self._check(drops)
+        self._finish()
+        end = self._track.handed + self._track.waiting
+        while stops == self._stops and (left := end - self._position()) > 0:
+            await self._speaker.wait(left / RATE)
+            self._check(drops)
 
     def stop(self) -> None:
         self._stops += 1
-        if self._open is not None:
-            self._open.conversion.flush()
-            self._open.buffer.clear()
+        self._since = None
+        self._conversion.flush()
+        self._track.stop()
 
     @property
     def played_ms(self) -> float:
-        return self._played_before + (_played_ms(self._open) if self._open else 0.0)
+        return self._position() / RATE * 1000
 
     async def close(self) -> None:
-        self.stop()
-        current, self._open = self._open, None
-        if current is not None:
-            self._played_before += _played_ms(current)
-            loop = asyncio.get_running_loop()
-            await _bounded(self._device, loop.run_in_executor(None, _close, current.stream))
+        """Nothing: the device is the speaker's."""
 
-    async def _stream(self, rate: int) -> OpenStream:
-        async with self._opening:
-            if self._open is not None and not self._open.stream.active:
-                await self.close()
-            if self._open is None:
-                self._open = await self._opened(rate)
-            return self._open
+    def _position(self) -> int:
+        return self._track.position(self._speaker.now())
 
-    async def _opened(self, rate: int) -> OpenStream:
-        """A new stream. One that comes when nobody waits for it any more is closed again."""
-        loop = asyncio.get_running_loop()
-        opening = loop.run_in_executor(None, _open, self._device, rate)
-        try:
-            return await _bounded(self._device, opening)
-        except (DeviceLost, asyncio.CancelledError):
-            opening.add_done_callback(_close_unwanted)
-            raise
+    @property
+    def _drops(self) -> int:
+        """How often sound had been dropped before the present one began."""
+        return self._speaker.drops if self._since is None else self._since
 
-    async def _wait(self, current: OpenStream) -> None:
-        """One look at the buffer. Raises DeviceLost when nobody empties it any more."""
-        await asyncio.sleep(POLL_SECONDS)
-        if current.stream.active and not current.buffer.forgotten:
-            return
-        await asyncio.sleep(GRACE_SECONDS)  # the whole process may have stood still, not the device
-        if current.stream.active and not current.buffer.forgotten:
-            return
-        if current is self._open:
-            await self.close()
-        raise _lost(self._device, "has stopped taking sound")
+    def _check(self, drops: int) -> None:
+        """Tell whoever comes next that part of this sound was dropped."""
+        if self._speaker.drops != drops:
+            self.stop()
+            self._speaker.raise_failure()
+
+    def _finish(self) -> None:
+        """No more of this sound follows."""
+        self._put(self._conversion.flush())
+        self._track.end()
+        self._since = None
+
+    def _put(self, pcm: bytes) -> None:
+        self._track.put(np.frombuffer(pcm, np.int16))
 
 
-def _played_ms(current: OpenStream) -> float:
-    return current.buffer.taken / current.rate * 1000
-
-
-def _lost(device: str, what: str) -> DeviceLost:
-    return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
-
-
-async def _bounded(device: str, work: asyncio.Future[Result]) -> Result:
-    """Work in a thread, which goes on by itself when it is not waited for any longer."""
-    try:
-        async with asyncio.timeout(CALL_SECONDS):
-            return await asyncio.shield(work)
-    except TimeoutError as error:
-        raise _lost(device, "does not react") from error
-
-
-def _close_unwanted(opening: asyncio.Future[OpenStream]) -> None:
-    if opening.cancelled() or opening.exception() is not None:
-        return
-    # In a thread of its own: the loop may be ending, and closing can block.
-    threading.Thread(target=_close, args=(opening.result().stream,), daemon=True).start()
-
-
-def _close(stream: Any) -> None:
-    stream.abort(ignore_errors=True)
-    stream.close(ignore_errors=True)
-
-
-def _open(device: str, rate: int) -> OpenStream:
-    """The first rate and channel count that the device takes. Blocking."""
-    portaudio = load_portaudio()
-    index = find_device(device, "output").index
-    trouble: Exception | None = None
-    for channels in (1, 2):
-        for candidate in dict.fromkeys((rate, *RATES)):
-            try:
-                return _start(portaudio, index, candidate, channels)
-            except portaudio.PortAudioError as error:
-                trouble = error
-    raise _lost(device, "cannot be opened") from trouble
-
-
-def _start(portaudio: Any, index: int, rate: int, channels: int) -> OpenStream:
-    portaudio.check_output_settings(device=index, channels=channels, dtype="int16", samplerate=rate)
-    buffer = Buffer(channels)
-    stream = portaudio.RawOutputStream(
-        device=index,
-        channels=channels,
-        dtype="int16",
-        samplerate=rate,
-        blocksize=rate * BLOCK_MS // 1000,
-        latency=LATENCY_SECONDS,
-        callback=lambda out, samples, when, status: buffer.fill(out, samples),
-    )
-    try:
-        stream.start()
-    except portaudio.PortAudioError:
-        _close(stream)
-        raise
-    return OpenStream(stream, rate, float(stream.latency), buffer, Conversion(rate))
+def _parts(pcm: bytes, rate: int) -> Iterator[bytes]:
+    size = rate * _PART_MS // 1000 * 2
+    for begin in range(0, len(pcm), size):
+        yield pcm[begin : begin + size]

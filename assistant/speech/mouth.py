@@ -3,56 +3,65 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import get_args
 
 from assistant.speech.answer import Answer, Output, Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.synthesis import Synthesis, Voices
 from audio.earcons import earcon
-from audio.player import Player
+from audio.player import Outputs, Player, StreamName, as_outputs
 from audio.tts import EspeakVoice
+
+_OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `stop` silences
 
 
 class Mouth:
     """The one place where Hearth speaks. Made once per process, it gives one answer at a time.
 
-        mouth = Mouth(voices, player, volume=0.8)
+        mouth = Mouth(voices, outputs, volume=0.8)
         async with mouth.answer(on_first_audio=mark) as answer:
             await answer.say("The **kitchen** light is on.", "en")
             spoken = await answer.finish()  # returns at the measured end of playback
 
     `voices` gives the voice for a language, called once for each, in the worker thread. A voice
-    that fails is replaced by `fallback`'s for the rest of the answer. The player is the caller's
-    to close. All methods belong to the event loop's thread.
+    that fails is replaced by `fallback`'s for the rest of the answer. The outputs are the caller's
+    to close; one player alone takes all streams, one after the other. All methods belong to the
+    event loop's thread.
     """
 
     def __init__(
         self,
         voices: Voices,
-        player: Player,
+        outputs: Outputs | Player,
         volume: float = 1.0,
         fallback: Voices = EspeakVoice,
     ) -> None:
         """`volume`: 0 to 1, of words and short sounds alike."""
         self._synthesis = Synthesis(voices, fallback)
-        self._output = Output(player, volume)
+        self._outputs = as_outputs(outputs)
+        self._streams = _accounts(self._outputs, volume)
+        self._volume = volume
         self._answer: Answer | None = None
         self._free = asyncio.Lock()
 
     @property
     def volume(self) -> float:
         """0 to 1; it can be changed at any time and acts on what is handed to the player next."""
-        return self._output.volume
+        return self._volume
 
     @volume.setter
     def volume(self, volume: float) -> None:
-        self._output.volume = volume
+        self._volume = volume
+        for stream in self._streams.values():
+            stream.volume = volume
 
     @asynccontextmanager
     async def answer(
-        self, on_first_audio: Callable[[], None] | None = None
+        self, on_first_audio: Callable[[], None] | None = None, announced: bool = False
     ) -> AsyncIterator[Answer]:
         """Open the answer of a turn. Leaving the block waits for the end of playback.
 
+        `announced`: nobody asked for it; it goes to the stream of announcements.
         Waits for an answer before it, which may just have been interrupted, to be cleared away.
         An error or a cancellation inside the block stops the sound and goes on outwards as it is.
         Raises AudioError, from `finish` or at the end of the block, when it could not be spoken.
@@ -60,7 +69,8 @@ class Mouth:
         failure: Exception | None = None
         async with self._free:
             self._synthesis.renew()
-            self._answer = answer = Answer(self._synthesis, self._output, on_first_audio)
+            output = self._streams["announcements" if announced else "voice"]
+            self._answer = answer = Answer(self._synthesis, output, on_first_audio)
             try:
                 async with asyncio.TaskGroup() as group:
                     answer.start(group)
@@ -86,13 +96,26 @@ class Mouth:
 
     async def sound(self, name: str) -> None:
         """Queue one of the sounds of `audio.earcons`; it is not waited for. Raises AudioError."""
-        await self._output.play(*earcon(name))
+        await self._streams["sounds"].play(*earcon(name))
+
+    async def ring(self, name: str) -> None:
+        """Queue such a sound as what rings until somebody hears it, for `hush` to end."""
+        await self._streams["ringing"].play(*earcon(name))
+
+    def hush(self) -> None:
+        """Silence what rings at once; an answer goes on."""
+        self._streams["ringing"].stop()
 
     def stop(self) -> None:
         """Silence at once: the present answer is over, and so is any short sound."""
         if self._answer is not None:
             self._answer.stop()
-        self._output.stop()
+        for name in _OURS:
+            self._streams[name].stop()
+
+    def duck(self, on: bool) -> None:
+        """Make words much quieter for now, or as loud as before; what is said goes on."""
+        self._outputs.duck(on)
 
     async def warm(self, languages: Sequence[str]) -> None:
         """Make these voices now, so that the first answer does not wait. Raises AudioError."""
@@ -102,4 +125,15 @@ class Mouth:
     def close(self) -> None:
         """Stop, and give up the worker thread."""
         self.stop()
+        self.hush()
         self._synthesis.close()
+
+
+def _accounts(outputs: Outputs, volume: float) -> dict[StreamName, Output]:
+    """An account for each stream; streams of one player have one together."""
+    accounts: dict[int, Output] = {}
+    streams: dict[StreamName, Output] = {}
+    for name in get_args(StreamName):
+        player = outputs.stream(name)
+        streams[name] = accounts.setdefault(id(player), Output(player, volume))
+    return streams

@@ -1,214 +1,261 @@
-"""The loudspeaker, with a PortAudio that the test turns by hand."""
+"""The loudspeaker: opening, closing, losing and finding its device; its streams."""
 
 import asyncio
-import threading
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-from audio import speaker
-from audio.devices import DeviceInfo, Kind
-from audio.errors import DeviceLost, InputUnusable
-from audio.speaker import DevicePlayer
-
-RATE = 22_050
-SECOND = (np.arange(RATE) % 1000 + 1).astype(np.int16).tobytes()
+from audio.errors import AudioError, DeviceLost, InputUnusable
+from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S, Speaker
+from audio.track import RATE
+from tests.unit.audio.speaker_stage import BLOCK, SECOND, SOUND, rigged, say
 
 
-class FakeStream:
-    """What sounddevice.RawOutputStream is to us."""
-
-    latency = 0.0
-
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
-        self.active = False
-        self.closed = False
-        self._callback: Callable[..., None] = settings["callback"]
-
-    def start(self) -> None:
-        self.active = True
-
-    def abort(self, ignore_errors: bool = True) -> None:
-        self.active = False
-
-    def close(self, ignore_errors: bool = True) -> None:
-        self.closed = True
-
-    def pull(self, samples: int) -> bytes:
-        out = bytearray(samples * 2 * self.settings["channels"])
-        self._callback(out, samples, None, None)
-        return bytes(out)
+async def test_it_opens_at_the_first_sound_and_plays_every_sample() -> None:
+    async with rigged() as rig:
+        assert rig.devices == []
+        await rig.during(say(rig))
+        assert len(rig.devices) == 1
+        assert np.array_equal(rig.sound(), SOUND[1:])  # the first sample is 0
+        assert rig.voice.played_ms == pytest.approx(1000)
+    assert rig.device.closed
 
 
-class FakePortAudio:
-    """Accepts what the test says."""
-
-    class PortAudioError(Exception):
-        pass
-
-    def __init__(self) -> None:
-        self.rates = {RATE}
-        self.channels = 1
-        self.streams: list[FakeStream] = []
-
-    def check_output_settings(self, **settings: Any) -> None:
-        if settings["samplerate"] not in self.rates or settings["channels"] != self.channels:
-            raise self.PortAudioError
-
-    def RawOutputStream(self, **settings: Any) -> FakeStream:  # noqa: N802 (PortAudio's name)
-        self.streams.append(FakeStream(**settings))
-        return self.streams[-1]
+async def test_it_is_closed_when_it_has_been_silent_for_long_and_opened_again() -> None:
+    async with rigged() as rig:
+        await rig.during(say(rig))
+        await rig.pass_time(IDLE_S - 0.5)
+        assert rig.device.alive
+        await rig.pass_time(1.0)
+        assert rig.device.closed
+        await rig.during(say(rig))
+        assert len(rig.devices) == 2
+        assert rig.voice.played_ms == pytest.approx(2000)
+        assert not rig.speaker.missing
 
 
-@pytest.fixture
-def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
-    fake = FakePortAudio()
-    device = DeviceInfo("box", "output", 2, 48_000, default=True, index=3)
-    monkeypatch.setattr(speaker, "load_portaudio", lambda: fake)
-    monkeypatch.setattr(speaker, "find_device", lambda name, kind: device)
-    return fake
+@pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 44_100])
+async def test_sound_of_any_rate_is_played_to_its_end(rate: int) -> None:
+    async with rigged() as rig:
+        pcm = (np.sin(np.arange(rate) * 0.05) * 8000).astype(np.int16).tobytes()
+        for begin in range(0, len(pcm), 10_000):
+            await rig.during(rig.voice.play(pcm[begin : begin + 10_000], rate))
+        await rig.during(rig.voice.drain())
+        assert rig.voice.played_ms == pytest.approx(1000, abs=0.1)
+        await rig.during(rig.speaker.stream("sounds").play(pcm, rate))  # nobody drains it
+        await rig.pass_time(1.2)
+        assert rig.speaker.stream("sounds").played_ms == pytest.approx(1000, abs=0.1)
 
 
-async def test_it_opens_at_the_first_sound_and_hands_over_every_sample(
-    portaudio: FakePortAudio,
+async def test_play_waits_for_room_and_stop_drops_what_waits() -> None:
+    async with rigged() as rig:
+        playing = asyncio.create_task(rig.voice.play(SECOND * 4, RATE))
+        await rig.pass_time(0.1)
+        assert not playing.done()
+        played = rig.voice.played_ms
+        rig.voice.stop()
+        await rig.pass_time(0.1)
+        assert playing.done()
+        assert rig.voice.played_ms == played
+        assert not np.frombuffer(rig.device.pull(), np.int16).any()
+        await rig.voice.drain()
+        await rig.during(say(rig))
+        assert rig.voice.played_ms == pytest.approx(played + 1000)
+        assert len(rig.devices) == 1
+
+
+async def test_drain_returns_when_it_was_heard_or_stopped() -> None:
+    async with rigged() as rig:
+        rig.buffer_s = 0.3
+        await rig.voice.drain()  # nothing was played
+        await rig.during(say(rig))
+        assert rig.clock.monotonic() >= 1.3
+        assert rig.voice.played_ms == pytest.approx(1000)
+        await rig.voice.play(SECOND, RATE)
+        drained = asyncio.create_task(rig.voice.drain())
+        await rig.pass_time(0.2)
+        assert rig.voice.played_ms == pytest.approx(1000)  # handed over, not heard
+        rig.voice.stop()
+        await rig.pass_time(0.04)
+        assert drained.done()
+        assert rig.voice.played_ms == pytest.approx(1200, abs=25)  # the device will still say it
+
+
+async def test_one_stream_is_stopped_and_counted_alone() -> None:
+    async with rigged() as rig:
+        ringing = rig.speaker.stream("ringing")
+        await rig.voice.play(SECOND, RATE)
+        await ringing.play(SECOND, RATE)
+        await rig.pass_time(0.5)
+        ringing.stop()
+        await rig.during(rig.voice.drain())
+        assert rig.voice.played_ms == pytest.approx(1000)
+        assert 300 < ringing.played_ms < 600
+
+
+async def test_a_device_that_has_gone_is_found_again_and_nothing_is_missing() -> None:
+    async with rigged() as rig:
+        rig.buffer_s = 0.05
+        saying = asyncio.create_task(say(rig))
+        await rig.pass_time(0.4)
+        rig.device.alive = False  # with 50 ms unheard
+        del rig.heard[-int(0.05 * RATE) * 2 :]
+        rig.trouble = DeviceLost("away")
+        await rig.pass_time(2.0)
+        assert rig.devices[0].closed
+        assert rig.speaker.missing
+        rig.trouble = None
+        await rig.pass_time(1.5)
+        assert saying.done()
+        heard = rig.sound()
+        assert rig.voice.played_ms == pytest.approx(1000)
+        assert rig.speaker.lost == 1
+    # What is missing is silence between the two parts: cut it out.
+    gap = np.flatnonzero(np.diff(np.flatnonzero(heard)) > 1000)
+    assert len(gap) == 1
+    begin = np.flatnonzero(heard)[gap[0]]
+    end = np.flatnonzero(heard)[gap[0] + 1]
+    whole = begin + 1 + len(heard) - end
+    # A block may be heard twice, none is lost; the end dies away over 5 ms.
+    assert len(SOUND) - 2 <= whole <= len(SOUND) + BLOCK + RATE // 200
+
+
+@pytest.mark.parametrize("how", ["ended", "stopped asking"])
+async def test_a_device_that_stays_away_is_told_to_whoever_waits(how: str) -> None:
+    async with rigged() as rig:
+        saying = asyncio.create_task(say(rig, SECOND * 4))
+        await rig.pass_time(0.4)
+        rig.trouble = DeviceLost("away")
+        if how == "ended":
+            rig.device.alive = False
+        else:
+            rig.device.left = True
+        await rig.pass_time(SILENT_S + PATIENCE_S + 1.0)
+        with pytest.raises(DeviceLost, match="away"):
+            await saying
+        with pytest.raises(DeviceLost, match="away"):  # at once, without patience
+            await rig.voice.play(SECOND, RATE)
+        attempts = len(rig.devices)
+        with pytest.raises(DeviceLost):
+            await rig.voice.play(SECOND, RATE)
+        assert len(rig.devices) == attempts + 1
+        rig.trouble = None
+        before = rig.voice.played_ms
+        await rig.during(say(rig))
+        assert rig.voice.played_ms == pytest.approx(before + 1000)
+
+
+async def test_sound_that_was_dropped_while_nobody_waited_is_told_to_who_comes_next() -> None:
+    async with rigged() as rig:
+        await rig.voice.play(SECOND, RATE)
+        await rig.pass_time(0.4)
+        rig.device.alive = False
+        rig.trouble = DeviceLost("away")
+        await rig.pass_time(PATIENCE_S + 1.0)
+        rig.trouble = None
+        with pytest.raises(DeviceLost, match="away"):
+            await rig.voice.play(SECOND, RATE)
+        before = rig.voice.played_ms
+        await rig.during(say(rig))  # it was told once
+        assert rig.voice.played_ms == pytest.approx(before + 1000)
+        await rig.speaker.stream("sounds").play(SECOND, RATE)  # a sound of its own misses nothing
+
+
+async def test_a_device_that_went_between_two_answers_is_waited_for() -> None:
+    async with rigged() as rig:
+        await rig.during(say(rig))
+        await rig.pass_time(0.1)
+        rig.device.alive = False
+        await rig.pass_time(1.0)
+        rig.trouble = DeviceLost("away")
+        saying = asyncio.create_task(say(rig))
+        await rig.pass_time(1.0)
+        assert not saying.done()
+        rig.trouble = None
+        await rig.during(asyncio.wait_for(saying, None))
+        assert rig.voice.played_ms == pytest.approx(2000)
+
+
+async def test_a_process_that_stood_still_does_not_lose_its_device() -> None:
+    async with rigged() as rig:
+        await rig.voice.play(SECOND, RATE)
+        await rig.pass_time(0.2)
+        rig.clock.advance(SILENT_S * 3)
+        await rig.during(rig.voice.drain())
+        assert len(rig.devices) == 1
+
+
+@pytest.mark.parametrize("trouble", [InputUnusable("There is no loudspeaker."), DeviceLost("gone")])
+async def test_a_device_that_is_missing_at_the_start_is_told_at_once_and_tried_again(
+    trouble: AudioError,
 ) -> None:
-    player = DevicePlayer()
-    assert portaudio.streams == []
-    await player.play(SECOND[:2000], RATE)
-    await player.play(SECOND[2000:], RATE)
-    [stream] = portaudio.streams
-    assert (stream.settings["device"], stream.settings["samplerate"]) == (3, RATE)
-    assert stream.pull(441) == SECOND[:882]
-    assert player.played_ms == pytest.approx(20)
-    assert stream.pull(RATE) == SECOND[882:] + bytes(882)  # silence where no sound is left
-    assert player.played_ms == pytest.approx(1000)
-    await player.drain()
-    await player.close()
-    assert stream.closed
-    assert player.played_ms == pytest.approx(1000)
+    async with rigged() as rig:
+        rig.trouble = trouble
+        with pytest.raises(type(trouble), match=str(trouble)):
+            await rig.voice.play(SECOND, RATE)
+        assert rig.speaker.missing
+        rig.trouble = None
+        await rig.during(say(rig))
+        assert not rig.speaker.missing
 
 
-async def test_stop_silences_the_next_block_and_keeps_the_stream(portaudio: FakePortAudio) -> None:
-    player = DevicePlayer()
-    await player.play(SECOND, RATE)
-    [stream] = portaudio.streams
-    stream.pull(441)
-    player.stop()
-    assert not any(stream.pull(441))
-    assert player.played_ms == pytest.approx(20)
-    await player.drain()
-    await player.play(SECOND, RATE)
-    assert stream.pull(441) == SECOND[:882]
-    assert len(portaudio.streams) == 1
-    await player.close()
+async def test_calls_that_get_stuck_do_not_hang_it() -> None:
+    async with rigged() as rig:
+        rig.calls.stuck_next = True
+        with pytest.raises(DeviceLost, match="does not react"):
+            await rig.voice.play(SECOND, RATE)
+        rig.calls.stuck_next = False
+        await rig.voice.play(SECOND, RATE)
+        first = rig.device
+        rig.calls.stuck_next = True
+        await rig.during(rig.voice.drain())
+        await rig.pass_time(IDLE_S + 1)
+        assert first.left  # it cannot be closed, and takes nothing of what follows
+        assert not first.closed
+        rig.calls.stuck_next = False
+        await rig.during(say(rig))
+        assert len(rig.devices) == 3
 
 
-async def test_play_waits_for_room_and_stop_drops_what_waits(portaudio: FakePortAudio) -> None:
-    player = DevicePlayer()
-    for _ in range(3):
-        await player.play(SECOND, RATE)
-    [stream] = portaudio.streams
-    waiting = asyncio.create_task(player.play(SECOND, RATE))
-    await asyncio.sleep(3 * speaker.POLL_SECONDS)
-    assert not waiting.done()
-    player.stop()
-    await waiting
-    assert not any(stream.pull(441))
-    await player.close()
+async def test_an_idle_device_is_released_and_a_playing_one_is_not() -> None:
+    async with rigged() as rig:
+        assert await rig.speaker.release()
+        await rig.voice.play(SECOND, RATE)
+        assert not await rig.speaker.release()
+        await rig.during(rig.voice.drain())
+        await rig.pass_time(0.1)
+        assert await rig.speaker.release()
+        assert rig.device.closed
+        await rig.during(say(rig))
+        assert len(rig.devices) == 2
 
 
-@pytest.mark.parametrize(("rates", "channels"), [({48_000}, 1), ({48_000, RATE}, 2)])
-async def test_it_takes_what_the_device_offers(
-    portaudio: FakePortAudio, rates: set[int], channels: int
-) -> None:
-    portaudio.rates, portaudio.channels = rates, channels
-    player = DevicePlayer()
-    await player.play(SECOND, RATE)
-    drained = asyncio.create_task(player.drain())
-    await asyncio.sleep(0)
-    [stream] = portaudio.streams
-    assert stream.settings["samplerate"] == (RATE if channels == 2 else 48_000)
-    sound = np.frombuffer(stream.pull(2 * 48_000), np.int16)
-    await drained
-    assert player.played_ms == pytest.approx(1000, abs=1)
-    if channels == 2:
-        assert np.array_equal(sound[::2], sound[1::2])
-        assert sound[::2].tobytes().startswith(SECOND)
-    await player.close()
+async def test_gaps_are_counted_over_all_openings() -> None:
+    async with rigged() as rig:
+        await rig.during(say(rig))
+        rig.device.gaps = 2
+        assert rig.speaker.gaps == 2
+        await rig.pass_time(0.1)
+        assert await rig.speaker.release()
+        await rig.during(say(rig))
+        rig.device.gaps = 1
+        assert rig.speaker.gaps == 3
 
 
-async def test_a_stream_that_died_is_told_and_opened_again(portaudio: FakePortAudio) -> None:
-    player = DevicePlayer()
-    await player.play(SECOND, RATE)
-    portaudio.streams[0].active = False
-    with pytest.raises(DeviceLost, match="has stopped taking sound"):
-        await player.drain()
-    assert portaudio.streams[0].closed
-    await player.play(SECOND, RATE)
-    assert portaudio.streams[1].pull(441) == SECOND[:882]
-    await player.close()
+async def test_an_opening_is_followed_by_silence_and_then_by_the_first_sample() -> None:
+    async with rigged() as rig:
+        rig.speaker = Speaker("box", 300, None, rig.clock, rig.calls, rig._make)
+        await rig.during(say(rig))
+        heard = np.frombuffer(bytes(rig.heard), np.int16)
+        assert not heard[: int(0.3 * RATE)].any()
+        assert np.array_equal(rig.sound(), SOUND[1:])
 
 
-async def test_a_device_that_asks_for_nothing_is_lost(
-    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(speaker, "SILENT_SECONDS", 0.05)
-    player = DevicePlayer()
-    await player.play(SECOND, RATE)
-    with pytest.raises(DeviceLost):
-        await player.drain()
-
-
-async def test_a_device_that_takes_no_format_is_lost(portaudio: FakePortAudio) -> None:
-    portaudio.rates = set()
-    with pytest.raises(DeviceLost, match=r"audio\.output"):
-        await DevicePlayer().play(SECOND, RATE)
-
-
-async def test_no_device_is_one_sentence(
-    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nothing(name: str, kind: str) -> DeviceInfo:
-        raise InputUnusable("There is no loudspeaker.")
-
-    monkeypatch.setattr(speaker, "find_device", nothing)
-    with pytest.raises(InputUnusable):
-        await DevicePlayer().play(SECOND, RATE)
-
-
-async def test_a_stream_that_opens_after_nobody_waits_for_it_is_closed(
-    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked, may_open, closed = threading.Event(), threading.Event(), threading.Event()
-    find = vars(speaker)["find_device"]  # the fixture's
-
-    def slowly(name: str, kind: Kind) -> DeviceInfo:
-        asked.set()
-        assert may_open.wait(10)
-        found: DeviceInfo = find(name, kind)
-        return found
-
-    monkeypatch.setattr(speaker, "find_device", slowly)
-    monkeypatch.setattr(FakeStream, "close", lambda stream, ignore_errors: closed.set())
-    player = DevicePlayer()
-    playing = asyncio.create_task(player.play(SECOND, RATE))
-    await asyncio.to_thread(asked.wait, 10)
-    playing.cancel()
-    await asyncio.wait([playing])
-    may_open.set()
-    assert await asyncio.to_thread(closed.wait, 10)
-
-
-async def test_a_stream_that_does_not_start_is_closed(
-    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuses(stream: FakeStream) -> None:
-        raise FakePortAudio.PortAudioError
-
-    monkeypatch.setattr(FakeStream, "start", refuses)
-    with pytest.raises(DeviceLost):
-        await DevicePlayer().play(SECOND, RATE)
-    assert [stream.closed for stream in portaudio.streams] == [True]
+async def test_it_ducks_and_counts_what_ran_dry() -> None:
+    async with rigged() as rig:
+        rig.speaker.duck(True)
+        await rig.voice.play(SECOND, RATE)
+        await rig.pass_time(1.2)
+        assert np.abs(rig.sound()[-RATE // 2 :].astype(int)).max() < 8000 * 0.15
+        await rig.voice.play(SECOND, RATE)
+        assert rig.speaker.underruns == 1

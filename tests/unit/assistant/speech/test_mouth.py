@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from assistant.clock import VirtualClock
 from assistant.speech.mouth import Mouth
 from audio.errors import AudioError, DeviceLost, InputUnusable
-from audio.player import NullPlayer
+from audio.player import NullPlayer, OneOutput, Player, StreamName
 
 RATE = 1000  # Hz
 
@@ -290,6 +291,76 @@ async def test_a_short_sound_before_the_answer_is_not_counted_as_its_audio() -> 
     await settle(mouth, clock, 0.6)
     assert (await speaking).audio_ms == pytest.approx(200)
     mouth.close()
+
+
+class Streams:
+    """A loudspeaker with a recorder for each stream."""
+
+    def __init__(self) -> None:
+        self.recorders: dict[StreamName, Recorder] = {
+            name: Recorder() for name in get_args(StreamName)
+        }
+        self.ducks: list[bool] = []
+
+    def stream(self, name: StreamName) -> Player:
+        return self.recorders[name]
+
+    def duck(self, on: bool) -> None:
+        self.ducks.append(on)
+
+    async def close(self) -> None:
+        raise AssertionError("the outputs are not the mouth's to close")
+
+    def heard(self) -> set[StreamName]:
+        """Where something was played since the last time."""
+        heard = {name for name, recorder in self.recorders.items() if recorder.sound}
+        for recorder in self.recorders.values():
+            recorder.sound.clear()
+        return heard
+
+    def stopped(self) -> set[StreamName]:
+        """What was silenced since the last time."""
+        stopped = {name for name, recorder in self.recorders.items() if recorder.stops}
+        for recorder in self.recorders.values():
+            recorder.stops = 0
+        return stopped
+
+
+async def test_everything_has_a_stream_of_its_own() -> None:
+    outputs = Streams()
+    mouth = Mouth(Voices(), outputs, volume=0.5)
+    await mouth.speak("one", "en")
+    assert outputs.heard() == {"voice"}
+    async with mouth.answer(announced=True) as answer:
+        await answer.say("two", "en")
+    assert answer.spoken.audio_ms == pytest.approx(100)
+    assert outputs.heard() == {"announcements"}
+    await mouth.sound("wake")
+    assert outputs.heard() == {"sounds"}
+    mouth.volume = 0.25
+    await mouth.ring("timer")
+    ringing = np.frombuffer(bytes(outputs.recorders["ringing"].sound), np.int16)
+    assert np.abs(ringing).max() == pytest.approx(0.25 * 32767 * 10 ** (-9 / 20), rel=0.01)
+    assert outputs.heard() == {"ringing"}
+    outputs.stopped()
+    mouth.hush()
+    assert outputs.stopped() == {"ringing"}
+    mouth.stop()
+    assert outputs.stopped() == {"voice", "announcements", "sounds"}
+    mouth.close()
+    assert outputs.stopped() == {"voice", "announcements", "sounds", "ringing"}
+
+
+async def test_words_are_ducked_by_the_outputs() -> None:
+    outputs = Streams()
+    mouth = Mouth(Voices(), outputs)
+    mouth.duck(True)
+    mouth.duck(False)
+    assert outputs.ducks == [True, False]
+    mouth.close()
+    alone = Mouth(Voices(), OneOutput(Recorder()))
+    alone.duck(True)  # a file has no room for two
+    alone.close()
 
 
 async def test_closing_while_a_piece_is_being_made() -> None:

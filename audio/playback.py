@@ -1,0 +1,199 @@
+"""One opening of a loudspeaker: PortAudio's stream, which pulls its sound from the mixer."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from audio.clock import Clock
+from audio.devices import (
+    DeviceInfo,
+    chosen,
+    find_device,
+    load_portaudio,
+    refresh,
+    register_stream,
+)
+from audio.echo.protocol import Reference
+from audio.errors import DeviceLost, InputUnusable
+from audio.mixer import Mixer
+from audio.player import Conversion
+from audio.track import RATE
+
+BLOCK_MS = 10  # what the device takes at a time
+LATENCY_S = 0.05  # asked of PortAudio: room for a busy Pi, and still silent within 100 ms
+# After the mixer's own rate: what cards take. A sound server takes any and resamples by itself.
+_RATES = (RATE, 44_100, 24_000, 22_050, 16_000)  # Hz
+# PortAudio's paInvalidChannelCount and paInvalidSampleRate: the device is fine, the wish was not.
+_REFUSALS = (-9998, -9997)
+_STEP = RATE * BLOCK_MS // 1000  # samples that are mixed at a time for a device of another rate
+
+
+class Playback(Protocol):
+    """A device that takes sound. `open` and `close` block; `open` comes first."""
+
+    def open(self) -> None:
+        """Start taking sound. Raises InputUnusable, DeviceLost."""
+        ...
+
+    def close(self) -> None:
+        """Be silent at once and give the device back. More than once is fine."""
+        ...
+
+    def leave(self) -> None:
+        """Take no more from the mixer, whatever the device does from now on. Does not block."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """The device has not ended the stream by itself."""
+        ...
+
+    @property
+    def asked_at(self) -> float:
+        """When the device asked for sound last, or was opened: seconds of the clock."""
+        ...
+
+    @property
+    def gaps(self) -> int:
+        """Times that the device had nothing to play, because this process was not there in time."""
+        ...
+
+
+MakePlayback = Callable[[Mixer], Playback]
+
+
+class DevicePlayback:
+    """Plays on a device of PortAudio, at the mixer's rate and in one channel where it may."""
+
+    def __init__(
+        self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
+    ) -> None:
+        """`device`: a name as `list_devices` gives it. `reference` is told of all that is played,
+        at the device's rate."""
+        self.asked_at = clock.monotonic()
+        self.gaps = 0
+        self._device = device
+        self._mixer = mixer
+        self._clock = clock
+        self._reference = reference
+        self._stream: Any = None
+        self._rate = RATE  # Hz, the device's
+        self._channels = 1
+        self._latency = 0.0  # seconds from the hand-over to the air, where the device cannot tell
+        self._conversion = Conversion(RATE)
+        self._converted = bytearray()
+        self._left = False
+        self._unregister: Callable[[], None] = lambda: None
+
+    @property
+    def alive(self) -> bool:
+        return self._stream is not None and bool(self._stream.active)
+
+    def open(self) -> None:
+        self._unregister = register_stream()
+        try:
+            device = self._find()
+            with chosen(device):
+                self._negotiate(device)
+        except BaseException:
+            self._unregister()
+            raise
+
+    def close(self) -> None:
+        self.leave()
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.abort(ignore_errors=True)
+            stream.close(ignore_errors=True)
+            self._unregister()
+
+    def leave(self) -> None:
+        self._left = True
+
+    def _find(self) -> DeviceInfo:
+        """Raises InputUnusable where PortAudio does not find it with new eyes either."""
+        try:
+            return find_device(self._device, "output")
+        except InputUnusable:
+            self._unregister()
+            if not refresh():
+                raise
+            self._unregister = register_stream()
+            return find_device(self._device, "output")
+
+    def _negotiate(self, device: DeviceInfo) -> None:
+        portaudio = load_portaudio()
+        trouble: Exception | None = None
+        for channels in (1, 2):
+            for rate in dict.fromkeys((RATE, device.rate, *_RATES)):
+                try:
+                    self._start(portaudio, device.index, rate, channels)
+                except portaudio.PortAudioError as error:
+                    trouble = error
+                    if _code(error) not in _REFUSALS:
+                        raise lost(self._device, "cannot be opened") from error
+                else:
+                    return
+        raise lost(self._device, "cannot be opened") from trouble
+
+    def _start(self, portaudio: Any, index: int, rate: int, channels: int) -> None:
+        form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
+        portaudio.check_output_settings(**form)
+        self._rate, self._channels = rate, channels
+        self._conversion = Conversion(rate)
+        self._converted.clear()
+        stream = portaudio.RawOutputStream(
+            **form,
+            blocksize=rate * BLOCK_MS // 1000,
+            latency=LATENCY_S,
+            callback=self._callback,
+        )
+        self._latency = float(stream.latency)
+        self.asked_at = self._clock.monotonic()
+        try:
+            stream.start()
+        except portaudio.PortAudioError:
+            stream.close(ignore_errors=True)
+            raise
+        self._stream = stream
+
+    def _callback(self, out: Any, samples: int, time: Any, status: Any) -> None:
+        if self._left:
+            out[:] = bytes(len(out))
+            return
+        self.asked_at = self._clock.monotonic()
+        self.gaps += bool(status.output_underflow)
+        block = self._block(samples, self.asked_at + self._delay(time))
+        if self._reference is not None:
+            self._reference.played(block, self._rate)
+        if self._channels > 1:
+            block = np.repeat(np.frombuffer(block, np.int16), self._channels).tobytes()
+        out[:] = block
+
+    def _delay(self, time: Any) -> float:
+        """Seconds until this block's first sample sounds; at the start the device cannot tell."""
+        told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
+        return told if 0.0 < told < 1.0 else self._latency
+
+    def _block(self, samples: int, sounds_at: float) -> bytes:
+        if self._rate == RATE:
+            return self._mixer.mix(samples, sounds_at)
+        while len(self._converted) < 2 * samples:
+            ahead = len(self._converted) / 2 / self._rate
+            self._converted += self._conversion.push(
+                self._mixer.mix(_STEP, sounds_at + ahead), RATE
+            )
+        block = bytes(self._converted[: 2 * samples])
+        del self._converted[: 2 * samples]
+        return block
+
+
+def _code(error: Exception) -> int | None:
+    """PortAudio's error code: the second argument, where sounddevice has one."""
+    return error.args[1] if len(error.args) > 1 else None
+
+
+def lost(device: str, what: str) -> DeviceLost:
+    """The error about a loudspeaker that was there and is not."""
+    return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")

@@ -1,0 +1,139 @@
+"""A loudspeaker on a device that the test turns by hand, in virtual time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from assistant.clock import VirtualClock
+from audio.bounded import CallStuck
+from audio.errors import AudioError
+from audio.mixer import Mixer
+from audio.player import Player
+from audio.speaker import Speaker
+from audio.track import RATE
+
+Result = TypeVar("Result")
+BLOCK = RATE // 50
+SOUND = (np.sin(np.arange(RATE) * 0.05) * 8000).astype(np.int16)
+SECOND = SOUND.tobytes()
+
+
+class Device:
+    """What a `Playback` is to the speaker."""
+
+    def __init__(self, rig: "Rig", mixer: Mixer) -> None:
+        self._rig = rig
+        self._mixer = mixer
+        self.alive = False
+        self.gaps = 0
+        self.closed = False
+        self.left = False
+        self.asked_at = rig.clock.monotonic()
+
+    def open(self) -> None:
+        if self._rig.trouble is not None:
+            raise self._rig.trouble
+        self.alive = True
+        self.asked_at = self._rig.clock.monotonic()
+
+    def close(self) -> None:
+        self.alive = False
+        self.closed = True
+
+    def leave(self) -> None:
+        self.left = True
+
+    def pull(self) -> bytes:
+        self.asked_at = self._rig.clock.monotonic()
+        return self._mixer.mix(BLOCK, self.asked_at + self._rig.buffer_s)
+
+
+class Inline:
+    """Calls that return at once, or get stuck."""
+
+    abandoned = stuck = 0
+    exhausted = False
+
+    def __init__(self) -> None:
+        self.stuck_next = False
+
+    async def call(
+        self, work: Callable[[], Result], late: Callable[[], None] | None = None
+    ) -> Result:
+        await asyncio.sleep(0)
+        if self.stuck_next:
+            raise CallStuck
+        return work()
+
+    async def rest(self) -> None:
+        pass
+
+
+class Rig:
+    """A speaker, its devices in the order in which they were opened, and time."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.calls = Inline()
+        self.devices: list[Device] = []
+        self.trouble: AudioError | None = None
+        self.buffer_s = 0.0
+        self.heard = bytearray()
+        self.speaker = Speaker("box", clock=self.clock, calls=self.calls, make=self._make)
+
+    @property
+    def voice(self) -> Player:
+        return self.speaker.stream("voice")
+
+    @property
+    def device(self) -> Device:
+        return self.devices[-1]
+
+    def _make(self, mixer: Mixer) -> Device:
+        self.devices.append(Device(self, mixer))
+        return self.device
+
+    async def during(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do it while time passes."""
+        task = asyncio.create_task(work)
+        await self.pass_time(60.0, lambda: not task.done())
+        return await task
+
+    async def pass_time(self, seconds: float, go_on: Callable[[], bool] = lambda: True) -> None:
+        """The device asks every 20 ms while it lives."""
+        for _ in range(round(seconds / 0.02)):
+            await settle()
+            if not go_on():
+                return
+            if self.devices and self.device.alive and not self.device.left:
+                self.heard += self.device.pull()
+            self.clock.advance(0.02)
+        await settle()
+
+    def sound(self) -> np.ndarray[Any, np.dtype[np.int16]]:
+        """All that was heard, from its first loud sample to its last."""
+        samples = np.frombuffer(bytes(self.heard), np.int16)
+        loud = np.flatnonzero(samples)
+        return samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]
+
+
+async def settle() -> None:
+    for _ in range(8):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def rigged() -> AsyncIterator[Rig]:
+    rig = Rig()
+    try:
+        yield rig
+    finally:
+        await rig.speaker.close()
+
+
+async def say(rig: Rig, pcm: bytes = SECOND, rate: int = RATE) -> None:
+    await rig.voice.play(pcm, rate)
+    await rig.voice.drain()
