@@ -6,48 +6,73 @@ from pathlib import Path
 
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
 
-from audio.wake.models import check_model, check_words, own_model, unusable
-from audio.wake.protocol import Detection
+from audio.frames import SAMPLES_PER_MS
+from audio.wake.models import added_words, check_model, check_words, own_model, unusable
+from audio.wake.protocol import Detection, NearMiss
 from audio.wake.trigger import REFRACTORY, Sensitivity, Trigger
 
 BUILT_IN = tuple(model.value for model in Model)
 LEAD_MS = 300  # measured: fires between 90 ms before and 200 ms after the end of the word
+_STEP_BYTES = 10 * SAMPLES_PER_MS * 2  # of the audio front end
 _MEL_BINS = 40  # of the audio front end that every such model is trained on
 
-# What a sensitivity does to the distance between the model's own cutoff and certainty: "high"
-# doubles it (0.85 becomes 0.70), "low" halves it (0.925).
-_DISTANCE = {"low": 0.5, "normal": 1.0, "high": 2.0}
+# Cutoffs of these models for which false accepts are published (docs/wake-words.md), chosen so that
+# with "normal" no word has more than 0.6 an hour among people who talk.
+_CUTOFFS: Mapping[tuple[str, Sensitivity], float] = {
+    ("okay_nabu", "low"): 0.85,
+    ("okay_nabu", "normal"): 0.69,
+    ("okay_nabu", "high"): 0.56,
+    ("hey_jarvis", "high"): 0.92,
+    ("hey_mycroft", "normal"): 0.99,
+    ("hey_mycroft", "high"): 0.95,
+}
+_LEAST = 0.1  # a model of one's own may have any cutoff
+# Where there is no figure: what a sensitivity does to the distance between the model's own cutoff,
+# or what stands above for "normal", and certainty.
+_DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0}
 
 
 class MicroWake:
-    """A WakeEngine on pymicro-wakeword. A word is a built-in name or a model's .json file,
-    which names its .tflite file and its cutoff (ESPHome's manifest, version 2)."""
+    """A WakeEngine on pymicro-wakeword. A word is a built-in name, the name of an added model, or
+    a model's .json file, which names its .tflite file and its cutoff (ESPHome's manifest,
+    version 2)."""
 
     def __init__(
         self,
         words: Sequence[str],
         sensitivity: Sensitivity = "normal",
         sensitivities: Mapping[str, Sensitivity] | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """`sensitivities`: for single words, instead of `sensitivity`.
+        """`sensitivities`: for single words, instead of `sensitivity`. `folder`: of added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
         self._features = MicroWakeWordFeatures()
-        self._models = {word: _load(word) for word in check_words(words)}
+        self._models = {word: _load(word, folder) for word in check_words(words)}
         self._scores = dict.fromkeys(self._models, 0.0)
         self._steps = 0  # of the front end, 10 ms each
         chosen = sensitivities or {}
-        thresholds = {
-            word: _threshold(model.probability_cutoff, chosen.get(word, sensitivity))
+        self._thresholds = {
+            word: _threshold(word, model.probability_cutoff, chosen.get(word, sensitivity))
             for word, model in self._models.items()
         }
-        self._trigger = Trigger(thresholds, LEAD_MS)
+        self._trigger = Trigger(self._thresholds, LEAD_MS)
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The score above which each word fires, unless it has to be strict."""
+        return self._thresholds
 
     @property
     def score(self) -> float:
         """The highest score of any word, each a mean over 150 ms, renewed every 30 ms."""
         return max(self._scores.values())
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each word."""
+        return self._scores
 
     @property
     def closeness(self) -> float:
@@ -59,9 +84,20 @@ class MicroWake:
         self._infer(pcm)
         return self._trigger.judge(self._scores, end)
 
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call."""
+        return self._trigger.near_misses()
+
+    def strict(self, on: bool) -> None:
+        """Halve what is left between each threshold and certainty, or no longer."""
+        self._trigger.strict(on)
+
     def restart(self) -> None:
         """Hear as much silence as a detection keeps it deaf, then count from 0."""
         self._infer(bytes(REFRACTORY * 2))
+        # The same stream gives the same detections: every model's step begins with it.
+        while any(self._steps % model.stride for model in self._models.values()):
+            self._infer(bytes(_STEP_BYTES))
         self._trigger.restart()
 
     def close(self) -> None:
@@ -79,14 +115,17 @@ class MicroWake:
                     self._scores[word] = score or 0.0
 
 
-def _threshold(cutoff: float, sensitivity: Sensitivity) -> float:
-    return 1.0 - (1.0 - cutoff) * _DISTANCE[sensitivity]
+def _threshold(word: str, cutoff: float, sensitivity: Sensitivity) -> float:
+    if (word, sensitivity) in _CUTOFFS:
+        return _CUTOFFS[word, sensitivity]
+    usual = _CUTOFFS.get((word, "normal"), cutoff)
+    return max(_LEAST, 1.0 - (1.0 - usual) * _DISTANCE[sensitivity])
 
 
-def _load(word: str) -> MicroWakeWord:
+def _load(word: str, folder: Path | None) -> MicroWakeWord:
     if word in BUILT_IN:
         return MicroWakeWord.from_builtin(Model(word))
-    manifest = own_model(word, BUILT_IN, ".json")
+    manifest = own_model(word, BUILT_IN, added_words("micro", folder), ".json", folder)
     _check(manifest)
     try:
         model = MicroWakeWord.from_config(manifest)

@@ -15,16 +15,33 @@ def check_words(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def own_model(word: str, built_in: Sequence[str], suffix: str) -> Path:
+def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
+    """Names of the models that lie in the folder for that engine ("micro" or "open"), in order.
+
+    micro: NAME.json and NAME.tflite; open: NAME.tflite alone. A folder that is missing has none.
+    """
+    if folder is None or not folder.is_dir():
+        return ()
+    models = {path.stem for path in folder.glob("*.tflite")}
+    micro = {name for name in models if (folder / f"{name}.json").is_file()}
+    return tuple(sorted(micro if engine == "micro" else models - micro))
+
+
+def own_model(
+    word: str, built_in: Sequence[str], added: Sequence[str], suffix: str, folder: Path | None
+) -> Path:
     """The file that a word which is not built in must be.
 
-    Raises InputUnusable when it is no file, or not of the kind that the engine reads.
+    `added`: names of what lies in `folder`. Raises InputUnusable when it is no file, or not of the
+    kind that the engine reads.
     """
+    if word in added and folder is not None:
+        return folder / f"{word}{suffix}"
     path = Path(word)
     if path.suffix != suffix and os.sep not in word:
         raise InputUnusable(
-            f'"{word}" in wake.words is not known here: use {", ".join(built_in)}, '
-            f"or the path of a {suffix} model."
+            f'"{word}" in wake.words is not known here: use {", ".join((*built_in, *added))}, '
+            f"or the path of a {suffix} model{_where_to_put(folder)}."
         )
     if path.suffix != suffix:
         raise InputUnusable(f"{path} in wake.words must be a {suffix} file for this wake.engine.")
@@ -48,3 +65,7 @@ def check_model(path: Path, tflite: Any) -> None:
 def unusable(path: Path, reason: str) -> InputUnusable:
     """The error for a model file that is there but will not do."""
     return InputUnusable(f"{path}, a wake-word model, {reason}: fetch it again or use another.")
+
+
+def _where_to_put(folder: Path | None) -> str:
+    return f", or put one into {folder}" if folder is not None else ""

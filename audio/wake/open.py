@@ -1,12 +1,13 @@
 """openWakeWord: one shared speech embedding, a small model for each word; 5 % of a desktop core."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from pyopen_wakeword import Model, OpenWakeWord, OpenWakeWordFeatures
 
 from audio.frames import SAMPLES_PER_MS
-from audio.wake.models import check_model, check_words, own_model, unusable
-from audio.wake.protocol import Detection
+from audio.wake.models import added_words, check_model, check_words, own_model, unusable
+from audio.wake.protocol import Detection, NearMiss
 from audio.wake.trigger import REFRACTORY, Sensitivity, Trigger
 
 BUILT_IN = tuple(model.value for model in Model)
@@ -20,7 +21,8 @@ _EMBEDDING_BYTES = 96 * 4  # float32
 
 
 class OpenWake:
-    """A WakeEngine on pyopen-wakeword. A word is a built-in name or a .tflite model file.
+    """A WakeEngine on pyopen-wakeword. A word is a built-in name, the name of an added model, or a
+    .tflite model file.
 
     Construction takes about 0.4 s, because the features begin with 8 s of silence. For the same
     reason they are never reset; after a detection only the pause keeps the engine silent.
@@ -31,25 +33,38 @@ class OpenWake:
         words: Sequence[str],
         sensitivity: Sensitivity = "normal",
         sensitivities: Mapping[str, Sensitivity] | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """`sensitivities`: for single words, instead of `sensitivity`.
+        """`sensitivities`: for single words, instead of `sensitivity`. `folder`: of added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
         self._features = OpenWakeWordFeatures.from_builtin()
-        self._models = {word: self._load(word) for word in check_words(words)}
+        self._models = {word: self._load(word, folder) for word in check_words(words)}
         self._scores = dict.fromkeys(self._models, 0.0)
         chosen = sensitivities or {}
-        thresholds = {word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in self._models}
-        self._trigger = Trigger(thresholds, LEAD_MS)
+        self._thresholds = {
+            word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in self._models
+        }
+        self._trigger = Trigger(self._thresholds, LEAD_MS)
         self._waiting = bytearray()
         # With this much ahead, each chunk completes a window with its last sample: no delay.
         self._infer(bytes(_WINDOW_BYTES - _CHUNK_BYTES))
 
     @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The score above which each word fires, unless it has to be strict."""
+        return self._thresholds
+
+    @property
     def score(self) -> float:
         """The highest score of any word, renewed every 80 ms."""
         return max(self._scores.values())
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each word."""
+        return self._scores
 
     @property
     def closeness(self) -> float:
@@ -63,6 +78,14 @@ class OpenWake:
             self._infer(bytes(self._waiting))
             self._waiting.clear()
         return self._trigger.judge(self._scores, end)
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call."""
+        return self._trigger.near_misses()
+
+    def strict(self, on: bool) -> None:
+        """Halve what is left between each threshold and certainty, or no longer."""
+        self._trigger.strict(on)
 
     def restart(self) -> None:
         """Hear as much silence as a detection keeps it deaf, then count from 0."""
@@ -83,10 +106,10 @@ class OpenWake:
                 for score in model.process_streaming(embedding):
                     self._scores[word] = score
 
-    def _load(self, word: str) -> OpenWakeWord:
+    def _load(self, word: str, folder: Path | None) -> OpenWakeWord:
         if word in BUILT_IN:
             return OpenWakeWord.from_builtin(Model(word))
-        path = own_model(word, BUILT_IN, ".tflite")
+        path = own_model(word, BUILT_IN, added_words("open", folder), ".tflite", folder)
         check_model(path, self._features.lib)
         model = OpenWakeWord.from_model(path)
         size = model.lib.TfLiteTensorByteSize

@@ -1,5 +1,6 @@
 """What every wake-word engine does."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,12 +15,27 @@ class Detection:
     mark: int  # sample index from which the turn's sound is kept: `at` less the lead, at least 0
 
 
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A wake word came near and was not taken for one."""
+
+    word: str
+    score: float  # at its peak, 0 to 1
+    closeness: float  # the same as a fraction of the threshold; above 1 where a verifier refused it
+    at: int  # sample index (16 kHz) of the peak
+
+
 class WakeEngine(Protocol):
     """Listens for one or more words in a continuous stream."""
 
     @property
     def score(self) -> float:
         """The highest score of any word in the last frame given, 0 to 1."""
+        ...
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each word in the last frame given, 0 to 1."""
         ...
 
     @property
@@ -35,6 +51,14 @@ class WakeEngine(Protocol):
 
         After a detection the engine stays silent for its refractory time (2 s of sound).
         """
+        ...
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call; at most one within 2 s of sound."""
+        ...
+
+    def strict(self, on: bool) -> None:
+        """Ask for more certainty, as while we speak or music plays, or no longer."""
         ...
 
     def restart(self) -> None:

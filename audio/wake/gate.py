@@ -1,0 +1,99 @@
+"""Tells a silent room from one in which something sounds, for a few microseconds a frame."""
+
+import math
+
+import numpy as np
+
+from audio.frames import FRAME_MS, FRAME_SAMPLES
+
+RISE_DB = 2.0  # above the floor opens
+HOLD_MS = 1_500  # open so long after the last rise: engines fire up to 0.5 s after the word
+START_MS = 2_000  # open so long at first, until the floor is known
+
+_SMOOTHING = 0.25  # of a frame's power; the rest is what was before, so that noise is steady
+_UP_DB = 0.7 * FRAME_MS / 1000  # the floor rises so slowly that no sentence lifts it ...
+_DOWN = 0.1  # ... and falls by this part of the way in each frame
+_LEAST = 4.0  # power in int16 units squared: below it lies nothing that an engine could use
+
+
+class EnergyGate:
+    """Open while there is more to hear than what is always there.
+
+    It goes by two powers, of the sound and of its differences: hum and rumble hide a voice from the
+    first, hiss hides it from the second. The floor of each follows what is always there: down at
+    once, up by less than 1 dB in a second.
+    """
+
+    def __init__(self) -> None:
+        self._bands = (_Band(), _Band())
+        self._left = START_MS // FRAME_MS  # frames that it stays open
+
+    @property
+    def open(self) -> bool:
+        """Whether it was open for the last frame."""
+        return self._left > 0
+
+    def hear(self, pcm: bytes) -> bool:
+        """Take the next frame; whether it is open for it."""
+        return self._take(_powers(pcm))
+
+    def stays_closed(self, pcm: bytes) -> bool:
+        """Take the next frame if the gate is closed and stays so; False: nothing was done."""
+        if self.open:
+            return False
+        powers = _powers(pcm)
+        if any(band.rises(power) for band, power in zip(self._bands, powers, strict=True)):
+            return False
+        self._take(powers)
+        return True
+
+    def restart(self) -> None:
+        """Another stream begins."""
+        self._bands = (_Band(), _Band())
+        self._left = START_MS // FRAME_MS
+
+    def _take(self, powers: tuple[float, float]) -> bool:
+        rises = [band.take(power) for band, power in zip(self._bands, powers, strict=True)]
+        self._left = HOLD_MS // FRAME_MS if any(rises) else max(0, self._left - 1)
+        return self.open
+
+
+class _Band:
+    """One power, its floor, and whether it has risen above that."""
+
+    def __init__(self) -> None:
+        self._power = -1.0  # smoothed; none before the stream's first frame
+        self._floor = 0.0  # dB
+
+    def rises(self, power: float) -> bool:
+        """Whether the next frame's power rises above the floor."""
+        return self._power >= 0 and _db(self._smoothed(power)) > self._floor + RISE_DB
+
+    def take(self, power: float) -> bool:
+        """Take the next frame's power; whether it rises above the floor."""
+        rises = self.rises(power)
+        if self._power < 0:
+            self._power, self._floor = power, _db(power)
+        self._power = self._smoothed(power)
+        level = _db(self._power)
+        if level < self._floor:
+            self._floor += _DOWN * (level - self._floor)
+        else:
+            self._floor = min(level, self._floor + _UP_DB)
+        return rises
+
+    def _smoothed(self, power: float) -> float:
+        return self._power + _SMOOTHING * (power - self._power)
+
+
+def _powers(pcm: bytes) -> tuple[float, float]:
+    """A frame's power without the offset that cheap converters have, and that of its steps."""
+    samples = np.frombuffer(pcm, "<i2").astype(np.float32)
+    steps = samples[1:] - samples[:-1]
+    offset = float(samples.sum()) / FRAME_SAMPLES
+    whole = float(samples @ samples) / FRAME_SAMPLES
+    return whole - offset * offset, float(steps @ steps) / FRAME_SAMPLES
+
+
+def _db(power: float) -> float:
+    return 10 * math.log10(max(power, _LEAST))

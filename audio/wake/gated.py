@@ -1,0 +1,101 @@
+"""A wake engine that does not run while the room is silent, and loses nothing by it."""
+
+from collections import deque
+from collections.abc import Mapping
+
+from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
+from audio.wake.gate import EnergyGate
+from audio.wake.protocol import Detection, NearMiss, WakeEngine
+
+LOOK_BACK_MS = 1_000  # at least
+# What is skipped is a multiple of this, which is one of the engines' steps of 30 and 80 ms too, so
+# that those fall as if nothing had been.
+_STEP_MS = 240
+_BLOCK = 80 * SAMPLES_PER_MS  # what a microphone gives at a time, and the step of open
+
+
+class GatedWake:
+    """A WakeEngine before which a gate stands. When it opens, the engine hears what came before.
+
+    What the engine has not heard is skipped: it was as silent as what it heard last. Positions are
+    those of the frames, whenever the engine is given them.
+    """
+
+    def __init__(self, engine: WakeEngine) -> None:
+        self._engine = engine
+        self._gate = EnergyGate()
+        # Frames that the engine was not given, each with its end.
+        self._unheard: deque[tuple[bytes, int]] = deque()
+        self._end = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether the engine heard the last frame."""
+        return self._gate.open
+
+    @property
+    def score(self) -> float:
+        """The highest score of any word in the last frame that the engine was given."""
+        return self._engine.score
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each word in the last frame that the engine was given."""
+        return self._engine.scores
+
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word is to firing."""
+        return self._engine.closeness
+
+    def pass_by(self, pcm: bytes, end: int) -> bool:
+        """Take the next frame if the engine need not hear it now, in microseconds.
+
+        It need not in silence, nor within a block: it hears the block with the last frame of it.
+        False where nothing was done: `hear` must.
+        """
+        if end % _BLOCK:
+            self._gate.hear(pcm)
+        elif not self._gate.stays_closed(pcm):
+            return False
+        self._keep(pcm, end)
+        return True
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        """Take the next frame that ends at sample `end`."""
+        self._keep(pcm, end)
+        if not self._gate.hear(pcm):
+            return None
+        found = None
+        while self._unheard:
+            # Less than the refractory time is ever kept, so there can be only one.
+            found = self._engine.hear(*self._unheard.popleft()) or found
+        return found
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call."""
+        return self._engine.near_misses()
+
+    def strict(self, on: bool) -> None:
+        """Ask for more certainty, or no longer."""
+        self._engine.strict(on)
+
+    def restart(self) -> None:
+        """Another stream begins."""
+        self._gate.restart()
+        self._unheard.clear()
+        self._end = 0
+        self._engine.restart()
+
+    def close(self) -> None:
+        """Give up the engine's native resources."""
+        self._engine.close()
+
+    def _keep(self, pcm: bytes, end: int) -> None:
+        if end - FRAME_SAMPLES != self._end:  # what lies between was never heard
+            self._unheard.clear()
+        self._end = end
+        self._unheard.append((pcm, end))
+        if len(self._unheard) >= (LOOK_BACK_MS + _STEP_MS) // FRAME_MS:
+            for _ in range(_STEP_MS // FRAME_MS):
+                self._unheard.popleft()

@@ -1,0 +1,185 @@
+"""What waiting costs: `hearth run` in a silent room and beside talk, and a bare capture beside it.
+
+Both are processes of their own that record from one simulated microphone at the same time, in
+blocks of the same size. LONG=1 measures for a minute and a half in each room instead of half a one.
+"""
+
+import asyncio
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from audio.capture import BLOCK_MS
+from audio.frames import SAMPLE_RATE
+from audio.wav import write_wav
+from tests.benchmarks.figures import how_many, print_table, write_figures
+from tests.benchmarks.noises import Sound, at_level, pink, talker
+from tests.devices.daemon import daemon, settings
+from tests.devices.pulse import sound_server
+
+INTERVALS = 3
+_LEVELS_DBFS = {"silent room": -65.0, "talk": -28.0}
+_SETTLE_S = 8.0  # a daemon that has just come up still loads its recogniser
+_BARE = """\
+import sys, time, sounddevice
+stream = sounddevice.RawInputStream(
+    samplerate=16000, channels=1, dtype="int16", blocksize=16 * int(sys.argv[1]),
+    callback=lambda *_: None,
+)
+stream.start()
+print("up", flush=True)
+while True:
+    time.sleep(3600)
+"""
+# What each line adds to the memory of a process that does nothing else.
+_STEPS: Sequence[tuple[str, str]] = (
+    ("Python", "pass"),
+    ("numpy", "import numpy"),
+    (
+        "PortAudio and a stream",
+        "import audio.microphone; import sounddevice as s; s.RawInputStream()",
+    ),
+    (
+        "micro, one word",
+        "from audio.wake import make_wake_engine as m; a = m('micro', ['okay_nabu'])",
+    ),
+    ("silero", "from audio.vad.silero import SileroDetector; b = SileroDetector()"),
+    ("the app's modules", "import assistant.cli.run"),
+    ("the offline recogniser", "from audio.recognize.sphinx import SphinxRecognizer as r; c = r()"),
+    ("open, as verifier", "d = m('open', ['okay_nabu'])"),
+)
+
+
+def main() -> None:
+    """Print shares of a core and the memory; write out/benchmarks/idle.json."""
+    with sound_server() as surroundings:
+        figures = asyncio.run(_rooms(surroundings))
+        figures["memory"] = _memory(surroundings)
+    write_figures("idle", figures)
+
+
+async def _rooms(surroundings: Mapping[str, str]) -> dict[str, Any]:
+    seconds = how_many(10, 30)
+    rows, figures = [], dict[str, Any]()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hearth = {**settings(folder), **surroundings}
+        del hearth["HEARTH_HOME_ASSISTANT__URL"]  # the demo's house would live in the process
+        for room, sound in _sounds(_SETTLE_S + seconds * INTERVALS + 15.0).items():
+            wav = folder / "room.wav"
+            write_wav(wav, sound, SAMPLE_RATE)
+            async with (
+                _playing(wav, surroundings),  # before it listens: no room begins in the middle
+                _bare(surroundings) as bare,
+                daemon(hearth) as _,
+            ):
+                pids = {"bare": bare, "hearth": _child_of(hearth["HEARTH_ASSISTANT__DATA"])}
+                await asyncio.sleep(_SETTLE_S)
+                costs = await _costs(pids, seconds)
+                figures[room] = {**costs, "resident MB": _resident_mb(pids["hearth"])}
+            above = costs["hearth"] - costs["bare"]
+            parts = (f"{part:.2%}" for part in (*costs.values(), above))
+            rows.append((room, *parts, f"{figures[room]['resident MB']:.0f}"))
+    print_table(("room", "bare capture", "hearth run", "above it", "holds MB"), rows)
+    print(f"  blocks of {BLOCK_MS} ms, medians of {INTERVALS} intervals of {seconds} s")
+    return figures
+
+
+def _sounds(seconds: float) -> dict[str, bytes]:
+    rooms: dict[str, Sound] = {"silent room": pink(seconds, 1), "talk": talker(seconds, 1)}
+    return {room: at_level(sound, _LEVELS_DBFS[room]) for room, sound in rooms.items()}
+
+
+async def _costs(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
+    """Each process's share of one core: the median of the intervals."""
+    shares: dict[str, list[float]] = {name: [] for name in pids}
+    for _ in range(INTERVALS):
+        before = {name: _cpu_s(pid) for name, pid in pids.items()}
+        await asyncio.sleep(seconds)
+        for name, pid in pids.items():
+            shares[name].append((_cpu_s(pid) - before[name]) / seconds)
+    return {name: median(of_it) for name, of_it in shares.items()}
+
+
+def _cpu_s(pid: int) -> float:
+    """What all its threads have used; a thread that ended meanwhile is not in it."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+
+
+def _resident_mb(pid: int) -> float:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+def _child_of(data: str) -> int:
+    """The process that was started with this data folder."""
+    mark = f"HEARTH_ASSISTANT__DATA={data}\0".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes():
+                return int(process.name)
+        except OSError:
+            continue  # it has ended, or is not ours
+    raise RuntimeError("hearth run is not there")
+
+
+@asynccontextmanager
+async def _bare(surroundings: Mapping[str, str]) -> AsyncIterator[int]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", _BARE, str(BLOCK_MS)),
+        env=dict(surroundings),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        await process.stdout.readline()
+        yield process.pid
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def _playing(wav: Path, surroundings: Mapping[str, str]) -> AsyncIterator[None]:
+    player = await asyncio.create_subprocess_exec(
+        *("paplay", "--device=micsink", str(wav)), env=dict(surroundings)
+    )
+    try:
+        yield
+    finally:
+        if player.returncode is None:
+            player.terminate()
+        await player.wait()
+
+
+def _memory(surroundings: Mapping[str, str]) -> dict[str, float]:
+    """What each component adds, in a process of its own, in MB."""
+    held = dict[str, float]()
+    lines = ["import re"]
+    for _, code in _STEPS:
+        lines += [
+            code,
+            "print(re.search(r'VmRSS:\\s+(\\d+)', open('/proc/self/status').read())[1])",
+        ]
+    told = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env=dict(surroundings),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    last = 0.0
+    for (name, _), kilobytes in zip(_STEPS, told, strict=True):
+        held[name] = int(kilobytes) / 1024 - last
+        last = int(kilobytes) / 1024
+    print()
+    print_table(("it adds", "MB"), [(name, f"{mb:.1f}") for name, mb in held.items()])
+    return held
