@@ -5,18 +5,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from assistant.announcements import Announcements
 from assistant.bridge import Bridge, open_bridge
-from assistant.clock import Clock, SystemClock
+from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.house_device import DeviceKeeper
 from assistant.journal.records import new_id
-from assistant.minds import open_minds
+from assistant.minds import Minds, open_minds
+from assistant.mute import Mute
 from assistant.questions import means_of
+from assistant.resident import Resident
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
-from assistant.timers.ringer import Ringer
-from assistant.tools.watch import Watch
 from assistant.turn.ear import Ear
 from assistant.turn.exchange import Prompter
 from assistant.turn.language import Languages
@@ -24,14 +22,15 @@ from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
+from assistant.turn.stopping import DecodedStop, StopListener
 from assistant.voices import silent_voice, voices_of
+from assistant.wake_words import wake_engine
 from assistant.works import Works
 from audio.endpoint import Endpointer
 from audio.errors import AudioError
-from audio.player import NullPlayer, Player
+from audio.player import NullPlayer, Outputs, Player
 from audio.tts import EspeakVoice
 from audio.vad import make_voice_detector
-from audio.wake import make_wake_engine
 
 _log = logging.getLogger(__name__)
 
@@ -45,12 +44,13 @@ class App:
     runner: Runner
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
+    mute: Mute | None  # of a process that stays
 
 
 @asynccontextmanager
 async def open_app(
     settings: Settings,
-    player: Player | None,
+    player: Outputs | Player | None,
     *,
     hears: bool,
     resident: bool = False,
@@ -96,57 +96,18 @@ async def open_app(
             languages=_languages(settings),
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles={word.model: word.profile for word in settings.wake.words if word.profile},
+            stop_listener=_stop_listener(settings, minds),
         )
         works.serve(minds, runner, log, mouth)
         await stack.enter_async_context(runner)
         if player is not None:
             works.announcer.here = runner.announce
+        mute = None
+        notices = list(minds.notices)
         if resident:
-            await _stay(stack, settings, bridge, runner, mouth, clock)
-        yield App(settings, bridge, runner, log, minds.notices)
-
-
-async def _stay(
-    stack: AsyncExitStack,
-    settings: Settings,
-    bridge: Bridge,
-    runner: Runner,
-    mouth: Mouth,
-    clock: Clock,
-) -> None:
-    """What only a process that stays does: watch movements, ring timers, be a device."""
-    watch = Watch(bridge.home, bridge.catalogue, runner.announce)
-    bridge.tools.tell((await stack.enter_async_context(watch)).follow)
-    ringer = Ringer(bridge.store, runner, mouth.sound, mouth.stop, bridge.catalogue, clock)
-    runner.on_heard = (await stack.enter_async_context(ringer)).heard
-    if bridge.demo is None:
-        await _be_a_device(stack, settings, bridge, runner, mouth, clock)
-
-
-async def _be_a_device(
-    stack: AsyncExitStack,
-    settings: Settings,
-    bridge: Bridge,
-    runner: Runner,
-    mouth: Mouth,
-    clock: Clock,
-) -> None:
-    """Home Assistant has Hearth among its devices, and what it sends there is spoken."""
-    codes = tuple(settings.assistant.languages)
-    announcements = await stack.enter_async_context(
-        Announcements(bridge.store, runner, mouth.sound, codes[0])
-    )
-    keeper = DeviceKeeper(
-        bridge.device,
-        settings,
-        bridge.home,
-        announcements,
-        bridge.catalogue,
-        clock,
-        lambda text: identify(text, codes),
-        set_mode=bridge.moments.modes.set,
-    )
-    await stack.enter_async_context(keeper)
+            mute = await Resident(settings, bridge, runner, mouth, clock).stay(stack)
+            notices += ["The microphone is muted."] if mute.on else []
+        yield App(settings, bridge, runner, log, tuple(notices), mute)
 
 
 def _languages(settings: Settings) -> Languages:
@@ -162,7 +123,7 @@ async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
-def _mouth(settings: Settings, player: Player | None, pace: Callable[[], float]) -> Mouth:
+def _mouth(settings: Settings, player: Outputs | Player | None, pace: Callable[[], float]) -> Mouth:
     if player is None:
         return Mouth(silent_voice, NullPlayer(paced=False))
     return Mouth(
@@ -173,13 +134,17 @@ def _mouth(settings: Settings, player: Player | None, pace: Callable[[], float])
     )
 
 
+def _stop_listener(settings: Settings, minds: Minds) -> StopListener | None:
+    """Stop words by ear: of the device's own recogniser alone it is known that it hears English."""
+    if settings.offline.recognizer:
+        return None
+
+    async def transcribe(pcm: bytes) -> str:
+        return await (await minds.ear()).transcribe(pcm)
+
+    return DecodedStop(transcribe)
+
+
 def _ear(settings: Settings) -> Ear:
-    wake = settings.wake
-    engine = make_wake_engine(
-        wake.engine,
-        [word.model for word in wake.words],
-        wake.sensitivity,
-        {word.model: word.sensitivity for word in wake.words if word.sensitivity},
-    )
     voice = make_voice_detector()
-    return Ear(engine, voice, Endpointer(chunk_samples=voice.chunk_samples))
+    return Ear(wake_engine(settings), voice, Endpointer(chunk_samples=voice.chunk_samples))

@@ -84,9 +84,11 @@ class DeviceKeeper:
         identify: Callable[[str], str | None],
         register: Register = mobile_app.register,
         set_mode: SetMode | None = None,
+        registered: Callable[[str], None] | None = None,
     ) -> None:
         """`identify`: the configured language of a text, None where it cannot be told;
-        `set_mode`: what `command_mode` does (`assistant.modes.ModeKeeper.set`)."""
+        `set_mode`: what `command_mode` does (`assistant.modes.ModeKeeper.set`);
+        `registered`: told the webhook's id at each new connection; it must not block."""
         self._device = device
         self._settings = settings
         self._home = home
@@ -96,6 +98,7 @@ class DeviceKeeper:
         self._identify = identify
         self._register = register
         self._set_mode = set_mode
+        self._registered = registered
         self._record: DeviceRecord | None = None
         self._leave: Callable[[], None] = _nothing  # ends the present channel
         self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
@@ -156,6 +159,8 @@ class DeviceKeeper:
         self._leave = self._home.follow(
             self._on_push, CHANNEL, webhook_id=record.webhook_id, support_confirm=True
         )
+        if self._registered is not None:
+            self._registered(record.webhook_id)
 
     async def _until_in_doubt(self) -> None:
         """Return at a lost connection, a channel that seems to have ended, or after a while."""

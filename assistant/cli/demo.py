@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -11,17 +10,16 @@ from rich.progress import track
 from assistant.app import App, open_app
 from assistant.cli.command import Command, Failed
 from assistant.cli.show import show_turn
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
 from assistant.demo.show import show_house, show_scene
 from assistant.demo.speech import make_clip
+from assistant.input import open_microphone
 from assistant.journal.trace import LEGEND
-from assistant.output import open_player
+from assistant.output import open_outputs
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.log import FinishedTurn
-from audio.microphone import Microphone
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome
@@ -29,7 +27,6 @@ from integrations.home_assistant.snapshots import is_snapshot
 
 _FOLDER = Path("out/demo")
 _SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
-_REOPEN_S = 2.0
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -155,15 +152,17 @@ def _verdict(console: Console, failed: list[str], folder: Path) -> int:
 async def _with_microphone(settings: Settings) -> int:
     console = Console(highlight=False)
     async with (
-        open_player(settings, paced=True) as player,
-        open_app(settings, player, hears=True) as app,
+        open_outputs(settings, paced=True) as outputs,
+        open_app(settings, outputs, hears=True) as app,
+        open_microphone(settings, outputs) as microphone,
     ):
         assert app.bridge.demo is not None
+        if microphone is None:
+            raise Failed("audio.input names no microphone: set it to one of `hearth devices`.")
         app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
         show_house(console, app.bridge.demo.describe())
         console.print('\nSay "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
-        microphone = partial(Microphone, settings.audio.input)
-        await listen_for_ever(app.runner, microphone, SystemClock(), _REOPEN_S)
+        await listen_for_ever(app.runner, microphone)
     return 0
 
 

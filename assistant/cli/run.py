@@ -4,27 +4,33 @@ import argparse
 import asyncio
 import logging
 import signal
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rich.console import Console
+from starlette.applications import Starlette
 
 from assistant.app import App, open_app
+from assistant.box import Box
 from assistant.cli.command import Command
 from assistant.cli.show import show_notices, show_turn
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.echo_plan import plan_echo
+from assistant.health import health_of
+from assistant.http_token import http_token
+from assistant.input import open_microphone
 from assistant.journal.records import StoreError
 from assistant.lock import locked
-from assistant.output import open_player
+from assistant.output import open_outputs
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
-from audio.microphone import Microphone
+from audio.steady import SteadyMicrophone
 from audio.wav import WavSource
 from integrations.serving import serving
-from integrations.web.health import Health, health_app
+from integrations.web.api import api_routes
+from integrations.web.health import Health, health_route
 
-_REOPEN_S = 2.0
 _FORGET_S = 3600.0
 _log = logging.getLogger(__name__)
 
@@ -35,34 +41,56 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     with locked(settings.data_folder):
+        echo = await plan_echo(settings)
         async with (
-            open_player(settings, paced=True) as player,
-            open_app(settings, player, hears=True, resident=True) as app,
-            serving(health_app(lambda: _health(app)), settings.http.host, settings.http.port),
+            open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
+            open_app(settings, outputs, hears=True, resident=True) as app,
+            open_microphone(settings, outputs, echo.cleaner) as microphone,
+            _serving(settings, app, microphone),
             asyncio.TaskGroup() as group,
         ):
+            if app.mute is not None and microphone is not None:
+                app.mute.attach(microphone)
+            app.runner.full_duplex(not echo.plan.half_duplex)
+            show_notices([echo.complaint] if echo.complaint else [])
             if not arguments.quiet:
                 app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
             forgetting = group.create_task(_forget(app), name="forgetting")
-            listening = group.create_task(_listen(app, settings), name="listening")
+            listening = group.create_task(_listen(app, settings, microphone), name="listening")
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listening.cancel)
             listening.add_done_callback(lambda _: forgetting.cancel())
     return 0
 
 
-async def _listen(app: App, settings: Settings) -> None:
+@asynccontextmanager
+async def _serving(
+    settings: Settings, app: App, microphone: SteadyMicrophone | None
+) -> AsyncIterator[None]:
+    """The HTTP interface. Raises ConfigError and Misconfigured."""
+    assert app.mute is not None
+    token = await asyncio.to_thread(http_token, settings)
+    with Box(app.runner, app.mute.set) as box:
+        routes = [health_route(lambda: _health(app, microphone)), *api_routes(box, token)]
+        async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
+            try:
+                yield
+            finally:
+                box.events.close()  # the server waits for who still listens
+
+
+async def _listen(app: App, settings: Settings, microphone: SteadyMicrophone | None) -> None:
     """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
     name = settings.audio.input
-    words = ", ".join(word.model for word in settings.wake.words)
     if name == "null":
         await asyncio.get_running_loop().create_future()
+    words = ", ".join(word.model for word in settings.wake.words)
     console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)
     show_notices(app.notices)
     console.print(f"hearth: listening for {words} on {name}; Ctrl-C ends it")
-    if name.startswith("file:"):
+    if microphone is not None:
+        await listen_for_ever(app.runner, microphone)
+    else:
         await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
-        return
-    await listen_for_ever(app.runner, partial(Microphone, name), SystemClock(), _REOPEN_S)
 
 
 async def _forget(app: App) -> None:
@@ -76,7 +104,9 @@ async def _forget(app: App) -> None:
         await asyncio.sleep(_FORGET_S)
 
 
-def _health(app: App) -> Health:
+def _health(app: App, microphone: SteadyMicrophone | None) -> Health:
+    if microphone is not None:
+        return health_of(microphone)
     return "degraded" if app.runner.state is State.FAULT else "ok"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assistant.cli.command import Command
 from assistant.config.schema import Settings
-from assistant.output import open_player
+from assistant.output import open_outputs
 from assistant.speech.mouth import Mouth
 from assistant.voices import voices_of
 
@@ -21,8 +21,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     language = arguments.language or settings.assistant.languages[0]
-    async with open_player(settings, arguments.out) as player:
-        mouth = Mouth(voices_of(settings), player, volume=settings.voice.volume)
+    async with open_outputs(settings, arguments.out) as outputs:
+        mouth = Mouth(voices_of(settings), outputs, volume=settings.voice.volume)
         try:
             spoken = await mouth.speak(arguments.text, language)
         finally:

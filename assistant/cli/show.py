@@ -27,7 +27,7 @@ def print_turn(turn: FinishedTurn, as_json: bool) -> int:
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
     """Print what was heard, which tools ran, and the answer."""
     console = Console(stderr=True, highlight=False)
-    if record.source in ("voice", "follow_up"):
+    if record.source in ("voice", "follow_up", "barge_in"):
         console.print(f"[dim]heard   [/] {escape(record.heard or '(nothing)')}")
     for outcome in outcomes:
         console.print(f"[dim]tool    [/] {describe(outcome)}", soft_wrap=True)

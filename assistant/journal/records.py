@@ -11,6 +11,7 @@ from assistant.tools.outcome import Decision, Observed, Status, Tier
 Source = Literal[
     "voice",
     "follow_up",
+    "barge_in",  # by talking over an answer
     "text",
     "announcement",  # nobody asked: Hearth spoke by itself
     "job",  # no turn at all: what work that outlasted its turn has cost

@@ -12,7 +12,7 @@ from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
-from assistant.turn.events import OpenTurn
+from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import ToolRunner
 from assistant.turn.timeline import Timeline
@@ -47,6 +47,15 @@ class Turn(Protocol):
     @property
     def language(self) -> str:
         """Its language, as far as it is known."""
+        ...
+
+    @property
+    def may_be_echo(self) -> bool:
+        """Its words must be known before anything is done."""
+        ...
+
+    def set_aside(self) -> bool:
+        """Whether its words want no answer, and so no call."""
         ...
 
     async def ask(self, call: ToolCall) -> None:
@@ -134,6 +143,10 @@ class Calls:
         """
         moment = asyncio.get_running_loop().call_later(MOMENT_S, self._turn.say_moment)
         try:
+            if self._turn.may_be_echo:
+                await self._hears()
+            if self._turn.set_aside():
+                return True
             outcome = await self._outcome(brain_turn, call)
             limited = outcome.rule in LIMITS
             self._warned |= limited

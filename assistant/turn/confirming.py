@@ -16,15 +16,17 @@ from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
-from assistant.turn.events import (
+from assistant.turn.effects import (
     AwaitAnswer,
-    ConfirmationAsked,
-    ConfirmationSettled,
     EndAnswer,
-    Event,
     HearAnswer,
     NoAnswer,
     OpenTurn,
+)
+from assistant.turn.events import (
+    ConfirmationAsked,
+    ConfirmationSettled,
+    Event,
     PlaybackEnded,
 )
 from assistant.turn.exchange import Exchange, Means

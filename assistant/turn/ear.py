@@ -1,22 +1,35 @@
 """The ear: one frame in, what it means for the turn out. Runs on one worker thread.
 
-The wake engine hears every frame. Voice activity is looked for only while somebody is expected to
-speak, so that an idle box does not pay for it. Whether it is, the loop's thread says at any time;
-the worker acts on that with its next frame, so that ring and detector belong to one thread.
+The wake engine hears every frame in which something sounds (see `GatedWake`). Voice activity is
+looked for only while somebody is expected to speak, so that an idle box does not pay for it.
+Whether it is, the loop's thread says at any time; the worker acts on that with its next frame, so
+that ring and detector belong to one thread. While the worker rests, any thread may `pass_by`.
 """
 
 from collections import deque
+from typing import Literal
 
-from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard, WakeRising
+from assistant.turn.events import (
+    SpeechEnded,
+    SpeechHeld,
+    SpeechPassed,
+    SpeechStarted,
+    WakeHeard,
+    WakeRising,
+)
+from assistant.turn.lasting import Lasting
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
 from audio.frames import FRAME_BYTES, SAMPLES_PER_MS, Frame
 from audio.ring import Ring
 from audio.vad.protocol import VoiceDetector
-from audio.wake.protocol import WakeEngine
+from audio.wake.gated import GatedWake
+from audio.wake.protocol import NearMiss, WakeEngine
 
-EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechEnded
+# Why a wake word has to be more certain than usual.
+Distraction = Literal["speaking", "media"]
+EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechHeld | SpeechPassed | SpeechEnded
 
 # Measured with micro on recordings of people: a wake word passes 0.3 of its threshold 100 to 140 ms
 # before it fires; in 96 s of other close speech that happened once (at 0.2 three times, at 0.1
@@ -29,15 +42,29 @@ class Ear:
     """Joins the ring, the wake engine, the voice detector and the endpointer of one source."""
 
     def __init__(self, wake: WakeEngine, voice: VoiceDetector, endpointer: Endpointer) -> None:
-        self._wake = wake
+        self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
+        self._lasting = Lasting(voice.chunk_samples)
         self._watching = False
         self._risen = False  # the wake word's score, and it has not fallen again
         self._forgetting = False  # still to be done by the worker
         # The newest `watch` (its arguments) or `unwatch` (None), until the next frame.
         self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
+        self._distractions: frozenset[Distraction] = frozenset()
+        self._strict = False  # the engine is
         self.ring = Ring()
+
+    def pass_by(self, frame: Frame) -> bool:
+        """Take the next frame if nobody is expected to speak and no engine need hear it now.
+
+        In microseconds. False where nothing was done: `hear` must. See `GatedWake.pass_by`.
+        """
+        busy = self._watching or self._wish or self._forgetting
+        if busy or not self._wake.pass_by(frame.pcm, frame.end):
+            return False
+        self.ring.push(frame)
+        return True
 
     def hear(self, frame: Frame) -> list[EarEvent]:
         """Take the next frame; blocking, a millisecond or a few."""
@@ -67,6 +94,14 @@ class Ear:
         # With its next frame the worker restarts the engine, and drops what it is pushing just now.
         self._forgetting = True
 
+    def distract(self, by: Distraction, on: bool) -> None:
+        """Ask for more certainty of a wake word while something plays, or for as much as usual."""
+        self._distractions = self._distractions | {by} if on else self._distractions - {by}
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call; while the worker rests."""
+        return self._wake.near_misses()
+
     @property
     def last_voiced_ms(self) -> float | None:
         """The last voiced sample of the speech under way, None where nobody speaks."""
@@ -90,6 +125,10 @@ class Ear:
         self._wake.restart()
 
     def _listen_for_wake(self, frame: Frame) -> list[EarEvent]:
+        strict = bool(self._distractions)
+        if strict is not self._strict:
+            self._strict = strict
+            self._wake.strict(strict)
         detection = self._wake.hear(frame.pcm, frame.end)
         closeness = self._wake.closeness
         rising = closeness > RISING and not self._risen
@@ -110,6 +149,7 @@ class Ear:
             return
         from_ms, after_ms = wish
         self._voice.reset()
+        self._lasting.reset()
         self._endpointer.reset(after=round(after_ms * SAMPLES_PER_MS))
         start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
         past = self.ring.since(start)
@@ -124,6 +164,10 @@ class Ear:
             match self._endpointer.hear(voicing):
                 case VoiceStarted(at):
                     events.append(SpeechStarted(at / SAMPLES_PER_MS))
+                    self._lasting.begin(at, voicing.end)
                 case VoiceEnded(at, decided_at):
+                    self._lasting.reset()
                     events.append(SpeechEnded(at / SAMPLES_PER_MS, decided_at / SAMPLES_PER_MS))
+                case None if (told := self._lasting.hear(voicing)) is not None:
+                    events.append(told)
         return events

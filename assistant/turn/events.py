@@ -1,4 +1,4 @@
-"""What happens around a turn, and what is to be done about it: the turn machine's vocabulary.
+"""What happens around a turn: one half of the turn machine's vocabulary (see `effects`).
 
 Times are milliseconds of sound since the source's first sample, unless said.
 """
@@ -6,9 +6,14 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
-Source = Literal["voice", "follow_up", "text", "announcement"]
-
-# --- events: what happened -------------------------------------------------------------------
+Source = Literal[
+    "voice",  # with the wake word, or a button in its place
+    "follow_up",  # after a question of ours
+    "barge_in",  # by talking over our voice
+    "text",
+    "announcement",
+]
+STOP_WORD = "stop"  # a wake engine's word that opens nothing: it asks for silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,7 @@ class WakeHeard:
     score: float  # 0 to 1
     at_ms: float  # when it fired
     mark_ms: float  # from where the turn's sound is kept
+    pressed: bool = False  # no word at all: a button, or the API
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,21 @@ class SpeechEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechHeld:
+    """Speech has really lasted: it was voiced for `Rules.barge_in_ms`."""
+
+    at_ms: float  # when it became known
+    began_ms: float  # first voiced sample
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPassed:
+    """Speech has fallen silent before it had lasted: a cough, a word, a plate."""
+
+    at_ms: float  # last voiced sample
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """The source has come this far."""
 
@@ -64,7 +85,9 @@ class SourceLost:
 
 @dataclass(frozen=True, slots=True)
 class SourceBack:
-    """The microphone gives sound again; its time starts at 0."""
+    """The microphone gives sound again; its time goes on, or begins anew with another source."""
+
+    at_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +108,13 @@ class Announced:
 @dataclass(frozen=True, slots=True)
 class Muted:
     """The person wants not to be listened to, or to be listened to again."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ringing:
+    """A timer begins to ring, or nothing rings any more."""
 
     on: bool
 
@@ -121,6 +151,17 @@ class SpeechNotMeant:
     turn: int
 
 
+AsideFor = Literal["echo", "stop_word"]
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """The words of this turn want no answer."""
+
+    turn: int
+    why: AsideFor
+
+
 @dataclass(frozen=True, slots=True)
 class PlaybackEnded:
     """All that was to be said has been played, measured at the player."""
@@ -131,6 +172,13 @@ class PlaybackEnded:
 @dataclass(frozen=True, slots=True)
 class StopAsked:
     """Somebody wants silence: a stop word, a button, the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopHeard:
+    """A stop word, by ear; meanwhile the conversation may have gone on."""
+
+    after: int  # the newest turn when it was said
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +213,8 @@ Event = (
     | WakeRising
     | SpeechStarted
     | SpeechEnded
+    | SpeechHeld
+    | SpeechPassed
     | Tick
     | SourceEnded
     | SourceLost
@@ -172,174 +222,16 @@ Event = (
     | Typed
     | Announced
     | Muted
+    | Ringing
     | PlaybackStarted
     | BrainFinished
     | BrainFailed
     | SpeechNotMeant
+    | SetAside
     | PlaybackEnded
     | StopAsked
+    | StopHeard
     | TalkEnded
     | ConfirmationAsked
     | ConfirmationSettled
-)
-
-
-# --- effects: what to do ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTurn:
-    """Start the brain on a new turn. Spoken turns keep all sound from the mark on.
-
-    An announcement asks no brain: its text is what is said.
-    """
-
-    turn: int
-    source: Source
-    mark_ms: float = 0.0
-    wake: WakeHeard | None = None
-    text: str | None = None
-    language: str | None = None  # of an announcement; else nobody knows yet
-    near_own_speech: bool = False  # it began while we spoke, or so soon after that it may be us
-    held: bool = False  # a brain is at it already: it was said in place of a yes or no
-
-
-@dataclass(frozen=True, slots=True)
-class Anticipate:
-    """A turn may be about to begin: whoever needs a connection can open it."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchSpeech:
-    """Look for speech from `from_ms` on; only what is spoken after `after_ms` counts."""
-
-    from_ms: float
-    after_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseSound:
-    """The person has begun to speak: the turn's sound may leave the box."""
-
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class StopWatching:
-    """Nobody is expected to speak to us without the wake word."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetSound:
-    """Nothing that was heard so far may be looked back on."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndListening:
-    """The sentence is over: the turn's sound is complete."""
-
-    turn: int
-    speech_end_ms: float | None  # None: nobody spoke, or the file or the time ended it
-    decided_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class AwaitAnswer:
-    """Our question has been asked: the person is waited for."""
-
-    turn: int
-    by: AnswersBy
-
-
-@dataclass(frozen=True, slots=True)
-class HearAnswer:
-    """Somebody answers our question: what is said is kept from the mark on."""
-
-    turn: int
-    mark_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class EndAnswer:
-    """What was said to our question is complete."""
-
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
-    """Nobody has answered our question."""
-
-    turn: int
-    waited: bool  # as long as one waits; else there is nobody who could answer
-
-
-@dataclass(frozen=True, slots=True)
-class PlaySound:
-    """One of our short sounds."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SayLine:
-    """Speak a sentence of the catalogue as part of the turn's answer."""
-
-    turn: int
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
-class SayText:
-    """Speak this sentence as part of the turn's answer."""
-
-    turn: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class FinishSpeech:
-    """Nothing more will be said in this turn; PlaybackEnded is awaited."""
-
-    turn: int
-
-
-CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted"]
-
-
-@dataclass(frozen=True, slots=True)
-class CancelTurn:
-    """Stop everything that the turn still does, the voice first."""
-
-    turn: int
-    reason: CancelReason
-
-
-@dataclass(frozen=True, slots=True)
-class CloseTurn:
-    """The turn is over: write it down."""
-
-    turn: int
-    error: str | None = None  # a kind, e.g. "no_speech"
-    message: str | None = None
-
-
-Effect = (
-    OpenTurn
-    | Anticipate
-    | WatchSpeech
-    | ReleaseSound
-    | StopWatching
-    | ForgetSound
-    | EndListening
-    | AwaitAnswer
-    | HearAnswer
-    | EndAnswer
-    | NoAnswer
-    | PlaySound
-    | SayLine
-    | SayText
-    | FinishSpeech
-    | CancelTurn
-    | CloseTurn
 )

@@ -1,12 +1,14 @@
 """The ear on a thread of its own: the loop never waits for ring, wake word or voice activity."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from assistant.brains.audio import TurnAudio
-from assistant.turn.ear import Ear, EarEvent
-from assistant.turn.events import OpenTurn
+from assistant.turn.ear import Distraction, Ear, EarEvent
+from assistant.turn.effects import OpenTurn
 from audio.frames import SAMPLES_PER_MS, Frame
+from audio.wake.protocol import NearMiss
 
 
 class Hearing:
@@ -15,6 +17,8 @@ class Hearing:
     def __init__(self, ear: Ear | None) -> None:
         self._ear = ear
         self._worker = ThreadPoolExecutor(1, "ear")
+        # Told of each, on the loop's thread; must not block.
+        self.on_near_miss: Callable[[NearMiss], None] = lambda _: None
 
     async def restart(self) -> None:
         """A new source begins. Raises RuntimeError where there is no ear."""
@@ -24,7 +28,12 @@ class Hearing:
     async def hear(self, frame: Frame) -> list[EarEvent]:
         """Take the next frame. Raises RuntimeError where there is no ear."""
         ear = self._needed()
-        return await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
+        if ear.pass_by(frame):
+            return []  # going to the thread and back would cost more than this did
+        events = await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
+        for miss in ear.near_misses():
+            self.on_near_miss(miss)
+        return events
 
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Look for speech (see `Ear.watch`)."""
@@ -35,6 +44,11 @@ class Hearing:
         """Nobody is expected to speak without the wake word."""
         if self._ear is not None:
             self._ear.unwatch()
+
+    def distract(self, by: Distraction, on: bool) -> None:
+        """Something plays, or no longer (see `Ear.distract`)."""
+        if self._ear is not None:
+            self._ear.distract(by, on)
 
     def forget(self) -> None:
         """Nothing heard so far may be looked back on."""
@@ -48,14 +62,14 @@ class Hearing:
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
         """A spoken turn's sound, with what the ring holds since the mark; None for the others."""
-        if self._ear is None or opening.source not in ("voice", "follow_up"):
+        if self._ear is None or opening.source in ("text", "announcement"):
             return None
         ring = self._ear.ring
         mark = max(round(opening.mark_ms * SAMPLES_PER_MS), ring.start)
         at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
         audio = TurnAudio(
             detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark),
-            released=opening.source == "follow_up",  # which speech has opened
+            released=opening.source != "voice",  # which speech has opened
         )
         audio.append(ring.since(mark))
         return audio
@@ -69,6 +83,11 @@ class Hearing:
         audio = TurnAudio()
         audio.append(ring.since(max(round(mark_ms * SAMPLES_PER_MS), ring.start)))
         return audio
+
+    def recent(self) -> bytes:
+        """What the ring holds. Raises RuntimeError where there is no ear."""
+        ring = self._needed().ring
+        return ring.since(ring.start)
 
     def close(self) -> None:
         """Give up the thread; the ear is the caller's."""

@@ -34,16 +34,18 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.calls import Calls, ToolRun, call_name
 from assistant.turn.confirming import Confirming
+from assistant.turn.effects import OpenTurn
 from assistant.turn.events import (
     BrainFailed,
     BrainFinished,
     Event,
-    OpenTurn,
     PlaybackEnded,
     PlaybackStarted,
+    SetAside,
     SpeechNotMeant,
 )
 from assistant.turn.exchange import Exchange
+from assistant.turn.judging import Judge
 from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
@@ -71,6 +73,7 @@ class LiveTurn:
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
         profile: str = "",
+        judge: Judge | None = None,
     ) -> None:
         self.opening = opening
         self.turn_id = turn_id
@@ -89,9 +92,14 @@ class LiveTurn:
         self._dispatch = dispatch
         self._spawn = spawn
         self._language = TurnLanguage(languages, opening.language)
-        self._speech = Speech(self._language, performers.mouth, timeline, self._first_audio)
+        announced = opening.source == "announcement"
+        self._speech = Speech(
+            self._language, performers.mouth, timeline, self._first_audio, announced
+        )
         self._patience = Patience(BRAIN_SILENCE_S)
         self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
+        self._judge = judge
+        self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
         self._failed = False  # the person is being told that it went wrong
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
@@ -144,6 +152,8 @@ class LiveTurn:
                     self._thinking = self._group.create_task(self._think())
         finally:
             self._group = None
+            if self._judge is not None:
+                self._judge.forget()
             if self.confirming is not None:
                 self.confirming.give_up()
 
@@ -239,14 +249,14 @@ class LiveTurn:
             self._end(ending)
 
     def _fail(self, fault: BrainFault) -> None:
-        if self.confirming is not None:
+        if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with the question
         self._failed = True
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def _end(self, ending: BrainFault | NotMeant | None) -> None:
         """Tell how the brain's part ended, unless it was told at once."""
-        if self.confirming is not None:
+        if self.confirming is not None or self.set_aside():
             return
         match ending:
             case NotMeant():
@@ -276,6 +286,8 @@ class LiveTurn:
                 if self._calls.broken:
                     break
                 words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
+                if words and self.set_aside():
+                    continue
                 if words:
                     self._patience.excuse("its own words")  # the mouth may be far behind
                 if self.brain is None and not isinstance(event, Serving | BrainFault):
@@ -329,6 +341,27 @@ class LiveTurn:
         self.heard = text
         self._calls.has_heard.set()
         self._language.heard(text, language)
+
+    @property
+    def may_be_echo(self) -> bool:
+        """Its words must be known before anything is done."""
+        return self._judge is not None and self._judge.may_be_echo
+
+    def set_aside(self) -> bool:
+        """Whether its words, as far as they are known, want no answer; then they get none.
+
+        Once something was said or done it is too late.
+        """
+        if self._aside or self._judge is None:
+            return self._aside
+        why = self._judge.judge(self.heard)
+        begun = self._failed or self.confirming is not None or self.outcomes or self.answer
+        if why is None or begun:
+            return False
+        self._aside = self._muzzled = True
+        self._dispatch(SetAside(self.opening.turn, why))
+        self.leave_brain()
+        return True
 
     # --- what follows from its calls
 

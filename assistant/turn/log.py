@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.tools.outcome import ToolOutcome
-from assistant.turn.events import CloseTurn
+from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 from assistant.turn.record import record_of, wordless
 

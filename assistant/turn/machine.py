@@ -8,44 +8,53 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assistant.turn.events import (
-    Announced,
+from assistant.turn import barge_in, sources
+from assistant.turn.barge_in import CUT_SHORT, cancel
+from assistant.turn.effects import (
     Anticipate,
-    BrainFailed,
-    BrainFinished,
-    CancelReason,
     CancelTurn,
     CloseTurn,
-    ConfirmationAsked,
-    ConfirmationSettled,
     Effect,
     EndListening,
-    Event,
     FinishSpeech,
-    ForgetSound,
     HearAnswer,
-    Muted,
     OpenTurn,
-    PlaybackEnded,
-    PlaybackStarted,
     PlaySound,
     ReleaseSound,
     SayLine,
     SayText,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    STOP_WORD,
+    Announced,
+    AsideFor,
+    BrainFailed,
+    BrainFinished,
+    ConfirmationAsked,
+    ConfirmationSettled,
+    Event,
+    Muted,
+    PlaybackEnded,
+    PlaybackStarted,
+    Ringing,
+    SetAside,
     SourceBack,
     SourceEnded,
     SourceLost,
     SpeechEnded,
+    SpeechHeld,
     SpeechNotMeant,
+    SpeechPassed,
     SpeechStarted,
     StopAsked,
-    StopWatching,
+    StopHeard,
     TalkEnded,
     Tick,
     Typed,
     WakeHeard,
     WakeRising,
-    WatchSpeech,
 )
 from assistant.turn.questions import (
     answered,
@@ -66,7 +75,7 @@ _IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
 _BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
 # An answer to a question of ours may begin with the wake word: it is part of the answer.
 _DEAF_TO_WAKE = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FAULT})
-_FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded)
+_FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded, SpeechHeld, SpeechPassed)
 
 Step = tuple[Machine, list[Effect]]
 
@@ -78,7 +87,8 @@ def reduce(machine: Machine, event: Event) -> Step:
         return machine, []  # from a turn that was cancelled or is over
     if machine.muted and isinstance(event, _FROM_THE_EAR):
         return machine, []  # of a frame that was under way when we were muted
-    return _announce(*_HANDLERS[type(event)](machine, event))
+    after, effects = _announce(*_HANDLERS[type(event)](machine, event))
+    return barge_in.settle(machine, after, effects)
 
 
 def _wake_rising(machine: Machine, event: WakeRising) -> Step:
@@ -86,29 +96,42 @@ def _wake_rising(machine: Machine, event: WakeRising) -> Step:
 
 
 def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
-    if machine.state in _DEAF_TO_WAKE:
+    if event.word == STOP_WORD:
+        return barge_in.stopped(machine) if machine.stops_by_ear else (machine, [])
+    begins = barge_in.begins_with(machine, event)
+    if machine.state in _DEAF_TO_WAKE and not begins:
         return machine, []
-    near = machine.state is State.SPEAKING or near_own_speech(machine, event.mark_ms)
-    before: list[Effect] = []
-    if machine.state in _BUSY:
-        before = _cancel(machine, "barge_in")
+    near = begins or machine.state is State.SPEAKING or near_own_speech(machine, event.mark_ms)
+    busy = begins or machine.state in _BUSY
+    before = cancel(machine, "barge_in") if busy else []
     turn = machine.turn + 1
     after = event.at_ms + machine.rules.settle_ms
     opened = replace(
-        machine.fresh(), state=State.WAKING, turn=turn, source="voice", since_ms=event.at_ms
+        machine.fresh(),
+        state=State.WAKING,
+        turn=turn,
+        source="voice",
+        since_ms=event.at_ms,
+        sounded=event.pressed,
     )
-    return opened, [
-        *before,
-        OpenTurn(turn, "voice", mark_ms=event.mark_ms, wake=event, near_own_speech=near),
-        WatchSpeech(from_ms=event.mark_ms, after_ms=after),
-    ]
+    opening = OpenTurn(
+        turn,
+        "voice",
+        mark_ms=event.mark_ms,
+        wake=event,
+        near_own_speech=near,
+        over_ours=busy or machine.ringing,
+    )
+    sound: list[Effect] = [PlaySound("wake")] if event.pressed else []
+    watch = WatchSpeech(from_ms=event.mark_ms, after_ms=after)
+    return opened, [*before, opening, *sound, watch]
 
 
 def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
     match machine.state:
         case State.WAKING:
             return replace(machine, state=State.LISTENING), [ReleaseSound(machine.turn)]
-        case State.FOLLOW_UP:
+        case State.FOLLOW_UP if machine.over_ms is None:
             turn = machine.turn + 1
             opened = replace(
                 machine.fresh(),
@@ -123,6 +146,8 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
             near = not machine.asks and near_own_speech(machine, event.at_ms)
             opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
             return opened, [opening]
+        case State.SPEAKING | State.IDLE | State.FAULT:
+            return barge_in.begun(machine, event)
         case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
             near = near_own_speech(machine, event.at_ms)
@@ -136,8 +161,11 @@ def _speech_ended(machine: Machine, event: SpeechEnded) -> Step:
     if machine.state is State.CONFIRMING and machine.answering:
         return answered(machine)
     if machine.state is not State.LISTENING:
-        return machine, []
-    return _think(machine, event.at_ms, event.decided_ms)
+        return barge_in.ended(machine, event)
+    thinking, effects = _think(machine, event.at_ms, event.decided_ms)
+    if machine.source == "barge_in":
+        effects += barge_in.may_be_stop(machine, machine.since_ms, event.at_ms)
+    return thinking, effects
 
 
 def _tick(machine: Machine, event: Tick) -> Step:
@@ -175,33 +203,10 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
             return machine, []
 
 
-def _source_lost(machine: Machine, event: SourceLost) -> Step:
-    machine = replace(machine, microphone=Microphone.LOST)
-    match machine.state:
-        case State.WAKING | State.LISTENING:
-            effects = [StopWatching(), *_cancel(machine, "source_lost")]
-            return replace(machine, state=State.FAULT), effects
-        case State.IDLE | State.FOLLOW_UP:
-            return replace(machine, state=State.FAULT), [StopWatching()]
-        case State.CONFIRMING if machine.confirming == "ear":
-            return unanswered(machine, waited=True)
-        case _:
-            return machine, []  # the answer under way is still given
-
-
-def _source_back(machine: Machine, event: SourceBack) -> Step:
-    machine = replace(
-        machine, microphone=Microphone.OPEN, now_ms=0.0, since_ms=0.0, silent_since_ms=None
-    )
-    if machine.state is State.FAULT:
-        return replace(machine, state=State.IDLE), []
-    return machine, []
-
-
 def _typed(machine: Machine, event: Typed) -> Step:
     before: list[Effect] = []
     if machine.state in _IN_TURN:
-        before = [StopWatching(), *_cancel(machine, "barge_in")]
+        before = [StopWatching(), *cancel(machine, "barge_in")]
     elif machine.state is State.FOLLOW_UP:
         before = [StopWatching()]
     turn = machine.turn + 1
@@ -232,29 +237,8 @@ def _announce(machine: Machine, effects: list[Effect]) -> Step:
     return opened, [*effects, opening]
 
 
-def _muted(machine: Machine, event: Muted) -> Step:
-    if event.on is machine.muted:
-        return machine, []
-    machine = replace(machine, muted=event.on)
-    if not event.on:
-        return machine, []
-    rest = replace(machine, state=_rest(machine))
-    match machine.state:
-        case State.WAKING | State.LISTENING:
-            return rest, [ForgetSound(), StopWatching(), *_cancel(machine, "muted")]
-        case State.FOLLOW_UP:
-            return rest, [ForgetSound(), StopWatching()]
-        case State.CONFIRMING if machine.confirming == "ear":
-            silent, effects = unanswered(machine, waited=True)
-            return silent, [ForgetSound(), *effects]
-        case _:
-            return machine, [ForgetSound()]  # the answer under way is still given
-
-
 def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
-    if machine.state is State.THINKING:
-        return replace(machine, state=State.SPEAKING), []
-    return machine, []
+    return barge_in.voice_begins(machine) if machine.state is State.THINKING else (machine, [])
 
 
 def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
@@ -289,6 +273,11 @@ def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
     ]
 
 
+def _set_aside(machine: Machine, event: SetAside) -> Step:
+    aside = replace(machine, state=_at_least_thinking(machine), error=_SET_ASIDE[event.why])
+    return aside, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+
+
 def _at_least_thinking(machine: Machine) -> State:
     return machine.state if machine.state in _BUSY else State.THINKING
 
@@ -307,41 +296,24 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
     if machine.confirming is not None:
         return await_answer(machine, machine.confirming)
     kind, message = machine.error or (None, None)
-    close = CloseTurn(machine.turn, kind, message)
-    if not _follows_up(machine):
-        return replace(machine, state=_rest(machine)), [close]
-    after = machine.now_ms + machine.rules.echo_tail_ms
-    opened = replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms)
-    return opened, [close, WatchSpeech(from_ms=machine.now_ms, after_ms=after)]
+    return barge_in.voice_ended(machine, CloseTurn(machine.turn, kind, message))
 
 
 def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
-    asked = replace(machine, state=_at_least_thinking(machine), confirming=event.by, error=None)
+    asked = replace(
+        machine,
+        state=_at_least_thinking(machine),
+        confirming=event.by,
+        over_ms=None,
+        error=None,
+    )
+    if machine.state is State.SPEAKING and machine.hears_over:
+        return asked, [StopWatching()]  # it is heard to its end
     return asked, _stop_listening(machine)
 
 
-def _follows_up(machine: Machine) -> bool:
-    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error or machine.over:
-        return False
-    if machine.source in ("text", "announcement"):
-        return False
-    habit = machine.rules.follow_up
-    return habit == "always" or (habit == "question" and machine.asks)
-
-
-def _rest(machine: Machine) -> State:
-    return State.FAULT if machine.microphone is Microphone.LOST else State.IDLE
-
-
 def _stop_asked(machine: Machine, event: StopAsked) -> Step:
-    if machine.state is State.SPEAKING:
-        machine = replace(machine, silent_since_ms=machine.now_ms)
-    rest = replace(machine, state=_rest(machine))
-    if machine.state in _IN_TURN:
-        return rest, [StopWatching(), *_cancel(machine, "stop")]
-    if machine.state is State.FOLLOW_UP:
-        return rest, [StopWatching()]
-    return machine, []
+    return barge_in.stopped(machine)
 
 
 def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> Step:
@@ -358,21 +330,14 @@ def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
         # Cancelled first: the end of the sound must not set a recogniser to work on silence.
         CancelTurn(machine.turn, "no_speech"),
         EndListening(machine.turn, None, at_ms),
-        CloseTurn(machine.turn, *_CUT_SHORT["no_speech"]),
+        CloseTurn(machine.turn, *CUT_SHORT["no_speech"]),
     ]
 
 
-def _cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
-    return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *_CUT_SHORT[reason])]
-
-
 _NOT_MEANT = ("not_meant", "Probably not meant for us.")
-_CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
-    "barge_in": ("interrupted", "A new sentence interrupted this one."),
-    "stop": ("interrupted", "It was stopped."),
-    "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
-    "no_speech": ("no_speech", "Nothing was said after the wake word."),
-    "muted": ("muted", "The microphone was muted in the middle of the sentence."),
+_SET_ASIDE: dict[AsideFor, tuple[str, str]] = {
+    "echo": ("echo", "It was our own voice."),
+    "stop_word": ("stopped", "It was a stop word."),
 }
 
 _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
@@ -380,19 +345,24 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     WakeRising: _wake_rising,
     SpeechStarted: _speech_started,
     SpeechEnded: _speech_ended,
+    SpeechHeld: barge_in.held,
+    SpeechPassed: barge_in.passed,
     Tick: _tick,
     SourceEnded: _source_ended,
-    SourceLost: _source_lost,
-    SourceBack: _source_back,
+    SourceLost: sources.lost,
+    SourceBack: sources.back,
     Typed: _typed,
     Announced: _announced,
-    Muted: _muted,
+    Muted: sources.muted,
+    Ringing: barge_in.ringing,
     PlaybackStarted: _playback_started,
     BrainFinished: _brain_finished,
     BrainFailed: _brain_failed,
     SpeechNotMeant: _speech_not_meant,
+    SetAside: _set_aside,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
+    StopHeard: barge_in.stop_heard,
     TalkEnded: talk_ended,
     ConfirmationAsked: _confirmation_asked,
     ConfirmationSettled: settled,

@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 
-from assistant.turn.events import (
-    AnswersBy,
+from assistant.turn.effects import (
     AwaitAnswer,
     CloseTurn,
-    ConfirmationSettled,
     Effect,
     EndAnswer,
     FinishSpeech,
     NoAnswer,
     OpenTurn,
     StopWatching,
-    TalkEnded,
     WatchSpeech,
+)
+from assistant.turn.events import (
+    AnswersBy,
+    ConfirmationSettled,
+    TalkEnded,
 )
 from assistant.turn.state import Machine, Microphone, State
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from assistant.journal.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
 from assistant.tools.outcome import ToolOutcome
-from assistant.turn.events import CloseTurn
+from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 
 

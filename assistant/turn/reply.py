@@ -92,11 +92,16 @@ class Reply:
         if self._answer is not None:
             self._answer.withdraw()
 
-    async def speak(self, mouth: Mouth, on_first_audio: Callable[[], None]) -> bool:
-        """Say it until its end. False: it was stopped. Raises AudioError."""
+    async def speak(
+        self, mouth: Mouth, on_first_audio: Callable[[], None], announced: bool = False
+    ) -> bool:
+        """Say it until its end. False: it was stopped. Raises AudioError.
+
+        `announced`: nobody asked for it.
+        """
         answer: Answer | None = None
         try:
-            async with mouth.answer(on_first_audio) as answer:
+            async with mouth.answer(on_first_audio, announced) as answer:
                 self._answer = answer
                 while (line := await self._lines.get()) is not None:
                     self._room.release()

@@ -23,14 +23,17 @@ class Speech:
         mouth: Mouth,
         timeline: Timeline,
         on_first_audio: Callable[[], None],
+        announced: bool = False,
     ) -> None:
-        """`on_first_audio` is told of the first sample of each stretch."""
+        """`on_first_audio` is told of the first sample of each stretch. `announced`: nobody
+        asked for it."""
         self.reply = Reply(language)
         self.problem: str | None = None  # why something could not be played
         self._language = language
         self._mouth = mouth
         self._timeline = timeline
         self._on_first_audio = on_first_audio
+        self._announced = announced
         self._said = Spoken((), 0.0)  # before the present stretch
         self._told = ""
 
@@ -54,7 +57,7 @@ class Speech:
     async def say(self) -> bool:
         """Say the stretch. Whether it has sounded to its end."""
         try:
-            if not await self.reply.speak(self._mouth, self._first_audio):
+            if not await self.reply.speak(self._mouth, self._first_audio, self._announced):
                 return False
         except AudioError as error:
             _log.error("the answer could not be played: %s", error)

@@ -4,7 +4,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Literal
 
-from assistant.turn.events import Announced, AnswersBy, Source
+from assistant.turn.events import (
+    Announced,
+    AnswersBy,
+    Source,
+)
 
 ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true
 
@@ -45,6 +49,13 @@ class Rules:
     echo_tail_ms: float = 200  # speech this soon after our own voice is its echo
     confirm_ms: float = 20_000  # a yes or no is waited for this long
     own_speech_ms: float = 2_000  # a request this soon after our own voice opens nothing
+    barge_in_ms: float = 300  # speech that lasts this long cuts our voice
+    # A wake word this soon after the beginning of speech that cut our voice is its beginning.
+    wake_first_ms: float = 1_000
+    stop_word_ms: float = 1_500  # no stop word is longer
+    # What cuts our voice: speech, where our own is taken out of what the microphone hears; else
+    # only the wake word and a stop word.
+    barge_in: Literal["speech", "wake"] = "wake"
     follow_up: Literal["question", "always", "never"] = "question"
 
 
@@ -65,6 +76,8 @@ class Machine:
     answering: bool = False  # in CONFIRMING: the person speaks
     answer_near: bool = False  # and began so soon after our question that it may be its echo
     silent_since_ms: float | None = None  # when our own voice last ended, in this source's time
+    over_ms: float | None = None  # since then somebody speaks over our voice, or a ringing timer
+    ringing: bool = False  # a timer rings between the turns
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
     microphone: Microphone = Microphone.OPEN
     muted: bool = False  # nothing is listened to; what is under way is still answered
@@ -83,6 +96,7 @@ class Machine:
             over=False,
             confirming=None,
             answering=False,
+            over_ms=None,
             error=None,
             announcing=None,
             announcements=waiting,
@@ -98,8 +112,37 @@ class Machine:
         """No turn is under way and nobody is expected to speak."""
         return self.state in _RESTING
 
+    @property
+    def hears_over(self) -> bool:
+        """Speech over our voice may cut it. A question of ours for a yes is heard to its end."""
+        speech = self.rules.barge_in == "speech" and self.confirming is None
+        return speech and self.microphone is Microphone.OPEN and not self.muted
+
+    @property
+    def ducks(self) -> bool:
+        """Our voice is lowered."""
+        return self.state is State.SPEAKING and self.over_ms is not None
+
+    @property
+    def stops_by_ear(self) -> bool:
+        """A stop word that the box hears by itself is believed."""
+        return self.state in _STOPS_BY_EAR or self.ringing
+
+    @property
+    def stops_by_text(self) -> bool:
+        """A stop word that was typed is believed: there is something to stop."""
+        return self.stops_by_ear or self.state is State.THINKING
+
+    @property
+    def tells_time(self) -> bool:
+        """Time alone may change something."""
+        return self.state in _TIMED
+
 
 _OPEN_EARS = frozenset(
     {State.IDLE, State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP}
 )
 _RESTING = frozenset({State.IDLE, State.FAULT})
+# Not while the brain thinks: the word may be the end of the sentence just heard.
+_STOPS_BY_EAR = frozenset({State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP})
+_TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP})

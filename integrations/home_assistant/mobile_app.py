@@ -11,31 +11,37 @@ here of refusals and replacing was seen with 2026.11.0):
 - The webhook id is a secret that stands for the whole registration. It is used over the websocket
   (`webhook/handle`) only, so it is never part of an address.
 - A webhook that nobody knows is answered with 200 and no body, one that was removed with 410.
+- Sensors are registered once and then told their states; each may have a name, an icon and a
+  category. Registering one again tells its state. A state that was told while Home Assistant was
+  away is lost: after a restart it shows the last one that it had.
 - A device tracker is always made, and joins the person whose user registered.
 - Only an administrator may remove the entry or put the device into an area.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
 from integrations.address import shown
-from integrations.errors import Misconfigured, Refused, Unavailable
+from integrations.errors import Misconfigured, Refused, Stale, Unavailable
 from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.rest import read_instance, rest_client
-from integrations.home_assistant.shapes import rows
+from integrations.home_assistant.shapes import mapping, rows
 from integrations.home_assistant.websocket import UNKNOWN_FORM
 
 DOMAIN = "mobile_app"
 APP_ID = "hearth"
 MANUFACTURER = "Hearth"  # of every box of ours
+UNAVAILABLE = "unavailable"  # a sensor's state
 NOT_OFFERED = (
     "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
 )
+
+_NOBODY = "Home Assistant does not know this device any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,53 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
     return Registered(device_id, str(told.get("instance_id") or ""))
 
 
+@dataclass(frozen=True, slots=True)
+class Sensor:
+    """One entity of the device, and how it stands."""
+
+    kind: Literal["binary_sensor", "sensor"]
+    unique_id: str  # within the device; it never changes
+    name: str  # Home Assistant puts the device's in front
+    state: bool | str | None  # None: unknown; UNAVAILABLE: nobody tells just now
+    icon: str = "mdi:microphone"
+    category: Literal["diagnostic"] | None = None
+
+
+async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> None:
+    """Make it, or where it exists already tell its name and state. Raises IntegrationError.
+
+    Raises Stale where nobody answers to the webhook.
+    """
+    told = {**_state_of(sensor), "name": sensor.name, "entity_category": sensor.category}
+    if await _webhook(home, webhook_id, "register_sensor", told) is None:
+        raise Stale(_NOBODY)
+
+
+async def update_sensors(
+    home: Commands, webhook_id: str, sensors: Sequence[Sensor]
+) -> tuple[str, ...]:
+    """Tell how they stand; gives the unique ids of those that must be registered first.
+
+    One that a person has disabled takes it in silence. Raises IntegrationError, Stale where nobody
+    answers to the webhook.
+    """
+    data = [_state_of(sensor) for sensor in sensors]
+    told = await _webhook(home, webhook_id, "update_sensor_states", data)
+    if told is None:
+        raise Stale(_NOBODY)
+    answers = {sensor.unique_id: mapping(told.get(sensor.unique_id)) for sensor in sensors}
+    return tuple(name for name, answer in answers.items() if answer.get("success") is not True)
+
+
+def _state_of(sensor: Sensor) -> dict[str, Any]:
+    return {
+        "type": sensor.kind,
+        "unique_id": sensor.unique_id,
+        "state": sensor.state,
+        "icon": sensor.icon,
+    }
+
+
 async def update(home: Commands, webhook_id: str, appearance: Appearance) -> None:
     """Tell a new name or version. Raises IntegrationError."""
     await _webhook(home, webhook_id, "update_registration", _told(appearance))
@@ -201,7 +254,10 @@ def _told(appearance: Appearance) -> dict[str, Any]:
 
 
 async def _webhook(
-    home: Commands, webhook_id: str, kind: str, data: Mapping[str, Any] | None = None
+    home: Commands,
+    webhook_id: str,
+    kind: str,
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
 ) -> Mapping[str, Any] | None:
     """Ask a webhook; None where nobody answers to it."""
     answer = await home.command(
@@ -218,7 +274,7 @@ async def _webhook(
         told = json.loads(text)
     except (KeyError, TypeError, ValueError):
         raise Unavailable(UNKNOWN_FORM) from None
-    if status != 200 or not isinstance(told, dict):
+    if status not in (200, 201) or not isinstance(told, dict):
         raise Refused(f"Home Assistant refused {kind} of the device (HTTP {status}).")
     return told
 

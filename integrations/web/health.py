@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Literal
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -11,11 +10,11 @@ from starlette.routing import Route
 Health = Literal["ok", "degraded", "dead"]
 
 
-def health_app(health: Callable[[], Health]) -> Starlette:
-    """An application that answers 200 for ok and degraded, 503 for dead."""
+def health_route(health: Callable[[], Health]) -> Route:
+    """The path, which answers 200 for ok and degraded, 503 for dead."""
 
     async def healthz(request: Request) -> PlainTextResponse:
         word = health()
         return PlainTextResponse(word, status_code=503 if word == "dead" else 200)
 
-    return Starlette(routes=[Route("/healthz", healthz, methods=["GET"])])
+    return Route("/healthz", healthz, methods=["GET"])

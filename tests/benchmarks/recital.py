@@ -17,7 +17,7 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import Ear
-from assistant.turn.events import CloseTurn
+from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner

@@ -17,7 +17,11 @@ from assistant.brains.protocol import (
     ReplyText,
     TurnDone,
 )
-from assistant.turn.events import Event, StopAsked, WakeHeard
+from assistant.turn.events import (
+    Event,
+    StopAsked,
+    WakeHeard,
+)
 from audio.tts import Voice
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.recital import listening, reciting

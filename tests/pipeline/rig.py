@@ -9,7 +9,7 @@ from assistant.app import App, open_app
 from assistant.config.schema import Settings
 from assistant.turn.log import FinishedTurn
 from audio.frames import SAMPLE_RATE
-from audio.player import NullPlayer, Player
+from audio.player import NullPlayer, Outputs, Player
 from audio.wav import WavSource, read_wav, write_wav
 from integrations.home_assistant.snapshots import is_snapshot
 
@@ -39,7 +39,9 @@ def offline_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
 
 
 @asynccontextmanager
-async def pipeline(settings: Settings, player: Player | None = None) -> AsyncIterator[App]:
+async def pipeline(
+    settings: Settings, player: Outputs | Player | None = None
+) -> AsyncIterator[App]:
     """A whole Hearth without devices."""
     async with open_app(settings, player or NullPlayer(paced=False), hears=True) as app:
         yield app

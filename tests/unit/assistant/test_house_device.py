@@ -45,6 +45,7 @@ class Daemon:
     ) -> None:
         self.home, self.store, self.device, self.clock = home, store, device, clock
         self.modes: list[tuple[Mode, datetime | None]] = []  # that were asked for
+        self.registered: list[str] = []  # webhooks, at each connection
 
     async def send(self, message: str, confirm_id: str = "1", **more: Any) -> None:
         """As an automation does, into the channel that is open."""
@@ -104,6 +105,8 @@ async def at_work(
     nobody = Silent()
     modes: list[tuple[Mode, datetime | None]] = []
 
+    registered: list[str] = []
+
     async def set_mode(mode: Mode, until: datetime | None) -> None:
         modes.append((mode, until))
 
@@ -120,10 +123,12 @@ async def at_work(
             lambda text: "es" if "ñ" in text else None,
             home.register,
             set_mode,
+            registered.append,
         ),
     ):
         daemon = Daemon(home, store, device, clock)
         daemon.modes = modes
+        daemon.registered = registered
         yield daemon
 
 
@@ -265,6 +270,7 @@ async def test_after_a_restart_of_the_house_the_channel_opens_when_it_is_ready(
     await daemon.until(lambda: daemon.home.send is not None)
     assert len(daemon.home.channels) == 2
     assert len(daemon.home.registered) == 1
+    assert daemon.registered == ["hook-1", "hook-1"]
 
 
 async def test_a_house_that_starts_slowly_has_its_channel_soon_after(daemon: Daemon) -> None:

@@ -12,7 +12,10 @@ def pitch(samples: np.ndarray, rate: int) -> float:
     return float(np.argmax(spectrum) * rate / (1 << 16))
 
 
-@pytest.mark.parametrize(("name", "peak_dbfs"), [("wake", -12), ("error", -12), ("unmeant", -18)])
+@pytest.mark.parametrize(
+    ("name", "peak_dbfs"),
+    [("wake", -12), ("error", -12), ("unmeant", -18), ("mute", -12), ("unmute", -12)],
+)
 def test_sounds_are_short_and_soft(name: str, peak_dbfs: float) -> None:
     pcm, rate = earcon(name)
     samples = np.frombuffer(pcm, np.int16).astype(float)
@@ -31,6 +34,15 @@ def test_wake_rises_and_error_falls() -> None:
         first, last = pitch(samples[:1400], rate), pitch(samples[-1400:], rate)
         assert (last > first * 1.2) is rising
         assert rising or last < 300  # an error is low
+
+
+@pytest.mark.parametrize(("name", "rising"), [("mute", False), ("unmute", True)])
+def test_muting_falls_and_opening_rises(name: str, rising: bool) -> None:
+    pcm, rate = earcon(name)
+    samples = np.frombuffer(pcm, np.int16).astype(float)
+    first, last = pitch(samples[:1300], rate), pitch(samples[-2000:], rate)
+    assert (last > first * 1.2) is rising
+    assert min(first, last) > 500  # no error
 
 
 def test_unmeant_is_one_low_tone() -> None:

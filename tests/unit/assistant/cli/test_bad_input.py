@@ -1,8 +1,13 @@
 """Bad input is answered with one sentence that names the mend, and with the right exit code."""
 
 import json
+import os
+import signal
 import socket
 import struct
+import threading
+import time
+import urllib.request
 import wave
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +16,7 @@ import numpy as np
 import pytest
 
 from assistant.cli.main import main
-from audio import devices
+from audio.devices import find
 
 Make = Callable[[Path], Path]
 
@@ -139,11 +144,38 @@ def test_a_port_that_is_taken(
     _one_sentence(capsys.readouterr().err, f"Port {port}")
 
 
-def test_no_microphone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(devices, "list_devices", list)
-    assert main(["run", "--quiet"]) == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    _one_sentence(last + "\n", "audio.input")
+def test_without_a_microphone_it_stays_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(find, "raw_devices", list)
+    health: list[str] = []
+
+    def ask() -> None:
+        try:
+            health.append(_health(os.environ["HEARTH_HTTP__PORT"]))
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert main(["run", "--quiet"]) == 0
+    asking.join()
+    assert health == ["degraded"]
+    assert "There is no microphone: plug one in" in capsys.readouterr().err
+
+
+def _health(port: str) -> str:
+    """What it says of itself, as soon as it says anything."""
+    give_up = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+                word: str = answer.read().decode()
+        except OSError:
+            word = ""
+        if word == "degraded" or time.monotonic() > give_up:
+            return word
+        time.sleep(0.02)
 
 
 def test_a_second_daemon(

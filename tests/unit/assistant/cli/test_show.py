@@ -12,7 +12,13 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("source", "told"),
-    [("voice", True), ("follow_up", True), ("text", False), ("announcement", False)],
+    [
+        ("voice", True),
+        ("follow_up", True),
+        ("barge_in", True),
+        ("text", False),
+        ("announcement", False),
+    ],
 )
 def test_what_was_heard_is_told_of_spoken_turns(
     source: Source, told: bool, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,10 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import EarEvent
-from assistant.turn.events import SpeechEnded, SpeechStarted
+from assistant.turn.events import (
+    SpeechEnded,
+    SpeechStarted,
+)
 from assistant.turn.exchange import Means, Phone, Prompter
 from assistant.turn.live import LiveTurn
 from assistant.turn.machine import State

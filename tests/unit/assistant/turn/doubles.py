@@ -1,7 +1,7 @@
 """Strict doubles around the runner: scripted ears, brains and tools."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
 from assistant.brains.protocol import BrainEvent, TurnRequest
@@ -13,7 +13,7 @@ from assistant.turn.ear import Ear, EarEvent
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
 from audio.vad.protocol import Voicing
-from audio.wake.protocol import Detection
+from audio.wake.protocol import Detection, NearMiss
 
 Script = Callable[["ScriptedTurn"], AsyncGenerator[BrainEvent]]
 
@@ -23,8 +23,17 @@ class NoWake:
 
     score = closeness = 0.0
 
+    @property
+    def scores(self) -> Mapping[str, float]:
+        return {}
+
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         return None
+
+    def near_misses(self) -> list[NearMiss]:
+        return []
+
+    def strict(self, on: bool) -> None: ...
 
     def restart(self) -> None: ...
 
@@ -48,6 +57,9 @@ class ScriptedEar(Ear):
     def __init__(self, script: dict[int, Sequence[EarEvent]]) -> None:
         super().__init__(NoWake(), NoVoice(), Endpointer())
         self.script = dict(script)
+
+    def pass_by(self, frame: Frame) -> bool:
+        return False
 
     def hear(self, frame: Frame) -> list[EarEvent]:
         super().hear(frame)

@@ -2,12 +2,23 @@
 
 from dataclasses import replace
 
-from assistant.turn.events import CancelTurn, CloseTurn, Effect, Event, WakeHeard, WatchSpeech
+from assistant.turn.effects import (
+    CancelTurn,
+    CloseTurn,
+    Effect,
+    OpenTurn,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    Event,
+    WakeHeard,
+)
 from assistant.turn.machine import Machine, Microphone, State, reduce
 
 Row = tuple[str, Machine, Event, State, list[Effect]]  # what, before, event, after, effects
 WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
 WATCH = WatchSpeech(from_ms=700, after_ms=1_200)
+OVER_OURS = OpenTurn(2, "voice", 700, WAKE, over_ours=True)
 IDLE = Machine()
 WAKING = Machine(state=State.WAKING, turn=1, since_ms=1_000, now_ms=1_000)
 LISTENING = replace(WAKING, state=State.LISTENING, now_ms=2_000)

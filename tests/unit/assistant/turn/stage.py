@@ -11,8 +11,8 @@ from assistant.speech.mouth import Mouth
 from assistant.speech.synthesis import Voices
 from assistant.tools.call import ToolCall
 from assistant.turn.ear import Ear, EarEvent
+from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
-    CloseTurn,
     SpeechEnded,
     SpeechStarted,
     WakeHeard,
@@ -22,7 +22,7 @@ from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
-from audio.player import NullPlayer, Player
+from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.turn.doubles import (
     ScriptedBrain,
     ScriptedTurn,
@@ -45,7 +45,7 @@ async def runner_with(
     ear: Ear | None = None,
     tools: Tools | None = None,
     clock: VirtualClock | None = None,
-    player: Player | None = None,
+    player: Outputs | Player | None = None,
     languages: Languages | None = None,
     voices: Voices = lambda _: ToneVoice(),
     profiles: dict[str, str] | None = None,

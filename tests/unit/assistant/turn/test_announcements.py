@@ -13,7 +13,10 @@ from assistant.journal.store import Store
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
-from assistant.turn.events import StopAsked, Typed
+from assistant.turn.events import (
+    StopAsked,
+    Typed,
+)
 from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import State

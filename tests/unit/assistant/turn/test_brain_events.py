@@ -25,7 +25,11 @@ from assistant.brains.protocol import (
     Usage,
 )
 from assistant.clock import VirtualClock
-from assistant.turn.events import CloseTurn, StopAsked, Typed
+from assistant.turn.effects import CloseTurn
+from assistant.turn.events import (
+    StopAsked,
+    Typed,
+)
 from assistant.turn.record import as_json, record_of
 from audio.earcons import earcon
 from audio.player import NullPlayer

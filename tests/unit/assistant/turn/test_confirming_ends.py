@@ -18,7 +18,11 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import EarEvent
-from assistant.turn.events import SpeechEnded, SpeechStarted, StopAsked
+from assistant.turn.events import (
+    SpeechEnded,
+    SpeechStarted,
+    StopAsked,
+)
 from tests.unit.assistant.turn.asking_stage import (
     ANSWER,
     LIGHT,

@@ -22,7 +22,11 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.turn import exchange
 from assistant.turn.ear import EarEvent
-from assistant.turn.events import Event, Muted, SourceLost
+from assistant.turn.events import (
+    Event,
+    Muted,
+    SourceLost,
+)
 from assistant.turn.exchange import Means
 from assistant.turn.live import LiveTurn
 from assistant.turn.machine import State

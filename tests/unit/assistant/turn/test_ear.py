@@ -3,7 +3,13 @@
 import pytest
 
 from assistant.turn.ear import RISING, Ear
-from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard, WakeRising
+from assistant.turn.events import (
+    SpeechEnded,
+    SpeechPassed,
+    SpeechStarted,
+    WakeHeard,
+    WakeRising,
+)
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.vad.protocol import Voicing
@@ -76,7 +82,8 @@ def test_watching_begins_with_the_past_and_only_on_the_thread_that_hears() -> No
     assert detector.ends == [end * FRAME_SAMPLES for end in range(6, 21)]
     assert events == [SpeechStarted(240)]
     assert ear.last_voiced_ms == 400
-    [ended] = hear(ear, [SILENCE] * 50, first=20)
+    passed, ended = hear(ear, [SILENCE] * 50, first=20)
+    assert passed == SpeechPassed(400)
     assert isinstance(ended, SpeechEnded)
     assert ended.at_ms == 400
 

@@ -4,32 +4,35 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.turn.events import (
-    BrainFailed,
-    BrainFinished,
+from assistant.turn.effects import (
+    AnnounceLine,
     CancelTurn,
     CloseTurn,
     Effect,
     EndListening,
-    Event,
     FinishSpeech,
     OpenTurn,
-    PlaybackEnded,
-    PlaybackStarted,
     PlaySound,
     ReleaseSound,
     SayLine,
     SayText,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    BrainFailed,
+    BrainFinished,
+    Event,
+    PlaybackEnded,
+    PlaybackStarted,
     SourceBack,
     SourceEnded,
     SourceLost,
     SpeechEnded,
     SpeechStarted,
     StopAsked,
-    StopWatching,
     Tick,
     Typed,
-    WatchSpeech,
 )
 from assistant.turn.machine import Machine, Microphone, Rules, State, reduce
 from tests.unit.assistant.turn.situations import (
@@ -39,6 +42,7 @@ from tests.unit.assistant.turn.situations import (
     FOLLOW_UP,
     IDLE,
     LISTENING,
+    OVER_OURS,
     SPEAKING,
     THINKING,
     WAKE,
@@ -58,14 +62,14 @@ ROWS: list[Row] = [
         SPEAKING,
         WAKE,
         State.WAKING,
-        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE, near_own_speech=True), WATCH],
+        [*CUT_OFF, replace(OVER_OURS, near_own_speech=True), WATCH],
     ),
     (
         "the wake word stops the thinking",
         THINKING,
         WAKE,
         State.WAKING,
-        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE), WATCH],
+        [*CUT_OFF, OVER_OURS, WATCH],
     ),
     (
         "the wake word counts in a follow-up",
@@ -326,6 +330,7 @@ ROWS: list[Row] = [
             CloseTurn(
                 1, "microphone_lost", "The microphone was lost in the middle of the sentence."
             ),
+            AnnounceLine("microphone.lost_while_speaking"),
         ],
     ),
     ("loss in the answer: it is still given", SPEAKING, SourceLost(), State.SPEAKING, []),

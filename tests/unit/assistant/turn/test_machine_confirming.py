@@ -4,22 +4,26 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.turn.events import (
+from assistant.turn.effects import (
     AwaitAnswer,
-    BrainFailed,
     CancelTurn,
     CloseTurn,
-    ConfirmationAsked,
-    ConfirmationSettled,
     Effect,
     EndAnswer,
     EndListening,
     FinishSpeech,
     ForgetSound,
     HearAnswer,
-    Muted,
     NoAnswer,
     OpenTurn,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    BrainFailed,
+    ConfirmationAsked,
+    ConfirmationSettled,
+    Muted,
     PlaybackEnded,
     PlaybackStarted,
     SourceEnded,
@@ -27,11 +31,9 @@ from assistant.turn.events import (
     SpeechEnded,
     SpeechStarted,
     StopAsked,
-    StopWatching,
     Tick,
     Typed,
     WakeHeard,
-    WatchSpeech,
 )
 from assistant.turn.machine import Machine, Microphone, State, reduce
 from tests.unit.assistant.turn.situations import (

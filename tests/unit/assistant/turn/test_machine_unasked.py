@@ -4,28 +4,30 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.turn.events import (
-    Announced,
+from assistant.turn.effects import (
     Anticipate,
     CancelTurn,
     CloseTurn,
     Effect,
     EndListening,
-    Event,
     FinishSpeech,
     ForgetSound,
-    Muted,
     OpenTurn,
+    PlaySound,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    Announced,
+    Event,
+    Muted,
     PlaybackEnded,
     PlaybackStarted,
-    PlaySound,
     SpeechNotMeant,
     StopAsked,
-    StopWatching,
     Tick,
     Typed,
     WakeRising,
-    WatchSpeech,
 )
 from assistant.turn.machine import Machine, Rules, State, reduce
 from assistant.turn.state import ANNOUNCEMENTS_WAITING
@@ -35,6 +37,7 @@ from tests.unit.assistant.turn.situations import (
     FOLLOW_UP,
     IDLE,
     LISTENING,
+    OVER_OURS,
     SPEAKING,
     THINKING,
     WAKE,
@@ -172,7 +175,7 @@ ROWS: list[Row] = [
         replace(SPEAKING, source="announcement", announcing=NEWS),
         WAKE,
         State.WAKING,
-        [*CUT_OFF, OpenTurn(2, "voice", 700, WAKE, near_own_speech=True), WATCH],
+        [*CUT_OFF, replace(OVER_OURS, near_own_speech=True), WATCH],
     ),
 ]
 

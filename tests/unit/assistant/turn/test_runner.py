@@ -14,6 +14,8 @@ from assistant.brains.protocol import (
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,
+    SpeechHeld,
+    SpeechPassed,
     SpeechStarted,
     WakeHeard,
     WakeRising,
@@ -114,6 +116,8 @@ def _later(event: EarEvent, ms: float) -> EarEvent:
             return SpeechEnded(at + ms, decided + ms)
         case WakeRising(at):
             return WakeRising(at + ms)
+        case SpeechHeld() | SpeechPassed():
+            raise AssertionError("nobody talks over an answer here")
 
 
 async def test_a_typed_turn_needs_no_ear() -> None:

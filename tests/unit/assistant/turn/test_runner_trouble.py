@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
@@ -20,10 +19,8 @@ from assistant.turn.events import (
     Typed,
     WakeHeard,
 )
-from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
-from audio.errors import DeviceLost
-from audio.frames import Frame
+from assistant.turn.opening import TurnMaker
 from tests.unit.assistant.turn.doubles import (
     Frames,
     ScriptedBrain,
@@ -267,54 +264,8 @@ async def test_leaving_in_the_middle_of_a_turn_writes_it_down() -> None:
 async def test_an_effect_that_fails_does_not_stop_the_next_event() -> None:
     async with runner_with(ScriptedBrain(says_hello)) as (runner, closed):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(runner, "_new_turn_id", lambda: 1 / 0)
+            patch.setattr(TurnMaker, "make", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 runner.dispatch(Typed("first"))
         await runner.ask("second")
     assert [closing.error for _, closing in closed] == [None]
-
-
-async def test_the_microphone_is_opened_again_after_the_answer_under_way() -> None:
-    class Unplugged(Frames):
-        pulled = False
-
-        async def frames(self) -> AsyncGenerator[Frame, None]:
-            async for frame in super().frames():
-                yield frame
-            gone.set()
-            raise DeviceLost("The microphone has gone.")
-
-    gone, answered = asyncio.Event(), asyncio.Event()
-
-    async def slow(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-        assert turn.request.audio is not None
-        await turn.request.audio.complete()
-        await answered.wait()
-        yield ReplyText("Done.")
-        yield TurnDone()
-
-    opened = 0
-
-    def open_source() -> Frames:
-        nonlocal opened
-        opened += 1
-        return Unplugged(3.5)
-
-    clock = VirtualClock()
-    brain = ScriptedBrain(slow)
-    async with runner_with(brain, ScriptedEar(COMMAND), clock=clock) as (runner, closed):
-        listening = asyncio.create_task(listen_for_ever(runner, open_source, clock, 2.0))
-        await gone.wait()
-        await clock.run(10)
-        assert opened == 1
-        answered.set()
-        await runner.rest()
-        assert runner.state is State.FAULT
-        gone.clear()
-        await clock.run(2.5)
-        await gone.wait()
-        assert opened == 2
-        listening.cancel()
-        await asyncio.wait([listening])
-    timeline = closed[0][0].timeline.as_dict()
-    assert timeline["answer_done"] >= timeline["end_of_turn"] == 3_000

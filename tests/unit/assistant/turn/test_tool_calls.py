@@ -18,7 +18,10 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn import calls, live
-from assistant.turn.events import StopAsked, Typed
+from assistant.turn.events import (
+    StopAsked,
+    Typed,
+)
 from audio.player import NullPlayer
 from tests.unit.assistant.turn.doubles import (
     Frames,

@@ -11,9 +11,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
+from integrations.errors import (
+    IntegrationError,
+    Misconfigured,
+    Refused,
+    SignInAgain,
+    Stale,
+    Unavailable,
+)
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.mobile_app import Address, Appearance
+from integrations.home_assistant.mobile_app import Address, Appearance, Sensor
 from integrations.serving import serving
 
 LOOKS = Appearance("Voice Kitchen", "1.0")
@@ -198,3 +205,62 @@ async def test_entries_of_others_that_joined_our_device_are_not_ours() -> None:
 
 def test_the_token_is_not_shown() -> None:
     assert "secret" not in repr(Address("http://ha", "secret"))
+
+
+MUTED = Sensor("binary_sensor", "muted", "Microphone muted", True, icon="mdi:microphone-off")
+STATUS = Sensor("sensor", "status", "Microphone", "listening", category="diagnostic")
+
+
+async def test_a_sensor_is_registered() -> None:
+    home = Answers(reply({"success": True}, 201))
+    await mobile_app.register_sensor(home, HOOK, STATUS)
+    ((_, fields),) = home.came
+    assert json.loads(fields["body"]) == {
+        "type": "register_sensor",
+        "data": {
+            "type": "sensor",
+            "unique_id": "status",
+            "name": "Microphone",
+            "state": "listening",
+            "icon": "mdi:microphone",
+            "entity_category": "diagnostic",
+        },
+    }
+
+
+async def test_states_are_told_and_those_without_an_entity_named() -> None:
+    told = {
+        "muted": {"success": True, "is_disabled": True},
+        "status": {"success": False, "error": {"code": "not_registered"}},
+    }
+    home = Answers(reply(told))
+    assert await mobile_app.update_sensors(home, HOOK, [MUTED, STATUS]) == ("status",)
+    ((_, fields),) = home.came
+    asked = json.loads(fields["body"])
+    assert asked["type"] == "update_sensor_states"
+    assert asked["data"][0] == {
+        "type": "binary_sensor",
+        "unique_id": "muted",
+        "state": True,
+        "icon": "mdi:microphone-off",
+    }
+    assert await mobile_app.update_sensors(Answers(reply({})), HOOK, [MUTED]) == ("muted",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (reply(None), Stale),
+        (reply("", 410), Stale),
+        (reply({}, 400), Refused),
+        (None, Unavailable),
+    ],
+)
+async def test_sensors_of_a_registration_that_is_gone(
+    answer: Any, kind: type[IntegrationError]
+) -> None:
+    with pytest.raises(kind) as caught:
+        await mobile_app.register_sensor(Answers(answer), HOOK, MUTED)
+    assert HOOK not in str(caught.value)
+    with pytest.raises(kind):
+        await mobile_app.update_sensors(Answers(answer), HOOK, [MUTED])

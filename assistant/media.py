@@ -1,0 +1,319 @@
+"""The media players of the room: lower while somebody speaks with Hearth, afterwards as before.
+
+They are lowered from the wake word to the end of the person's sentence, and again while we speak,
+ask and wait for an answer; put back when the sentence is over and when nothing more is said. In
+between, while an answer is thought of, the room is as the person left it, and that is on purpose:
+"louder" must start from the volume that they know, "pause the music" must find it playing, and what
+can be undone is remembered from there. Where no answer is spoken they are lowered from wake to end
+of turn, no longer.
+
+Nothing here is waited for by a turn. What was lowered is in the store before it is lowered, so that
+a process that dies leaves no quiet room behind: the next one puts it back.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from assistant.clock import Clock
+from assistant.config.schema import Media
+from assistant.journal.records import StoreError
+from assistant.media_players import Touched, Verdict, judge, playing_in, seen, touches
+from assistant.modes import Kept
+from assistant.tools.builtin.live_picture import LivePicture
+from assistant.tools.resolve import find_area
+from assistant.turn.state import State
+from integrations.errors import IntegrationError
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.websocket import Unanswered
+from integrations.owner import OwnedTasks
+
+NAME = "media_lowered"  # under which it is kept
+CALL_S = 2.0  # for one answer of Home Assistant
+LOOK_S = 1.0  # between two looks at the room; a turn is seen at once
+WATCH_S = 0.25  # the same while a player has not shown yet what we asked of it
+TRIES = 3  # to put one back
+KEEP = timedelta(hours=24)  # one that is off so long stays as it is
+
+_LOWERED = frozenset(
+    {State.WAKING, State.LISTENING, State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP}
+)
+_DOMAIN = "media_player"
+_log = logging.getLogger(__name__)
+
+
+class Stands(Protocol):
+    """Where the conversation stands, as the turn's runner tells it."""
+
+    @property
+    def state(self) -> State:
+        """Of the turn machine."""
+        ...
+
+
+class Services(Protocol):
+    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
+
+    async def call(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        entities: Sequence[str] = (),
+    ) -> Any:
+        """Do it. Raises IntegrationError."""
+        ...
+
+
+@dataclass(slots=True)
+class _Held:
+    """A player that is not yet as it was."""
+
+    touched: Touched
+    since: datetime
+    asked_s: float = 0.0  # when it was asked to be as before, on the clock's monotonic time
+    tries: int = 0  # so often; above 0: it is being put back
+
+
+class RoomMedia:
+    """Lowers and puts back the players of one room. Enter it; give `stand` to the runner."""
+
+    def __init__(
+        self,
+        home: LivePicture,
+        services: Services,
+        kept: Kept,
+        clock: Clock,
+        settings: Media,
+        area: str,
+        own_device: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`area`: `assistant.area`, without which there is no room and nothing is done;
+        `own_device`: id of this box in the house, whose own player is left alone."""
+        self._home = home
+        self._services = services
+        self._kept = kept
+        self._clock = clock
+        self._settings = settings
+        self._area = area
+        self._own_device = own_device
+        self._held: dict[str, _Held] = {}  # by entity id
+        self._written: list[dict[str, Any]] = []  # what the store has
+        self._wanted = self._lowered = False
+        self._changed = asyncio.Event()
+        self._seen: House | None = None  # at which `plays` was looked up
+        self._plays = False
+        # Told when media begins or ends to play in the room; must not block.
+        self.on_plays: Callable[[bool], None] = lambda plays: None
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        self._owner.start(self._follow(), "media of the room")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._owner.__aexit__(kind, error, trace)
+        with suppress(TimeoutError):  # then the next process does it
+            async with asyncio.timeout(CALL_S):
+                await self._put_back(last=True)
+
+    @property
+    def plays(self) -> bool:
+        """Whether media plays in the room, lowered or not, as of a second ago."""
+        return self._plays
+
+    def stand(self, standing: Stands) -> None:
+        """The conversation stands otherwise: for `observe` of the runner. Returns at once."""
+        wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
+        if wanted is not self._wanted:
+            self._wanted = wanted
+            self._changed.set()
+
+    async def _follow(self) -> None:
+        await self._load()
+        while True:
+            self._changed.clear()
+            self._look()
+            if self._wanted and not self._lowered:
+                self._lowered = True
+                await self._lower()
+            elif self._wanted:
+                await self._write()  # what the players have made of it
+            else:
+                self._lowered = False
+                await self._put_back()
+            await self._pause()
+
+    async def _pause(self) -> None:
+        """Until a turn begins or ends, or it is time to look again."""
+        moving = any(not one.touched.took or one.tries for one in self._held.values())
+        async with asyncio.TaskGroup() as group:
+            sleep = self._clock.sleep(WATCH_S if moving else LOOK_S)
+            waits = {group.create_task(sleep), group.create_task(_set(self._changed))}
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+
+    def _look(self) -> None:
+        """What the room shows now."""
+        house, before = self._home.house, self._plays
+        if not self._home.connected:
+            self._plays, self._seen = False, None
+        elif house is not self._seen:
+            self._seen = house
+            self._plays = bool(self._players(house))
+        if self._plays is not before:
+            self.on_plays(self._plays)
+        for held in self._held.values():
+            if not held.tries:
+                held.touched = seen(held.touched, house.entities.get(held.touched.entity_id))
+
+    def _players(self, house: House) -> list[Entity]:
+        area = find_area(house, self._area) if self._area else None
+        if area is None:
+            return []
+        return playing_in(house, area.area_id, self._own_device())
+
+    async def _lower(self) -> None:
+        """All that plays now. What begins to play later is the person's own doing."""
+        means = self._settings.during_turn
+        if not self._home.connected or means == "leave":
+            return
+        house = self._home.house
+        begun = self._taken_up(house)
+        for touched in touches(self._players(house), means, self._settings.lower_to):
+            if touched.entity_id not in self._held:
+                held = self._held[touched.entity_id] = _Held(touched, self._clock.now())
+                begun.append(held)
+        await self._write()  # before anything is lowered
+        refused = await self._ask([(one, *_lowering(one.touched)) for one in begun])
+        for one in refused:
+            self._held.pop(one.touched.entity_id, None)
+
+    def _taken_up(self, house: House) -> list[_Held]:
+        """Those that are just being put back: lowered again, from where they were at first."""
+        again = []
+        for name, held in list(self._held.items()):
+            verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
+            if verdict is Verdict.CHANGED or (verdict is Verdict.BACK and not held.tries):
+                del self._held[name]
+            elif held.tries and verdict is not Verdict.UNKNOWN:
+                held.touched, held.tries = replace(held.touched, took=False), 0
+                again.append(held)
+        return again
+
+    async def _put_back(self, last: bool = False) -> None:
+        """Those that are as we set them; those that somebody has set are theirs.
+
+        `last`: nobody will look whether it came so.
+        """
+        if self._held and not self._home.connected:
+            return
+        house, now = self._home.house, self._clock.monotonic()
+        asked: list[tuple[_Held, str, Mapping[str, Any]]] = []
+        for name, held in list(self._held.items()):
+            verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
+            waits = held.tries and now - held.asked_s < CALL_S
+            if verdict is Verdict.UNKNOWN:
+                if self._clock.now() - held.since > KEEP:
+                    del self._held[name]
+            elif verdict in (Verdict.BACK, Verdict.CHANGED):
+                del self._held[name]
+            elif held.tries >= TRIES and not waits:
+                _log.warning("%s could not be put back; set it by hand", name)
+                del self._held[name]
+            elif not waits or last:
+                held.tries += 1
+                held.asked_s = now
+                asked.append((held, *_raising(held.touched)))
+        refused = await self._ask(asked)
+        for one, _, _ in asked if last else ():
+            if one not in refused:
+                self._held.pop(one.touched.entity_id, None)
+        await self._write()
+
+    async def _ask(self, asked: Sequence[tuple[_Held, str, Mapping[str, Any]]]) -> list[_Held]:
+        """All at the same time; those of which it is certain that nothing was done."""
+        done = await asyncio.gather(
+            *(self._call(one.touched.entity_id, action, data) for one, action, data in asked)
+        )
+        return [one for (one, _, _), may_be in zip(asked, done, strict=True) if not may_be]
+
+    async def _call(self, entity_id: str, action: str, data: Mapping[str, Any]) -> bool:
+        """Whether it may have been done."""
+        try:
+            async with asyncio.timeout(CALL_S):
+                await self._services.call(_DOMAIN, action, data, entities=[entity_id])
+        except (Unanswered, TimeoutError) as error:
+            _log.info("%s %s: %s", action, entity_id, error or "no answer in time")
+        except IntegrationError as error:
+            _log.info("%s %s: %s", action, entity_id, error)
+            return False
+        return True
+
+    async def _load(self) -> None:
+        """What an earlier process has left lowered."""
+        try:
+            self._written = await self._kept.kept(NAME) or []
+        except StoreError as error:
+            _log.error("which players were lowered cannot be read: %s", error)
+        for row in self._written:
+            try:
+                touched = Touched(str(row["entity_id"]), row["was"], row["put"], took=True)
+                since = datetime.fromisoformat(row["since"])
+            except (KeyError, TypeError, ValueError) as error:
+                _log.warning("a lowered player that was kept cannot be read: %s", error)
+                continue
+            self._held[touched.entity_id] = _Held(touched, since)
+
+    async def _write(self) -> None:
+        """What would have to be put back if the process died now; on the disk when it returns."""
+        rows = [_row(one) for one in self._held.values()]
+        if rows == self._written:
+            return
+        try:
+            if rows:
+                await self._kept.keep(NAME, rows)
+            else:
+                await self._kept.drop_kept(NAME)
+            self._written = rows
+        except StoreError as error:
+            _log.error("which players are lowered cannot be written down: %s", error)
+
+
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+def _lowering(touched: Touched) -> tuple[str, Mapping[str, Any]]:
+    if touched.paused:
+        return "media_pause", {}
+    return "volume_set", {"volume_level": touched.put}
+
+
+def _raising(touched: Touched) -> tuple[str, Mapping[str, Any]]:
+    if touched.paused:
+        return "media_play", {}
+    return "volume_set", {"volume_level": touched.was}
+
+
+def _row(held: _Held) -> dict[str, Any]:
+    touched = held.touched
+    return {
+        "entity_id": touched.entity_id,
+        "was": touched.was,
+        "put": touched.put,
+        "since": held.since.isoformat(),
+    }

@@ -1,0 +1,281 @@
+"""Sound kept to find out why it woke or did not, and what it heard; off unless it is asked for.
+
+Each recording is a WAV file with a `.json` beside it, named by time, kind, word and score. They lie
+in a folder of their own that only its owner may read, are written by a thread, and are deleted by
+number and age. Never kept: the sound of a PIN or of any answer to a question of ours, and nothing
+at all while guests are in the house.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import queue
+import re
+import threading
+import wave
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Protocol, Self
+
+from assistant.clock import Clock
+from assistant.config.schema import Recordings as Keep
+from assistant.turn.state import State
+from audio.frames import SAMPLE_RATE
+
+FOLDER = "recordings"  # in the data folder
+WAITING = 16  # recordings not yet written; beyond that the newest is left out
+# What is looked back on reaches 3 s behind: for so long after an answer its sound may be in it.
+AFTER_ANSWER_S = 3.5
+LOOK_S = 600.0  # between two looks for what has become too old
+_END_S = 5.0  # for the last ones to be written
+_STAMP = "%Y%m%dT%H%M%S.%f"
+_ENDINGS = (".json", ".wav")
+_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-(wake|near|turn)-[\w.-]+")
+
+Kind = Literal["wake", "near", "turn"]
+_log = logging.getLogger(__name__)
+
+
+class Heard(Protocol):
+    """A wake word, or nearly one (`audio.wake.protocol`)."""
+
+    @property
+    def word(self) -> str:
+        """As configured."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """0 to 1."""
+        ...
+
+
+class Stands(Protocol):
+    """Where the conversation stands, as the turn's runner tells it."""
+
+    @property
+    def state(self) -> State:
+        """Of the turn machine."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One of them, as its `.json` has it."""
+
+    name: str  # of its files, without ending
+    kind: Kind
+    at: datetime  # when it was complete, aware
+    word: str  # the wake word; of a turn without one, what began it, such as "follow_up"
+    score: float | None  # of the wake word, 0 to 1; None: there was none
+    seconds: float  # of sound, 16 kHz mono int16
+    turn_id: str = ""  # of a turn
+    closeness: float | None = None  # of a near miss: its score as a part of the threshold
+
+
+class Recordings:
+    """Keeps the last ones of each kind. Enter it; where none are to be kept that deletes all.
+
+    `wake`, `near_miss` and `turn` may be called on any thread and return at once.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        keep: Keep,
+        clock: Clock,
+        may_keep: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`folder`: the data folder; `may_keep`: asked at each, False while guests are there."""
+        self._folder = folder / FOLDER
+        self._keep = keep
+        self._clock = clock
+        self._may_keep = may_keep
+        self._answering = False  # an answer of the person is waited for, or heard
+        self._private_until_s = 0.0  # on the clock's monotonic time
+        self._queue: queue.Queue[tuple[Recording, bytes] | None] = queue.Queue(WAITING)
+        self._thread: threading.Thread | None = None
+        self.left_out = 0  # because the disk was too slow
+
+    async def __aenter__(self) -> Self:
+        if self._keep.keep:
+            self._thread = threading.Thread(target=self._work, name="recordings", daemon=True)
+            self._thread.start()
+        else:
+            await asyncio.to_thread(delete_all, self._folder)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.to_thread(self._end, thread)
+
+    @property
+    def on(self) -> bool:
+        """Whether anything is kept, so that nobody need copy sound for nothing."""
+        return self._thread is not None
+
+    def stand(self, standing: Stands) -> None:
+        """The conversation stands otherwise: for `observe` of the runner."""
+        answering = standing.state is State.CONFIRMING
+        if self._answering and not answering:
+            self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
+        self._answering = answering
+
+    def wake(self, heard: Heard, pcm: bytes) -> None:
+        """A wake word, with the seconds that led to it: 16 kHz mono int16."""
+        if not self._private:
+            self._take("wake", pcm, heard.word, heard.score)
+
+    def near_miss(self, heard: Heard, pcm: bytes, closeness: float | None = None) -> None:
+        """What was not taken for a wake word, with the seconds that led to it."""
+        if not self._private:
+            self._take("near", pcm, heard.word, heard.score, closeness=closeness)
+
+    def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
+        """The sentence of a turn. To be called at its end, before anything is asked back.
+
+        `word`, `score`: of the wake word; where there was none, what began the turn.
+        """
+        if not self._answering:
+            self._take("turn", pcm, word, score, turn_id=turn_id)
+
+    @property
+    def _private(self) -> bool:
+        """What was heard just now may be an answer."""
+        return self._answering or self._clock.monotonic() < self._private_until_s
+
+    def _take(
+        self,
+        kind: Kind,
+        pcm: bytes,
+        word: str,
+        score: float | None,
+        *,
+        turn_id: str = "",
+        closeness: float | None = None,
+    ) -> None:
+        if self._thread is None or not pcm or not self._may_keep():
+            return
+        now = self._clock.now().astimezone(UTC)
+        plain = re.sub(r"\W+", "_", Path(word).stem)[:40] or "unknown"
+        ending = "" if score is None else f"-{score:.2f}"
+        name = f"{now.strftime(_STAMP)}Z-{kind}-{plain}{ending}"
+        seconds = round(len(pcm) / 2 / SAMPLE_RATE, 3)
+        recording = Recording(name, kind, now, word, score, seconds, turn_id, closeness)
+        try:
+            self._queue.put_nowait((recording, bytes(pcm)))
+        except queue.Full:
+            self.left_out += 1
+            _log.warning("the disk is too slow: a recording is left out")
+
+    # --- on the thread
+
+    def _work(self) -> None:
+        failed = ""
+        while True:
+            try:
+                self._delete_old()
+                taken = self._queue.get(timeout=LOOK_S)
+                if taken is None:
+                    return
+                write(self._folder, *taken)
+                failed = ""
+            except queue.Empty:
+                continue
+            except OSError as error:
+                if str(error) != failed:
+                    failed = str(error)
+                    _log.error("a recording could not be kept: %s", error)
+
+    def _delete_old(self) -> None:
+        """Beyond the number of each kind, and beyond the age."""
+        oldest = self._clock.now() - timedelta(hours=self._keep.keep_hours)
+        kept: dict[str, int] = {}
+        names = {path.stem for ending in _ENDINGS for path in _files(self._folder, ending)}
+        for name in sorted(names, reverse=True):
+            stamp, kind = _told_by(name)
+            kept[kind] = kept.get(kind, 0) + 1
+            if kept[kind] > self._keep.keep or stamp < oldest:
+                for ending in _ENDINGS:
+                    (self._folder / f"{name}{ending}").unlink(missing_ok=True)
+
+    def _end(self, thread: threading.Thread) -> None:
+        with suppress(queue.Full):
+            self._queue.put(None, timeout=_END_S)
+        thread.join(_END_S)
+
+
+def listed(folder: Path) -> list[Recording]:
+    """All that are kept in the data folder, the oldest first."""
+    found = []
+    for path in sorted(_files(folder / FOLDER, ".json")):
+        try:
+            row = json.loads(path.read_text(encoding="utf-8"))
+            recording = Recording(**{**row, "at": datetime.fromisoformat(row["at"])})
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            _log.warning("%s cannot be read: %s", path, error)
+            continue
+        if recording.name == path.stem and path_of(folder, recording).is_file():
+            found.append(recording)
+    return found
+
+
+def path_of(folder: Path, recording: Recording) -> Path:
+    """Its WAV file in the data folder."""
+    return folder / FOLDER / f"{recording.name}.wav"
+
+
+def write(folder: Path, recording: Recording, pcm: bytes) -> None:
+    """Both files, the `.json` last. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    path = folder / f"{recording.name}.wav"
+    with os.fdopen(_create(path), "wb") as plain, wave.open(plain, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(SAMPLE_RATE)
+        file.writeframes(pcm)
+    row = {**asdict(recording), "at": recording.at.isoformat()}
+    with os.fdopen(_create(path.with_suffix(".json")), "w", encoding="utf-8") as file_:
+        json.dump(row, file_, ensure_ascii=False)
+
+
+def delete_all(folder: Path) -> None:
+    """Our files in it, and the folder where nothing else is left. What fails is logged."""
+    try:
+        for ending in _ENDINGS:
+            for path in _files(folder, ending):
+                path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            folder.rmdir()
+    except OSError as error:
+        _log.error("old recordings in %s could not be deleted: %s", folder, error)
+
+
+def _create(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+
+def _files(folder: Path, ending: str) -> Iterator[Path]:
+    """Ours alone: a file that somebody put there stays."""
+    for path in list(folder.iterdir()) if folder.is_dir() else ():
+        if path.suffix == ending and _NAME.fullmatch(path.stem):
+            yield path
+
+
+def _told_by(name: str) -> tuple[datetime, str]:
+    """When it was made and its kind, from its name, which fits."""
+    found = _NAME.fullmatch(name)
+    assert found is not None
+    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC), found[2]

@@ -1,0 +1,210 @@
+"""The hands: carry out what the turn machine says, with one turn at a time under way."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from assistant.speech.catalogue import Catalogue
+from assistant.turn.effects import (
+    AnnounceLine,
+    Anticipate,
+    AwaitAnswer,
+    CancelTurn,
+    CloseTurn,
+    Duck,
+    Effect,
+    EndAnswer,
+    EndListening,
+    FinishSpeech,
+    ForgetSound,
+    HearAnswer,
+    Hush,
+    ListenForStop,
+    NoAnswer,
+    OpenTurn,
+    PlaySound,
+    ReleaseSound,
+    SayLine,
+    SayText,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.turn.events import (
+    Announced,
+    Event,
+    StopAsked,
+    StopHeard,
+)
+from assistant.turn.hearing import Hearing
+from assistant.turn.live import LiveTurn
+from assistant.turn.opening import TurnMaker
+from assistant.turn.performers import Performers
+from assistant.turn.stopping import StopListener
+from assistant.turn.timeline import ConversationClock
+from audio.errors import AudioError
+
+_log = logging.getLogger(__name__)
+_STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin without voice
+
+OnTurn = Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]]
+
+
+class Hands:
+    """Owns the turn under way. `group` is the caller's to enter and to leave."""
+
+    def __init__(
+        self,
+        performers: Performers,
+        hearing: Hearing,
+        catalogue: Catalogue,
+        conversation: ConversationClock,
+        maker: TurnMaker,
+        on_turn: OnTurn,
+        dispatch: Callable[[Event], None],
+        stop_listener: StopListener | None,
+    ) -> None:
+        """`on_turn`: see Runner. `dispatch` gives the machine an event."""
+        self.turn: LiveTurn | None = None  # the newest one, open or just closed
+        self.task: asyncio.Task[None] | None = None  # the newest turn's
+        self.unfinished = 0  # turns that are open or being written down
+        self.opened = self.closed = 0  # turns that somebody asked for
+        self.group = asyncio.TaskGroup()
+        # Told when a person speaks to us or wants silence: what rings falls silent.
+        self.on_heard: Callable[[], None] = lambda: None
+        self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
+        self.on_opened: Callable[[LiveTurn], None] = lambda turn: None
+        self.on_sentence: Callable[[LiveTurn], None] = lambda turn: None  # it is whole
+        self._performers = performers
+        self._hearing = hearing
+        self._catalogue = catalogue
+        self._conversation = conversation
+        self._maker = maker
+        self._on_turn = on_turn
+        self._dispatch = dispatch
+        self._stop_listener = stop_listener
+
+    def perform(self, effect: Effect) -> None:
+        """Do it, or begin to."""
+        match effect:
+            case OpenTurn():
+                self._open(effect)
+            case Anticipate():
+                self._performers.brain.anticipate()
+            case WatchSpeech(from_ms, after_ms):
+                self._hearing.watch(from_ms, after_ms)
+            case ReleaseSound() if self.turn is not None and self.turn.audio is not None:
+                self.turn.audio.release()
+            case StopWatching():
+                self._hearing.unwatch()
+            case ForgetSound():
+                self._hearing.forget()
+            case ListenForStop(from_ms, after):
+                self._listen_for_stop(from_ms, after)
+            case Duck(on):
+                self._performers.mouth.duck(on)
+            case Hush():
+                self.on_heard()
+            case AwaitAnswer() | HearAnswer() | EndAnswer() | NoAnswer():
+                if self.turn is not None and self.turn.confirming is not None:
+                    self.turn.confirming.take(effect, self._hearing, self._maker.new_turn_id)
+                if isinstance(effect, EndAnswer | NoAnswer):
+                    self._conversation.stand()
+            case PlaySound(name):
+                self.group.create_task(self._play(name))
+            case EndListening():
+                self._end_listening(effect)
+            case SayLine(_, key) if self.turn is not None:
+                language = self.turn.language
+                self.turn.say(self._catalogue.say(key, language), language)
+            case SayText(_, text) if self.turn is not None:
+                self.turn.say(text)
+            case AnnounceLine(key):
+                language = self.turn.language if self.turn else self._maker.languages.first
+                self._dispatch(Announced(self._catalogue.say(key, language), language))
+            case FinishSpeech() if self.turn is not None:
+                self.turn.finish_speech()
+            case CancelTurn():
+                self._cancel()
+            case CloseTurn():
+                self._close(effect)
+
+    def _open(self, opening: OpenTurn) -> None:
+        if opening.source not in ("text", "announcement"):
+            self.on_heard()
+        turn = self._maker.make(opening, self.turn, self._dispatch, self.group.create_task)
+        self.turn = turn
+        self.opened += _is_asked_for(turn)
+        self.unfinished += 1
+        self.task = self.group.create_task(self._run(turn))
+        self.on_opened(turn)
+
+    def _listen_for_stop(self, from_ms: float, after: int) -> None:
+        if self._stop_listener is not None:
+            pcm = self._hearing.answer(max(0.0, from_ms - _STOP_LEAD_MS)).pcm
+            self.group.create_task(self._hear_stop(self._stop_listener, pcm, after))
+
+    async def _hear_stop(self, listener: StopListener, pcm: bytes, after: int) -> None:
+        if await listener.hears_stop(pcm):
+            self._dispatch(StopHeard(after))
+
+    def _cancel(self) -> None:
+        self._performers.mouth.stop()
+        if self.task is not None:
+            self.task.cancel()
+        if self.turn is None:
+            return
+        # Behind the calls that were asked for just now: what is not begun yet cannot be left.
+        leave = self._performers.tools.leave
+        asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
+        if self.turn.audio is not None:
+            self.turn.audio.abandon()  # its end would pass for the end of a sentence
+
+    async def _run(self, turn: LiveTurn) -> None:
+        try:
+            await turn.run()
+        except Exception:
+            # The edge of a turn: whatever broke in it, the next turn must work.
+            _log.exception("turn %s broke", turn.turn_id)
+            turn.broke = ("broken", "The turn stopped with an internal error.")
+            if self.turn is turn:
+                self._dispatch(StopAsked())
+                # A person who gets no answer must not wait for it.
+                self.group.create_task(self._play("error"))
+
+    def _end_listening(self, ending: EndListening) -> None:
+        if self.turn is None:
+            return
+        speech_end = ending.speech_end_ms
+        if speech_end is None:
+            speech_end = self._hearing.last_voiced_ms  # cut off by the end of a file or of the time
+        if speech_end is not None:
+            speech_end = self._conversation.at(speech_end)
+        self.turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
+        self._conversation.stand()
+        self.on_sentence(self.turn)
+
+    def _close(self, closing: CloseTurn) -> None:
+        if self.turn is not None and self.task is not None:
+            self.group.create_task(self._write_down(self.turn, self.task, closing))
+
+    async def _write_down(
+        self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
+    ) -> None:
+        await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        try:
+            await self._on_turn(turn, closing)
+        finally:
+            self.closed += _is_asked_for(turn)
+            self.unfinished -= 1
+            self.on_written()
+
+    async def _play(self, name: str) -> None:
+        try:
+            await self._performers.mouth.sound(name)
+        except AudioError as error:
+            _log.warning("the %s sound could not be played: %s", name, error)
+
+
+def _is_asked_for(turn: LiveTurn) -> bool:
+    return turn.opening.source != "announcement"

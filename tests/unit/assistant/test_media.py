@@ -1,0 +1,438 @@
+"""The players of the room are lowered for a turn, and afterwards as they were."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.config.schema import Media
+from assistant.journal.records import StoreError
+from assistant.media import KEEP, NAME, RoomMedia
+from assistant.turn.state import State
+from integrations.errors import Refused, Unavailable
+from integrations.home_assistant.house import Area, House
+from integrations.home_assistant.websocket import Unanswered
+from tests.unit.assistant.test_media_players import player
+
+RADIO = "media_player.radio"
+
+
+class Shelf:
+    """Keeps one value."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.broken = False
+        self.writes = 0
+
+    async def keep(self, name: str, value: Any) -> None:
+        self._look(name)
+        self.value = value
+        self.writes += 1
+
+    async def kept(self, name: str) -> Any | None:
+        self._look(name)
+        return self.value
+
+    async def drop_kept(self, name: str) -> None:
+        self._look(name)
+        self.value = None
+        self.writes += 1
+
+    def _look(self, name: str) -> None:
+        assert name == NAME
+        if self.broken:
+            raise StoreError("the disk is full")
+
+
+class Room:
+    """A house with one room. An action of which nothing is told here fails the test."""
+
+    def __init__(self, *players: Any, shelf: Shelf) -> None:
+        area = Area("kitchen", "Kitchen", aliases=("Galley",))
+        self.house = House({}, {"kitchen": area}, {one.entity_id: one for one in players})
+        self.connected = True
+        self.done: list[str] = []
+        self.slow = False  # it does what is asked, but does not show it
+        self.error: Exception | None = None  # of every action
+        self.hangs = False
+        self._shelf = shelf
+
+    def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
+        old = self.house.entities[entity_id]
+        now = replace(old, state=state or old.state, attributes={**old.attributes, **attributes})
+        self.house = replace(self.house, entities={**self.house.entities, entity_id: now})
+
+    def volume(self, entity_id: str = RADIO) -> Any:
+        return self.house.entities[entity_id].attributes["volume_level"]
+
+    async def call(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        entities: Sequence[str] = (),
+    ) -> None:
+        assert domain == "media_player"
+        (entity_id,) = entities
+        if service in ("media_pause", "volume_set") and not self._shelf.broken:
+            assert self._shelf.value is not None  # whatever happens now is known
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.error is not None:
+            raise self.error
+        self.done.append(" ".join([service, entity_id, *(str(v) for v in (data or {}).values())]))
+        if self.slow:
+            return
+        match service:
+            case "volume_set":
+                assert data is not None
+                self.write(entity_id, volume_level=data["volume_level"])
+            case "media_pause":
+                self.write(entity_id, "paused")
+            case "media_play":
+                self.write(entity_id, "playing")
+            case _:
+                raise AssertionError(service)
+
+
+@dataclass
+class Standing:
+    state: State
+
+
+class Turn:
+    """One box in that room."""
+
+    def __init__(self, media: RoomMedia, room: Room, clock: VirtualClock) -> None:
+        self.media, self.room, self.clock = media, room, clock
+
+    async def __call__(self, *states: State) -> None:
+        for state in states:
+            self.media.stand(Standing(state))
+        await self.clock.settle()
+
+    async def later(self, seconds: float = 3.0) -> None:
+        await self.clock.run(seconds)
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def room(shelf: Shelf) -> Room:
+    return Room(player("radio"), player("far", area="bedroom"), shelf=shelf)
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@asynccontextmanager
+async def at_work(
+    room: Room, shelf: Shelf, clock: VirtualClock, area: str = "Galley", **settings: Any
+) -> AsyncIterator[Turn]:
+    async with RoomMedia(room, room, shelf, clock, Media(**settings), area) as media:
+        await clock.settle()
+        yield Turn(media, room, clock)
+
+
+@pytest.fixture
+async def turn(room: Room, shelf: Shelf, clock: VirtualClock) -> AsyncIterator[Turn]:
+    async with at_work(room, shelf, clock) as turn:
+        yield turn
+
+
+async def test_lowered_at_the_wake_and_put_back_at_the_end_of_the_turn(
+    turn: Turn, room: Room, shelf: Shelf
+) -> None:
+    await turn(State.WAKING)
+    assert room.done == [f"volume_set {RADIO} 0.24"]
+    await turn(State.LISTENING)
+    await turn.later(10.0)
+    assert len(room.done) == 1
+    await turn(State.THINKING)
+    assert room.volume() == 0.8
+    await turn.later()
+    assert shelf.value is None
+    assert len(room.done) == 2
+
+
+async def test_lowered_again_while_we_speak_and_are_answered(turn: Turn, room: Room) -> None:
+    await turn(State.WAKING)
+    await turn(State.THINKING)
+    room.write(RADIO, volume_level=0.9)  # "louder"
+    await turn.later()
+    await turn(State.SPEAKING)
+    assert room.volume() == 0.27
+    await turn(State.FOLLOW_UP)
+    await turn(State.LISTENING)
+    assert room.volume() == 0.27
+    await turn(State.IDLE)
+    assert room.volume() == 0.9
+
+
+@pytest.mark.parametrize("state", [State.THINKING, State.IDLE, State.FAULT])
+async def test_nobody_speaks(turn: Turn, room: Room, state: State) -> None:
+    await turn(state)
+    await turn.later()
+    assert room.done == []
+    assert turn.media.plays
+
+
+async def test_paused_instead(room: Room, shelf: Shelf, clock: VirtualClock) -> None:
+    async with at_work(room, shelf, clock, during_turn="pause") as turn:
+        await turn(State.WAKING)
+        await turn.later()
+        assert not turn.media.plays
+        await turn(State.THINKING)
+        await turn.later()
+    assert room.done == [f"media_pause {RADIO}", f"media_play {RADIO}"]
+    assert room.volume() == 0.8
+
+
+async def test_left_alone(room: Room, shelf: Shelf, clock: VirtualClock) -> None:
+    async with at_work(room, shelf, clock, during_turn="leave") as turn:
+        await turn(State.WAKING)
+        await turn.later()
+        assert turn.media.plays
+    assert room.done == []
+
+
+@pytest.mark.parametrize("area", ["", "Moon"])
+async def test_without_a_room(room: Room, shelf: Shelf, clock: VirtualClock, area: str) -> None:
+    async with at_work(room, shelf, clock, area=area) as turn:
+        await turn(State.WAKING)
+        assert not turn.media.plays
+    assert room.done == []
+
+
+async def test_what_somebody_sets_meanwhile_is_theirs(turn: Turn, room: Room, shelf: Shelf) -> None:
+    await turn(State.WAKING)
+    room.write(RADIO, volume_level=0.5)
+    await turn(State.THINKING)
+    await turn.later()
+    assert room.volume() == 0.5
+    assert len(room.done) == 1
+    assert shelf.value is None
+
+
+async def test_what_somebody_plays_on_is_theirs(
+    room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    async with at_work(room, shelf, clock, during_turn="pause") as turn:
+        await turn(State.WAKING)
+        await turn.later()
+        room.write(RADIO, "idle")
+        await turn(State.THINKING)
+        await turn.later()
+    assert room.done == [f"media_pause {RADIO}"]
+
+
+async def test_several_wakes_in_a_row_lower_once_and_restore_exactly(
+    turn: Turn, room: Room
+) -> None:
+    room.write(RADIO, volume_level=0.8123)
+    for _ in range(5):
+        await turn(State.WAKING, State.IDLE, State.WAKING)
+        await turn(State.IDLE)
+    await turn.later()
+    assert room.volume() == 0.8123
+    assert set(room.done) == {
+        f"volume_set {RADIO} 0.24",
+        f"volume_set {RADIO} 0.8123",
+    }
+
+
+async def test_a_wake_while_it_is_being_put_back(turn: Turn, room: Room) -> None:
+    """The picture is behind: the base is what it was at first, not what is shown just now."""
+    await turn(State.WAKING)
+    await turn.later(0.5)
+    room.slow = True
+    await turn(State.IDLE)
+    await turn(State.WAKING)
+    await turn(State.IDLE)
+    assert room.done == [
+        f"volume_set {RADIO} 0.24",
+        f"volume_set {RADIO} 0.8",
+        f"volume_set {RADIO} 0.24",
+        f"volume_set {RADIO} 0.8",
+    ]
+    room.write(RADIO, volume_level=0.8)
+    await turn.later()
+    assert len(room.done) == 4
+
+
+async def test_a_turn_that_ends_before_the_player_shows_anything(turn: Turn, room: Room) -> None:
+    room.slow = True
+    await turn(State.WAKING)
+    await turn(State.IDLE)
+    assert room.done == [f"volume_set {RADIO} 0.24", f"volume_set {RADIO} 0.8"]
+
+
+async def test_one_that_does_not_come_back_is_asked_three_times(
+    turn: Turn, room: Room, shelf: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    await turn(State.WAKING)
+    await turn.later()
+    room.slow = True
+    await turn(State.IDLE)
+    await turn.later(20.0)
+    assert room.done[1:] == [f"volume_set {RADIO} 0.8"] * 3
+    assert shelf.value is None
+    assert "set it by hand" in caplog.text
+
+
+async def test_one_that_goes_off_is_put_back_when_it_comes_again(
+    turn: Turn, room: Room, shelf: Shelf
+) -> None:
+    await turn(State.WAKING)
+    await turn.later(0.5)
+    room.write(RADIO, "off", volume_level=None)
+    await turn(State.THINKING)
+    await turn.later(600.0)
+    assert len(room.done) == 1
+    assert shelf.value is not None
+    room.write(RADIO, "playing", volume_level=0.24)
+    await turn.later()
+    assert room.volume() == 0.8
+    assert shelf.value is None
+
+
+async def test_one_that_stays_off_is_forgotten_after_a_day(
+    turn: Turn, room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    await turn(State.WAKING)
+    room.write(RADIO, "off", volume_level=None)
+    await turn(State.IDLE)
+    clock.set_ahead(KEEP.total_seconds() + 1)
+    await turn.later()
+    assert shelf.value is None
+    assert len(room.done) == 1
+
+
+async def test_home_assistant_is_away(turn: Turn, room: Room) -> None:
+    room.connected = False
+    await turn.later(1.5)
+    assert not turn.media.plays
+    await turn(State.WAKING)
+    await turn(State.IDLE)
+    await turn.later()
+    assert room.done == []
+    room.connected = True
+    await turn(State.WAKING)
+    assert room.volume() == 0.24
+    room.connected = False
+    await turn(State.IDLE)
+    await turn.later(60.0)
+    assert len(room.done) == 1
+    room.connected = True
+    await turn.later()
+    assert room.volume() == 0.8
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (Refused("no"), False),
+        (Unavailable("gone"), False),
+        (Unanswered("late", timed_out=True), True),
+    ],
+)
+async def test_a_player_that_was_not_lowered(
+    turn: Turn, room: Room, shelf: Shelf, error: Exception, kept: bool
+) -> None:
+    room.error = error
+    await turn(State.WAKING)
+    room.error = None
+    await turn(State.IDLE)
+    await turn.later()
+    assert room.done == ([f"volume_set {RADIO} 0.8"] if kept else [])
+    assert shelf.value is None
+
+
+async def test_a_house_that_hangs_holds_up_nobody(
+    room: Room, shelf: Shelf, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.media.CALL_S", 0.02)
+    async with at_work(room, shelf, clock) as turn:
+        room.hangs = True
+        await turn(State.WAKING)
+        await turn(State.IDLE)
+    assert room.done == []
+    assert shelf.value is not None  # it may have been done: the next process looks
+
+
+async def test_the_next_process_puts_back_what_a_dead_one_left(
+    room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    shelf.value = [
+        {"entity_id": RADIO, "was": 0.8, "put": 0.24, "since": clock.now().isoformat()},
+        {"entity_id": "media_player.far", "was": 0.9, "put": 0.1, "since": clock.now().isoformat()},
+        {"entity_id": "media_player.odd"},
+    ]
+    room.write(RADIO, volume_level=0.24)
+    async with at_work(room, shelf, clock) as turn:
+        await turn.later()
+    assert room.done == [f"volume_set {RADIO} 0.8"]  # the other one was set by somebody
+    assert shelf.value is None
+
+
+async def test_leaving_in_the_middle_of_a_turn_puts_back(
+    room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    async with at_work(room, shelf, clock) as turn:
+        await turn(State.LISTENING)
+        assert room.volume() == 0.24
+    assert room.volume() == 0.8
+    assert shelf.value is None
+
+
+async def test_a_full_disk_is_no_reason_to_shout(
+    room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    shelf.broken = True
+    async with at_work(room, shelf, clock) as turn:
+        await turn(State.WAKING)
+        assert room.volume() == 0.24
+        await turn(State.IDLE)
+        assert room.volume() == 0.8
+
+
+async def test_what_begins_to_play_during_the_turn_is_left(turn: Turn, room: Room) -> None:
+    room.write(RADIO, "idle")
+    await turn(State.WAKING)
+    room.write(RADIO, "playing")
+    await turn.later()
+    assert room.done == []
+
+
+async def test_what_a_player_made_of_it_is_written_down(
+    turn: Turn, room: Room, shelf: Shelf
+) -> None:
+    await turn(State.WAKING)
+    room.write(RADIO, volume_level=0.25)
+    await turn.later(1.0)
+    assert shelf.value[0]["put"] == 0.25
+    assert shelf.writes == 2
+
+
+async def test_whether_media_plays_is_told_at_each_change(
+    room: Room, shelf: Shelf, clock: VirtualClock
+) -> None:
+    told: list[bool] = []
+    async with RoomMedia(room, room, shelf, clock, Media(), "Kitchen") as media:
+        media.on_plays = told.append
+        for state in ("playing", "playing", "idle", "buffering", "off"):
+            room.write(RADIO, state)
+            await clock.run(1.1)
+        assert not media.plays
+    assert told == [True, False, True, False]

@@ -1,0 +1,162 @@
+"""Muted is muted: at once, on the disk, over restarts."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.clock import SystemClock
+from assistant.journal.records import StoreError
+from assistant.journal.store import Store
+from assistant.mute import NAME, Mute
+from audio.errors import DeviceLost
+
+
+class Box:
+    """Disk, device, conversation and loudspeaker in one, that note what happens in which order."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
+        self.full = False
+        self.deaf = False  # the loudspeaker
+        self.done: list[str] = []
+        self.gate: asyncio.Event | None = None  # the disk waits for it
+
+    async def keep(self, name: str, value: Any) -> None:
+        assert name == NAME
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.full:
+            raise StoreError("the disk is full")
+        self.value = value
+        self.done.append(f"disk {value}")
+
+    async def kept(self, name: str) -> Any | None:
+        assert name == NAME
+        if self.full:
+            raise StoreError("the disk is full")
+        return self.value
+
+    async def drop_kept(self, name: str) -> None:
+        raise AssertionError("it is never forgotten")
+
+    def pause(self, on: bool) -> None:
+        self.done.append(f"device {on}")
+
+    def mute(self, on: bool) -> None:
+        self.done.append(f"conversation {on}")
+
+    async def sound(self, name: str) -> None:
+        if self.deaf:
+            raise DeviceLost("unplugged")
+        self.done.append(name)
+
+
+@pytest.fixture
+def box() -> Box:
+    return Box()
+
+
+async def muting(box: Box) -> Mute:
+    mute = Mute(box, box, box.sound)
+    await mute.load()
+    mute.attach(box)
+    box.done.clear()
+    return mute
+
+
+async def test_closed_first_and_acknowledged_last(box: Box) -> None:
+    mute = await muting(box)
+    await mute.set(True)
+    assert mute.on
+    assert box.done == ["device True", "conversation True", "disk True", "mute"]
+
+
+async def test_opened_once_the_disk_knows(box: Box) -> None:
+    mute = await muting(box)
+    await mute.set(True)
+    box.done.clear()
+    await mute.set(False)
+    assert not mute.on
+    assert box.done == ["disk False", "device False", "conversation False", "unmute"]
+
+
+async def test_twice_is_once(box: Box) -> None:
+    mute = await muting(box)
+    await mute.set(False)
+    assert box.done == []
+    await mute.set(True)
+    await mute.set(True)
+    assert box.done.count("mute") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "muted"), [(None, False), (False, False), (True, True), ("yes", True), ({}, True)]
+)
+async def test_what_an_earlier_process_left(value: Any, muted: bool) -> None:
+    box = Box(value)
+    mute = Mute(box, box, box.sound)
+    await mute.load()
+    mute.attach(box)
+    assert mute.on is muted
+    assert box.done == [f"conversation {muted}", f"device {muted}"]  # and no sound
+
+
+async def test_where_it_cannot_be_read_nothing_is_listened_to(
+    box: Box, caplog: pytest.LogCaptureFixture
+) -> None:
+    box.full = True
+    mute = await muting(box)
+    assert mute.on
+    assert "cannot be read" in caplog.text
+    box.full = False
+    await mute.set(True)  # now the disk knows it too
+    assert box.done == ["device True", "conversation True", "disk True"]
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_a_full_disk_is_told_but_it_holds(box: Box, on: bool) -> None:
+    mute = await muting(box)
+    await mute.set(not on)
+    box.done.clear()
+    box.full = True
+    with pytest.raises(StoreError):
+        await mute.set(on)
+    assert mute.on is on
+    assert box.done == [f"device {on}", f"conversation {on}"]
+    box.full = False
+    await mute.set(on)  # the same again: nothing changes but the disk
+    assert f"disk {on}" in box.done
+    assert "mute" not in box.done
+    assert "unmute" not in box.done
+
+
+async def test_a_loudspeaker_that_is_gone_is_no_matter(box: Box) -> None:
+    mute = await muting(box)
+    box.deaf = True
+    await mute.set(True)
+    assert box.value is True
+
+
+async def test_nobody_has_to_wait_for_silence(box: Box) -> None:
+    mute = await muting(box)
+    box.gate = asyncio.Event()
+    setting = asyncio.create_task(mute.set(True))
+    await asyncio.sleep(0)
+    assert box.done == ["device True", "conversation True"]  # the disk has not answered yet
+    opening = asyncio.create_task(mute.set(False))
+    box.gate.set()
+    await asyncio.gather(setting, opening)
+    assert not mute.on
+    assert box.value is False
+
+
+async def test_it_is_in_the_store_of_the_next_process(tmp_path: Path) -> None:
+    box = Box()
+    for expected in (False, True):
+        async with Store(tmp_path / "hearth.db", SystemClock()) as store:
+            mute = Mute(store, box)
+            await mute.load()
+            assert mute.on is expected
+            await mute.set(True)

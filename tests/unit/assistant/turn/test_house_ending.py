@@ -1,0 +1,222 @@
+"""The decoder follows the sentence; what it hears shortens or lengthens the pause."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from assistant.turn.ending import HANG_OVER_MS, Verdict
+from assistant.turn.house_ending import HouseEndings
+from audio.errors import InputUnusable
+from audio.recognize.protocol import Grammar
+from tests.corpus.house import corpus_house
+
+COMPLETE, UNFINISHED, UNKNOWN = (
+    HANG_OVER_MS[one] for one in (Verdict.COMPLETE, Verdict.UNFINISHED, Verdict.UNKNOWN)
+)
+FRAME = bytes(640)
+MS = 16
+
+
+class Later(Executor):
+    """Does its work when it is told to."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Callable[[], Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.tasks.append(lambda: fn(*args, **kwargs))
+        return Future()
+
+    def work(self) -> None:
+        while self.tasks:
+            self.tasks.pop(0)()
+
+
+class Recognizer:
+    """Hears what it is told to."""
+
+    def __init__(self, broken: bool = False) -> None:
+        self.said: tuple[str, ...] = ()
+        self.given = 0  # bytes
+        self.grammars = 0
+        self.stops = 0
+        self._broken = broken
+
+    def unknown(self, words: Sequence[str]) -> list[str]:
+        return []
+
+    def prepare(self, grammar: Grammar) -> None:
+        if self._broken:
+            raise InputUnusable("no such grammar")
+        self.grammars += 1
+
+    def start(self, pcm: bytes) -> None:
+        self.given = len(pcm)
+
+    def hear(self, pcm: bytes) -> None:
+        self.given += len(pcm)
+
+    def words(self) -> tuple[str, ...]:
+        return self.said
+
+    def stop(self) -> None:
+        self.stops += 1
+
+
+class Stage:
+    """A sentence in stream time."""
+
+    def __init__(self) -> None:
+        self.recognizer, self.worker = Recognizer(), Later()
+        self.endings = HouseEndings(self.recognizer, self.worker, "en")
+        self.endings.use(corpus_house())
+        self.worker.work()
+        self.now = 0
+        self.endings.begin(0)
+
+    def listen(self, ms: int, voiced: bool, work: bool = True) -> int:
+        """So much more sound; the hang-over at its end."""
+        hang_over = 0
+        for _ in range(ms // 20):
+            self.now += 320
+            self.endings.hear(FRAME, self.now)
+            if voiced:
+                self.last_voiced = self.now
+            hang_over = self.endings.hang_over_ms(self.now, self.last_voiced)
+            if work:
+                self.worker.work()
+        return hang_over
+
+    def quiet(self, ms: int) -> None:
+        """Before anybody speaks."""
+        for _ in range(ms // 20):
+            self.now += 320
+            self.endings.hear(FRAME, self.now)
+            assert self.endings.hang_over_ms(self.now, None) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("said", "hang_over"),
+    [
+        ("turn on the kitchen light", COMPLETE),
+        ("wakeword turn on the kitchen light", COMPLETE),
+        ("turn on the", UNFINISHED),
+        ("", UNKNOWN),
+        ("why did you turn on the", UNKNOWN),
+        ("never mind", UNKNOWN),
+    ],
+)
+def test_the_pause_is_as_long_as_the_words_allow(said: str, hang_over: int) -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.recognizer.said = tuple(said.split())
+    assert stage.listen(1500, voiced=True) == UNKNOWN  # nothing is asked while they speak
+    assert stage.listen(100, voiced=False) == UNKNOWN
+    assert stage.listen(100, voiced=False) == hang_over
+
+
+def test_a_short_sentence_is_decoded_at_its_pause() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.recognizer.said = ("turn", "on", "the", "zorblax")
+    stage.listen(400, voiced=True)
+    assert stage.recognizer.given == 0
+    assert stage.listen(200, voiced=False) == COMPLETE
+    assert stage.recognizer.given > 0
+
+
+def test_a_verdict_counts_for_its_own_pause_only() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.recognizer.said = ("turn", "on", "the", "lamp")
+    stage.listen(1500, voiced=True)
+    stage.listen(200, voiced=False)
+    assert stage.listen(200, voiced=True) == UNKNOWN
+    stage.recognizer.said = ("turn", "on", "the")
+    assert stage.listen(200, voiced=False) == UNFINISHED
+
+
+def test_words_that_come_late_in_the_pause_still_count() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.listen(1500, voiced=True)
+    assert stage.listen(240, voiced=False) == UNKNOWN
+    stage.recognizer.said = ("turn", "on", "the", "hall", "light")
+    assert stage.listen(120, voiced=False) == COMPLETE
+
+
+def test_a_decoder_that_is_not_done_changes_nothing() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.recognizer.said = ("turn", "on", "the", "hall", "light")
+    stage.listen(1500, voiced=True, work=False)
+    assert stage.listen(400, voiced=False, work=False) == UNKNOWN
+
+
+def test_a_decoder_that_falls_behind_is_given_no_more() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.listen(6000, voiced=True, work=False)
+    waiting = len(stage.worker.tasks)
+    stage.listen(3000, voiced=True, work=False)
+    assert len(stage.worker.tasks) == waiting
+    stage.recognizer.said = ("turn", "on", "the", "hall", "light")
+    assert stage.listen(400, voiced=False) == UNKNOWN
+
+
+def test_too_little_sound_is_no_reason_to_fail() -> None:
+    stage = Stage()
+    stage.recognizer.said = ("turn", "on", "the", "hall", "light")
+    stage.last_voiced = 0
+    stage.now = 3200
+    assert stage.listen(40, voiced=False) == UNKNOWN
+    assert stage.recognizer.given == 0
+
+
+def test_a_transcript_counts_when_it_can_hold_the_last_word() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.listen(1500, voiced=True)
+    stage.endings.partial("turn on the kitchen light")
+    assert stage.listen(200, voiced=False) == UNKNOWN  # it came while they spoke
+    stage.listen(100, voiced=False)
+    stage.endings.partial("turn on the kitchen light and")
+    assert stage.listen(20, voiced=False) == UNFINISHED
+    stage.endings.partial("turn on the kitchen light")
+    assert stage.listen(20, voiced=False) == COMPLETE
+
+
+def test_nothing_of_a_sentence_is_left_for_the_next() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.recognizer.said = ("turn", "on", "the", "lamp")
+    stage.listen(1500, voiced=True)
+    assert stage.listen(200, voiced=False) == COMPLETE
+    stage.endings.begin(stage.now)
+    stage.worker.work()
+    assert stage.recognizer.stops == 1
+    assert stage.endings.hang_over_ms(stage.now, stage.last_voiced) == UNKNOWN
+
+
+def test_without_a_sentence_there_is_no_verdict() -> None:
+    stage = Stage()
+    stage.endings.end()
+    stage.last_voiced = 0
+    assert stage.listen(1000, voiced=False) == UNKNOWN
+
+
+def test_the_grammar_is_built_when_names_change() -> None:
+    stage = Stage()
+    stage.endings.use(corpus_house())
+    stage.worker.work()
+    assert stage.recognizer.grammars == 1
+
+
+def test_a_grammar_that_cannot_be_built_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    worker = Later()
+    endings = HouseEndings(Recognizer(broken=True), worker, "en")
+    endings.use(corpus_house())
+    worker.work()
+    assert "no such grammar" in caplog.text

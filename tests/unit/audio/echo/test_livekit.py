@@ -1,0 +1,138 @@
+"""The canceller on made sound: echo goes, a person stays, and nothing raises."""
+
+import builtins
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from audio.errors import InputUnusable
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES
+
+pytest.importorskip("livekit.rtc", reason="needs the extra `echo`")
+
+from audio.echo.livekit import ECHO_DELAY, LivekitCleaner
+
+RATE = 16_000
+Samples = NDArray[np.int16]
+
+
+def talk(seconds: float, seed: int) -> Samples:
+    """Noise in syllables: what a canceller takes for speech."""
+    count = round(seconds * RATE)
+    noise = np.random.default_rng(seed).standard_normal(count)
+    syllables = np.maximum(0.0, np.sin(np.arange(count) * 2 * np.pi * 3 / RATE))
+    return np.asarray(noise * syllables * 3_000, np.int16)
+
+
+def run(cleaner: LivekitCleaner, far: Samples, near: Samples, block: int = 160) -> Samples:
+    """Both streams at their own pace; the loudspeaker is 60 ms ahead."""
+    out, given = [], 0
+    for at in range(0, len(near) - 1279, 1280):
+        while given < min(len(far), at + 1280 + 960):
+            cleaner.played(far[given : given + block].tobytes(), RATE)
+            given += block
+        for start in range(at, at + 1280, FRAME_SAMPLES):
+            out.append(cleaner.clean(near[start : start + FRAME_SAMPLES].tobytes()))
+    return np.frombuffer(b"".join(out), np.int16)
+
+
+def power(samples: Samples) -> float:
+    return float(np.mean(samples.astype(np.float64) ** 2)) + 1e-3
+
+
+def test_the_echo_goes() -> None:
+    far = talk(8, seed=1)
+    near = np.concatenate([np.zeros(2_000, np.int16), far])[: len(far)]
+    cleaner = LivekitCleaner()
+    out = run(cleaner, far, near)
+    assert power(near[4 * RATE :]) / power(out[4 * RATE :]) > 10**3
+    assert cleaner.counts.processed > 350
+    assert cleaner.counts.failed == 0
+
+
+def test_without_an_output_the_sound_is_the_same_8_ms_later() -> None:
+    near = talk(2, seed=2)
+    cleaner = LivekitCleaner()
+    out = run(cleaner, near[:0], near)
+    assert np.array_equal(out[ECHO_DELAY:], near[: len(out) - ECHO_DELAY])
+    assert cleaner.counts.bypassed == len(out) // FRAME_SAMPLES
+    assert cleaner.counts.processed == 0
+
+
+def test_silence_that_is_played_is_bypassed_after_a_while() -> None:
+    far = np.concatenate([talk(2, seed=3), np.zeros(8 * RATE, np.int16)])
+    cleaner = LivekitCleaner()
+    run(cleaner, far, np.zeros(len(far), np.int16))
+    assert 4.5 * 50 < cleaner.counts.processed < 5.5 * 50
+
+
+def test_switching_over_loses_nothing_of_a_person() -> None:
+    """A person speaks on while an answer begins and is bypassed again."""
+    far = np.concatenate([np.zeros(2 * RATE, np.int16), talk(1, seed=4) // 50])
+    near = talk(12, seed=5)
+    out = run(LivekitCleaner(), np.concatenate([far, np.zeros(9 * RATE, np.int16)]), near)
+    last = slice(8 * RATE, 11 * RATE)
+    moved = slice(last.start - ECHO_DELAY, last.stop - ECHO_DELAY)
+    assert np.array_equal(out[last], near[moved])
+
+
+@pytest.mark.parametrize(
+    "bad", [b"", b"\0", bytes(FRAME_BYTES - 2), bytes(FRAME_BYTES + 1), bytes(7 * FRAME_BYTES)]
+)
+def test_what_is_no_frame_comes_back(bad: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    cleaner = LivekitCleaner()
+    with caplog.at_level(logging.WARNING):
+        assert cleaner.clean(bad) == bad
+        assert cleaner.clean(bad) == bad
+    assert cleaner.counts.failed == 2
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("bad", [b"\0", b""])
+def test_bad_sound_of_the_output_stops_nothing(bad: bytes) -> None:
+    cleaner = LivekitCleaner()
+    cleaner.played(bad, RATE)
+    cleaner.played(talk(0.01, seed=6).tobytes(), 0)
+    frame = talk(0.02, seed=7).tobytes()
+    assert [len(cleaner.clean(frame)) for _ in range(5)] == [FRAME_BYTES] * 5
+
+
+def test_what_the_library_refuses_comes_back() -> None:
+    cleaner = LivekitCleaner(echo=False, noise_suppression=True)
+
+    def refuse(data: Any) -> None:
+        raise RuntimeError("no")
+
+    tidy = cleaner._tidy
+    assert tidy is not None
+    tidy._module.process_stream = refuse
+    frame = talk(0.02, seed=8).tobytes()
+    assert cleaner.clean(frame) == frame
+    assert cleaner.counts.failed == 1
+
+
+@pytest.mark.parametrize("switches", [{"noise_suppression": True}, {"automatic_gain": True}])
+def test_the_switches_work_without_echo_cancellation(switches: dict[str, bool]) -> None:
+    cleaner = LivekitCleaner(echo=False, **switches)
+    rng = np.random.default_rng(9)
+    noise = np.asarray(rng.standard_normal(4 * RATE) * 300, np.int16)
+    out = run(cleaner, noise[:0], noise)
+    assert len(out) == len(noise) // 1280 * 1280
+    if "noise_suppression" in switches:
+        assert power(out[2 * RATE :]) < power(noise) / 4
+
+
+def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = builtins.__import__
+
+    def without(name: str, *args: Any, **more: Any) -> Any:
+        if name.startswith("livekit"):
+            raise ImportError(name)
+        return honest(name, *args, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputUnusable, match=r"pip install hearth-voice\[echo\]"):
+        LivekitCleaner()

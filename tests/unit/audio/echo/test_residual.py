@@ -1,0 +1,72 @@
+"""Ours or a person's, by what the canceller left."""
+
+from audio.echo.residual import Residual
+
+LOUD, QUIET = 4_000.0**2, 20.0**2
+
+
+def learnt() -> Residual:
+    residual = Residual()
+    for _ in range(100):
+        residual.judge(LOUD, LOUD / 1e4, playing=True)
+    return residual
+
+
+def test_without_sound_of_ours_nothing_is_ours() -> None:
+    residual = Residual()
+    assert not any(residual.judge(LOUD, LOUD, playing=False) for _ in range(50))
+
+
+def test_what_was_taken_down_is_ours() -> None:
+    residual = learnt()
+    assert all(residual.judge(LOUD, LOUD / 1e3, playing=True) for _ in range(50))
+
+
+def test_a_person_is_believed_within_three_frames_and_for_300_ms_more() -> None:
+    residual = learnt()
+    verdicts = [residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(4)]
+    assert verdicts == [True, True, False, False]
+    after = [residual.judge(LOUD, LOUD / 1e4, playing=True) for _ in range(30)]
+    assert after.index(True) in range(13, 19)
+
+
+def test_one_leak_is_no_person() -> None:
+    residual = learnt()
+    leak = [residual.judge(LOUD, LOUD / 2, playing=True) for _ in range(2)]
+    rest = [residual.judge(LOUD, LOUD / 1e4, playing=True) for _ in range(10)]
+    assert all(leak + rest)
+
+
+def test_while_it_learns_all_is_ours_but_not_for_ever() -> None:
+    residual = Residual()
+    verdicts = [residual.judge(LOUD, LOUD, playing=True) for _ in range(200)]
+    assert all(verdicts[:150])
+    assert not any(verdicts[155:])
+
+
+def test_quiet_rests_are_nobody() -> None:
+    residual = learnt()
+    assert all(residual.judge(QUIET, QUIET, playing=True) for _ in range(50))
+
+
+def test_the_echo_lasts_longer_than_the_sound() -> None:
+    residual = learnt()
+    verdicts = [residual.judge(LOUD, LOUD / 1e3, playing=False) for _ in range(40)]
+    assert all(verdicts[:24])
+    assert not any(verdicts[25:])
+
+
+def test_a_new_opening_of_the_output_is_learnt_quicker() -> None:
+    residual = learnt()
+    residual.moved()
+    for _ in range(20):
+        assert residual.judge(LOUD, LOUD / 1e4, playing=True)
+    assert not [residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(5)][-1]
+
+
+def test_a_new_opening_does_not_cut_the_first_learning_short() -> None:
+    residual = Residual()
+    residual.moved()
+    for _ in range(25):
+        residual.judge(LOUD, LOUD / 1e4, playing=True)
+    assert all(residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(5))
