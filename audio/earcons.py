@@ -26,6 +26,8 @@ _EARCONS = {
     "unmeant": _Earcon(((293.7, 130.0),), peak_dbfs=-18.0),
     # A5, E5, twice: a bell across the room, "the time is up"
     "timer": _Earcon(((880.0, 180.0), (659.3, 240.0)) * 2, peak_dbfs=-9.0),
+    "mute": _Earcon(((880.0, 60.0), (587.3, 110.0))),  # A5, D5: a lid that closes
+    "unmute": _Earcon(((587.3, 60.0), (880.0, 110.0))),  # and opens
 }
 
 
@@ -33,7 +35,8 @@ _EARCONS = {
 def earcon(name: str) -> tuple[bytes, int]:
     """Mono int16 PCM and its rate in Hz. Raises InputUnusable.
 
-    Names: "wake", "error", "unmeant" (what we heard was not said to us), "timer".
+    Names: "wake", "error", "unmeant" (what we heard was not said to us), "timer", "mute", "unmute"
+    (the microphone is closed, or open again).
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")
