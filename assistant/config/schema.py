@@ -209,7 +209,7 @@ class Media(Section):
     during_turn: Literal["lower", "pause", "leave"] = Field(
         default="lower",
         description="What happens to those that play, from the wake word to the end of the "
-        "sentence; afterwards they are put back.",
+        "sentence and while Hearth speaks; afterwards they are put back.",
     )
     lower_to: float = Field(
         default=0.3, ge=0.0, le=1.0, description="The part of a player's volume that is left."
