@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from assistant.bridge import Bridge, open_bridge
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.endings import open_endings
 from assistant.journal.records import new_id
 from assistant.minds import Minds, open_minds
 from assistant.mute import Mute
@@ -16,6 +17,7 @@ from assistant.resident import Resident
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.turn.ear import Ear
+from assistant.turn.ending import Endings
 from assistant.turn.exchange import Prompter
 from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
@@ -75,8 +77,14 @@ async def open_app(
         stack.callback(mouth.close)
         if hears:
             await _warm(mouth, settings.assistant.languages)
-        ear = _ear(settings) if hears else None
-        if ear is not None:
+        ear = None
+        if hears:
+            # A file that is read at full speed is ahead of any recogniser.
+            languages = settings.assistant.languages if resident else ()
+            endings = await stack.enter_async_context(
+                open_endings(languages, lambda: bridge.home.house)
+            )
+            ear = _ear(settings, endings)
             stack.callback(ear.close)
         log = TurnLog(bridge.store)
         log.keep_words = bridge.keeps_words
@@ -145,6 +153,7 @@ def _stop_listener(settings: Settings, minds: Minds) -> StopListener | None:
     return DecodedStop(transcribe)
 
 
-def _ear(settings: Settings) -> Ear:
+def _ear(settings: Settings, endings: Endings) -> Ear:
     voice = make_voice_detector()
-    return Ear(wake_engine(settings), voice, Endpointer(chunk_samples=voice.chunk_samples))
+    endpointer = Endpointer(chunk_samples=voice.chunk_samples)
+    return Ear(wake_engine(settings), voice, endpointer, endings)

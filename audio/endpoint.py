@@ -4,6 +4,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from audio.frames import SAMPLES_PER_MS
+from audio.person import FAINT_MS, PersonLevel
 from audio.vad.protocol import Voicing
 
 START_ABOVE = 0.5  # probability of a chunk that begins speech ...
@@ -40,6 +41,9 @@ class Endpointer:
         self._after = 0
         self._recent: deque[tuple[int, bool]] = deque(maxlen=START_WINDOW)  # (first sample, voiced)
         self._last_voiced: int | None = None  # None: nobody speaks
+        self._person = PersonLevel()
+        self._person_from = 0
+        self._last_strong = 0  # sample behind the last chunk near the person's level
 
     @property
     def speaking(self) -> bool:
@@ -55,31 +59,54 @@ class Endpointer:
         """Take the next chunk."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
+            self._listen_before(voicing)
             return None
         if self._last_voiced is None:
             return self._await_start(start, voicing)
         return self._await_end(self._last_voiced, voicing)
 
-    def reset(self, after: int = 0) -> None:
-        """Nobody speaks; a chunk that begins before sample `after` does not count."""
-        self._after = after
+    def reset(self, after: int = 0, person_from: int = 0) -> None:
+        """Nobody speaks; a chunk that begins before sample `after` does not count.
+
+        What is voiced before `person_from` is others' talk: when only that goes on, the person has
+        ended. It must hold nothing that we play ourselves. 0: nothing is known of others.
+        """
+        self._after, self._person_from = after, person_from
         self._recent.clear()
         self._last_voiced = None
+        self._person = PersonLevel()
+
+    def _listen_before(self, voicing: Voicing) -> None:
+        own = voicing.end > self._person_from
+        self._person.background(voicing.level, voicing.probability > STAY_ABOVE, own)
 
     def _await_start(self, start: int, voicing: Voicing) -> SpeechStarted | None:
+        self._listen_before(voicing)
         self._recent.append((start, voicing.probability > START_ABOVE))
         voiced = [first for first, is_voiced in self._recent if is_voiced]
         if len(voiced) < START_CHUNKS:
             return None
         self._recent.clear()
-        self._last_voiced = voicing.end
+        self._last_voiced = self._last_strong = voicing.end
+        self._person.begin()
         return SpeechStarted(at=voiced[0])
 
     def _await_end(self, last_voiced: int, voicing: Voicing) -> SpeechEnded | None:
-        if voicing.probability > STAY_ABOVE:
+        # A detector goes on for up to 0.2 s in the room's echo of the last word.
+        audible = self._person.is_audible(voicing.level)
+        voiced = voicing.probability > STAY_ABOVE and audible
+        if voiced and self._person.is_near(voicing.level):
+            self._last_strong = voicing.end
+        if voiced and voicing.end - self._last_strong < FAINT_MS * SAMPLES_PER_MS:
             self._last_voiced = voicing.end
             return None
+        if voiced:  # somebody else: the person's last word was about there
+            return self._end(self._last_strong, voicing.end)
+        self._person.pause(voicing.level)
         if voicing.end - last_voiced < self.hang_over_ms * SAMPLES_PER_MS:
             return None
+        return self._end(last_voiced, voicing.end)
+
+    def _end(self, at: int, decided_at: int) -> SpeechEnded:
         self._last_voiced = None
-        return SpeechEnded(at=last_voiced, decided_at=voicing.end)
+        return SpeechEnded(at=at, decided_at=decided_at)

@@ -18,6 +18,7 @@ from audio.echo.protocol import Reference
 from audio.errors import DeviceLost, InputUnusable
 from audio.mixer import Mixer
 from audio.player import Conversion
+from audio.stalls import Stalls
 from audio.track import RATE
 
 BLOCK_MS = 10  # what the device takes at a time
@@ -83,6 +84,7 @@ class DevicePlayback:
         self._latency = 0.0  # seconds from the hand-over to the air, where the device cannot tell
         self._conversion = Conversion(RATE)
         self._converted = bytearray()
+        self._stalls = Stalls()
         self._left = False
         self._unregister: Callable[[], None] = lambda: None
 
@@ -143,6 +145,7 @@ class DevicePlayback:
         self._rate, self._channels = rate, channels
         self._conversion = Conversion(rate)
         self._converted.clear()
+        self._stalls = Stalls()
         stream = portaudio.RawOutputStream(
             **form,
             blocksize=rate * BLOCK_MS // 1000,
@@ -166,10 +169,17 @@ class DevicePlayback:
         self.gaps += bool(status.output_underflow)
         block = self._block(samples, self.asked_at + self._delay(time))
         if self._reference is not None:
-            self._reference.played(block, self._rate)
+            self._tell(self._reference, block, time, bool(status.output_underflow))
         if self._channels > 1:
             block = np.repeat(np.frombuffer(block, np.int16), self._channels).tobytes()
         out[:] = block
+
+    def _tell(self, reference: Reference, block: bytes, time: Any, stalled: bool) -> None:
+        sounds_at = float(time.outputBufferDacTime) if time is not None else 0.0
+        silence = self._stalls.note(len(block) / 2 / self._rate, sounds_at, stalled)
+        if stalled or silence:
+            reference.stalled(silence)
+        reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
         """Seconds until this block's first sample sounds; at the start the device cannot tell."""

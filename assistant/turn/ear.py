@@ -9,6 +9,7 @@ that ring and detector belong to one thread. While the worker rests, any thread 
 from collections import deque
 from typing import Literal
 
+from assistant.turn.ending import Endings, FixedEndings
 from assistant.turn.events import (
     SpeechEnded,
     SpeechHeld,
@@ -41,10 +42,18 @@ _FALLEN = RISING / 2  # below it the next rise counts again
 class Ear:
     """Joins the ring, the wake engine, the voice detector and the endpointer of one source."""
 
-    def __init__(self, wake: WakeEngine, voice: VoiceDetector, endpointer: Endpointer) -> None:
+    def __init__(
+        self,
+        wake: WakeEngine,
+        voice: VoiceDetector,
+        endpointer: Endpointer,
+        endings: Endings | None = None,
+    ) -> None:
+        """`endings`: how long each pause may last; None: always as the endpointer was made."""
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
+        self._endings = endings or FixedEndings(endpointer.hang_over_ms)
         self._lasting = Lasting(voice.chunk_samples)
         self._watching = False
         self._risen = False  # the wake word's score, and it has not fallen again
@@ -122,6 +131,7 @@ class Ear:
     def _begin_anew(self) -> None:
         self.ring = Ring()
         self._watching = self._risen = False
+        self._endings.end()
         self._wake.restart()
 
     def _listen_for_wake(self, frame: Frame) -> list[EarEvent]:
@@ -146,11 +156,14 @@ class Ear:
     def _obey(self, wish: tuple[float, float] | None) -> None:
         self._watching = wish is not None
         if wish is None:
+            self._endings.end()
             return
         from_ms, after_ms = wish
         self._voice.reset()
         self._lasting.reset()
-        self._endpointer.reset(after=round(after_ms * SAMPLES_PER_MS))
+        after = round(after_ms * SAMPLES_PER_MS)
+        self._endpointer.reset(after)
+        self._endings.begin(after)
         start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
         past = self.ring.since(start)
         for offset in range(0, len(past) - FRAME_BYTES + 1, FRAME_BYTES):
@@ -160,13 +173,17 @@ class Ear:
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
         events: list[EarEvent] = []
+        self._endings.hear(pcm, end)
         for voicing in self._voice.hear(pcm, end):
+            last_voiced = self._endpointer.last_voiced
+            self._endpointer.hang_over_ms = self._endings.hang_over_ms(voicing.end, last_voiced)
             match self._endpointer.hear(voicing):
                 case VoiceStarted(at):
                     events.append(SpeechStarted(at / SAMPLES_PER_MS))
                     self._lasting.begin(at, voicing.end)
                 case VoiceEnded(at, decided_at):
                     self._lasting.reset()
+                    self._endings.begin(decided_at)  # where more is waited for, it begins anew
                     events.append(SpeechEnded(at / SAMPLES_PER_MS, decided_at / SAMPLES_PER_MS))
                 case None if (told := self._lasting.hear(voicing)) is not None:
                     events.append(told)

@@ -19,7 +19,12 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
-HANG_OVER_MS = {Verdict.COMPLETE: 300, Verdict.UNFINISHED: 1150, Verdict.UNKNOWN: 950}
+HANG_OVER_MS = {Verdict.COMPLETE: 300, Verdict.UNFINISHED: 1150, Verdict.UNKNOWN: 890}
+
+# Whoever has said little goes on, more often than not. Measured on open questions: with 0.95 s for
+# all, 5 % are cut off and the others wait 0.99 s; so, it is 2.5 % and 0.94 s.
+_SHORT_MS = 1500
+_SHORT_HANG_OVER_MS = 1050
 
 # Of a command that a grammar heard: other speech is taken for a shorter one too easily.
 LEAST_WORDS = 4
@@ -40,6 +45,13 @@ _UNFINISHED = {
 TRANSCRIPT_LAG_MS = 300
 
 IsCommand = Callable[[str], bool]
+
+
+def hang_over(verdict: Verdict, said_ms: float) -> int:
+    """How long the pause may last, in ms. `said_ms`: from the first word to the last."""
+    if verdict is Verdict.UNKNOWN and said_ms < _SHORT_MS:
+        return _SHORT_HANG_OVER_MS
+    return HANG_OVER_MS[verdict]
 
 
 class Endings(Protocol):

@@ -11,7 +11,7 @@ from assistant.brains.offline.names import Names, house_names, without_words
 from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.wake import wake_tails
-from assistant.turn.ending import HANG_OVER_MS, Verdict, is_whole, judge_path, judge_text
+from assistant.turn.ending import Verdict, hang_over, is_whole, judge_path, judge_text
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import Grammar
@@ -25,6 +25,9 @@ _BEFORE_MS = 300  # of sound before the first voiced chunk that the decoder is g
 _LEVEL_MS = 1300  # of sound that it must have before it starts; a pause starts it too
 _LOOK_BACK_MS = 3000  # of sound that the room's noise is known from
 _LOOK_MS = (120, 210, 300, 500)  # of silence at which the words are looked at
+# The last word begins at least so long before the last voiced sample. What begins later is heard in
+# the noise of the pause: "on", "off" and "eight" are, and make half a command a whole one.
+_WORD_MS = 60
 _BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the turn goes without
 
 
@@ -47,8 +50,11 @@ class LiveRecognizer(Protocol):
         """It goes on."""
         ...
 
-    def words(self) -> tuple[str, ...]:
-        """What was said so far; () where it is none of the grammar's, or nothing."""
+    def words(self, before: int) -> tuple[str, ...]:
+        """Those that began before sample `before` of the sentence's sound.
+
+        () where what was said is none of the grammar's, or nothing.
+        """
         ...
 
     def stop(self) -> None:
@@ -64,6 +70,7 @@ class _Sentence:
     asked: tuple[int, int] = (-1, -1)  # the ear's: the pause (its last voiced sample), looks at it
     sent: int = 0  # the ear's: samples given to the decoder
     started: bool = False  # the ear's
+    first: int = 0  # the decoder's: sample at which the sound it was given begins
     decoded: int = 0  # the decoder's: samples
     judged: tuple[int, Verdict] = (-1, Verdict.UNKNOWN)  # the decoder's: a pause, what it is
     lost: bool = False  # the turn goes on without the decoder
@@ -119,7 +126,7 @@ class HouseEndings:
         """By the newest verdict on the pause that began at `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
-            return HANG_OVER_MS[Verdict.UNKNOWN]
+            return hang_over(Verdict.UNKNOWN, 0)
         if self._speech_at < 0:
             self._speech_at = now
         silence = (now - last_voiced) // SAMPLES_PER_MS
@@ -131,7 +138,7 @@ class HouseEndings:
         told = self._told
         if told is not None and verdict is not Verdict.COMPLETE and is_whole(told[0], last_voiced):
             verdict = told[1]
-        return HANG_OVER_MS[verdict]
+        return hang_over(verdict, (last_voiced - self._speech_at) / SAMPLES_PER_MS)
 
     def partial(self, text: str) -> None:
         """A transcript of the turn so far; from any thread."""
@@ -168,7 +175,7 @@ class HouseEndings:
             return
         before = self._kept_end - self._speech_at + _BEFORE_MS * SAMPLES_PER_MS
         sentence.sent = min(before, len(heard) // 2)
-        self._worker.submit(self._open, sentence, heard, sentence.sent)
+        self._worker.submit(self._open, sentence, heard, self._kept_end, sentence.sent)
 
     def _send(self, sentence: _Sentence) -> None:
         piece = bytes(self._piece)
@@ -197,10 +204,13 @@ class HouseEndings:
     def _is_command(self, text: str) -> bool:
         return self._parser.parse(text, self._language) is not None
 
-    def _open(self, sentence: _Sentence, heard: bytes, samples: int) -> None:
+    def _open(self, sentence: _Sentence, heard: bytes, end: int, samples: int) -> None:
         self._noise = SteadyNoise(heard)
         cleaned = self._noise.clean(heard)
-        self._recognizer.start(cleaned[-2 * samples :])
+        late = (len(heard) - len(cleaned)) // 2  # what the filter has not given yet
+        given = cleaned[-2 * samples :]
+        sentence.first = end - late - len(given) // 2
+        self._recognizer.start(given)
         sentence.decoded = samples
 
     def _feed(self, sentence: _Sentence, piece: bytes) -> None:
@@ -209,9 +219,11 @@ class HouseEndings:
             sentence.decoded += len(piece) // 2
 
     def _look(self, sentence: _Sentence, last_voiced: int) -> None:
-        if sentence.lost or sentence.judged == (last_voiced, Verdict.COMPLETE):
+        if sentence.lost:
             return
-        words = [word for word in self._recognizer.words() if word != WAKE]
+        # Also where it was complete: more silence turns "light blue" into "light to".
+        before = last_voiced - _WORD_MS * SAMPLES_PER_MS - sentence.first
+        words = [word for word in self._recognizer.words(before) if word != WAKE]
         if is_talk(" ".join(words)):  # "why did you": much other speech is taken for that
             words = []
         verdict = judge_path(words, self._is_command)

@@ -10,6 +10,11 @@ class Reference(Protocol):
         """The next block of mono int16 that the device took, silence too. Must not block."""
         ...
 
+    def stalled(self, seconds: float) -> None:
+        """The device was silent so long before the next block, for want of one; 0: about so long,
+        or nobody knows how long. Must not block."""
+        ...
+
 
 class Cleaner(Protocol):
     """Cleans the microphone's frames, on the microphone's own way to the ear."""

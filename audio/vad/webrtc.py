@@ -5,7 +5,7 @@ from collections import deque
 import webrtcvad
 
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
-from audio.vad.protocol import Voicing
+from audio.vad.protocol import Voicing, level_of
 
 _MODE = 3  # the strictest
 # The shortest piece it takes; measured to let the least noise through in mode 3.
@@ -32,7 +32,7 @@ class WebrtcDetector:
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
             piece = pcm[at : at + _PIECE_SAMPLES * 2]
             self._verdicts.append(self._vad.is_speech(piece, SAMPLE_RATE))
-        return [Voicing(end, sum(self._verdicts) / _PIECES)]
+        return [Voicing(end, sum(self._verdicts) / _PIECES, level_of(pcm))]
 
     def reset(self) -> None:
         """Forget what was heard, but not the room's noise: the room is the same."""

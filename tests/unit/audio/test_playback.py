@@ -123,10 +123,14 @@ class Played:
     def __init__(self) -> None:
         self.sound = bytearray()
         self.rates: set[int] = set()
+        self.stalls: list[float] = []
 
     def played(self, pcm: bytes, rate: int) -> None:
         self.sound += pcm
         self.rates.add(rate)
+
+    def stalled(self, seconds: float) -> None:
+        self.stalls.append(seconds)
 
 
 def made(reference: Played | None = None) -> tuple[DevicePlayback, Mixer, VirtualClock]:
@@ -205,6 +209,22 @@ def test_the_times_that_a_device_was_not_served_are_counted(portaudio: FakePortA
     for late in (False, True, False, True):
         portaudio.streams[0].pull(underflow=late)
     assert opened.gaps == 2
+
+
+def test_the_reference_hears_the_silence_of_a_device_that_was_not_served(
+    portaudio: FakePortAudio,
+) -> None:
+    reference = Played()
+    opened, _, _ = made(reference)
+    opened.open()
+    stream = portaudio.streams[0]
+    stream.pull(delay=0.05)
+    stream.pull(delay=0.06)
+    assert reference.stalls == []
+    stream.pull(delay=0.15, underflow=True)
+    assert reference.stalls == [pytest.approx(0.08)]
+    stream.pull(underflow=True)  # of unknown length
+    assert reference.stalls[1:] == [0.0]
 
 
 def test_a_device_that_was_left_takes_nothing_more(portaudio: FakePortAudio) -> None:

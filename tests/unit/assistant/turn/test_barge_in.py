@@ -1,7 +1,7 @@
 """Talking over an answer, with doubles on both sides: what is cut, kept, dropped and stopped."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -47,19 +47,34 @@ SHORT: dict[int, Sequence[EarEvent]] = {
 
 
 class Room:
-    """A microphone in a room where nobody goes on before the moment has come."""
+    """A microphone in a room where nobody goes on before the moment has come.
+
+    From `timed_ms` on the clock goes with the frames, and with nothing else.
+    """
 
     pulled = False
 
-    def __init__(self, seconds: float, waits: dict[int, Callable[[], Awaitable[None]]]) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        waits: Mapping[int, Callable[[], Awaitable[None]]],
+        clock: VirtualClock | None = None,
+        timed_ms: int = 0,
+    ) -> None:
         self._count = round(seconds * 50)
         self._waits = waits
+        self._clock = clock
+        self._timed_ms = timed_ms
+        self.over = False
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
         for number in range(self._count):
             if (wait := self._waits.get((number + 1) * 20)) is not None:
                 await wait()
             yield Frame(numbered(number), number * FRAME_SAMPLES)
+            if self._clock is not None and number * 20 >= self._timed_ms:
+                await self._clock.run(0.02)
+        self.over = True
 
 
 async def tells(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -114,12 +129,13 @@ async def talked_over(
         runner._hands._stop_listener = stop
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("assistant.speech.mouth.Mouth.duck", lambda _, on: ducked.append(on))
-            listening = asyncio.create_task(
-                runner.listen(Room(16.0, {9_000: speaks, AT + 2_000: settles, 15_000: settles}))
-            )
+            waits = {9_000: speaks, AT + 2_000: settles, 15_000: settles}
+            room = Room(16.0, waits, clock, timed_ms=9_000)
+            listening = asyncio.create_task(runner.listen(room))
             while not listening.done():
                 await asyncio.to_thread(int)
-                await clock.run(0.1)
+                if room.over:
+                    await clock.run(0.1)
             await listening
             yield runner, closed, ducked
 

@@ -58,6 +58,38 @@ def make_ear() -> tuple[Ear, Detector]:
     return Ear(NoWake(), detector, Endpointer(chunk_samples=FRAME_SAMPLES)), detector
 
 
+class Listed:
+    """Endings that last as long as they are told to; remembers what it was asked."""
+
+    def __init__(self, hang_over_ms: int) -> None:
+        self.length = hang_over_ms
+        self.begun: list[int] = []
+        self.ends: list[int] = []  # of the frames, since it began
+        self.asked: list[tuple[int, int | None]] = []
+        self.over = 0
+
+    def begin(self, after: int) -> None:
+        self.begun.append(after)
+        self.ends.clear()
+
+    def hear(self, pcm: bytes, end: int) -> None:
+        assert len(pcm) == 2 * FRAME_SAMPLES
+        self.ends.append(end)
+
+    def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
+        assert self.ends[-1] == now  # it has the chunk's sound
+        self.asked.append((now, last_voiced))
+        return self.length
+
+    def end(self) -> None:
+        self.over += 1
+
+
+def listed_ear(hang_over_ms: int) -> tuple[Ear, Listed]:
+    endings = Listed(hang_over_ms)
+    return Ear(NoWake(), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES), endings), endings
+
+
 def hear(ear: Ear, sounds: list[bytes], first: int = 0) -> list[object]:
     return [
         event
@@ -150,3 +182,58 @@ def test_what_is_forgotten_is_gone_at_once_and_the_engine_begins_anew() -> None:
     hear(ear, [SILENCE], first=3)
     assert wake.restarts == 1
     assert ear.ring.start == 2 * FRAME_SAMPLES
+
+
+@pytest.mark.parametrize("hang_over_ms", [300, 700, 1160])
+def test_speech_ends_after_the_pause_that_the_endings_allow(hang_over_ms: int) -> None:
+    ear, _ = listed_ear(hang_over_ms)
+    ear.watch(0, 0)
+    events = hear(ear, [SPEECH] * 20 + [SILENCE] * 70)
+    assert SpeechEnded(400, 400 + hang_over_ms) in events
+
+
+def test_the_pause_may_change_while_it_lasts() -> None:
+    ear, endings = listed_ear(1160)
+    ear.watch(0, 0)
+    hear(ear, [SPEECH] * 20 + [SILENCE] * 20)
+    endings.length = 300
+    assert hear(ear, [SILENCE], first=40) == [SpeechEnded(400, 820)]
+
+
+def test_the_endings_hear_all_that_is_watched_and_nothing_else() -> None:
+    ear, endings = listed_ear(700)
+    hear(ear, [SILENCE] * 10)
+    assert (endings.begun, endings.ends, endings.asked) == ([], [], [])
+    ear.watch(from_ms=100, after_ms=240)
+    hear(ear, [SPEECH] * 10, first=10)
+    assert endings.begun == [240 * 16]
+    assert endings.ends == [end * FRAME_SAMPLES for end in range(6, 21)]
+    assert endings.asked[-1] == (400 * 16, 380 * 16)
+    ear.unwatch()
+    hear(ear, [SPEECH], first=20)
+    assert (len(endings.ends), endings.over) == (15, 1)
+
+
+def test_the_endings_begin_anew_behind_the_end_of_speech() -> None:
+    ear, endings = listed_ear(300)
+    ear.watch(0, 0)
+    hear(ear, [SPEECH] * 20 + [SILENCE] * 15)
+    assert endings.begun == [0, 700 * 16]
+    assert endings.ends == []
+
+
+def test_the_endings_forget_with_a_new_source_and_with_what_is_forgotten() -> None:
+    ear, endings = listed_ear(300)
+    ear.watch(0, 0)
+    hear(ear, [SPEECH])
+    ear.restart()
+    assert endings.over == 1
+    ear.forget()
+    hear(ear, [SPEECH])
+    assert endings.over == 2
+
+
+def test_without_endings_each_pause_is_the_endpointers() -> None:
+    ear = Ear(NoWake(), Detector(), Endpointer(hang_over_ms=500, chunk_samples=FRAME_SAMPLES))
+    ear.watch(0, 0)
+    assert SpeechEnded(400, 900) in hear(ear, [SPEECH] * 20 + [SILENCE] * 50)

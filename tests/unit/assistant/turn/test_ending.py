@@ -7,6 +7,7 @@ from assistant.turn.ending import (
     TRANSCRIPT_LAG_MS,
     FixedEndings,
     Verdict,
+    hang_over,
     is_whole,
     judge_path,
     judge_text,
@@ -66,6 +67,18 @@ def test_a_transcript_that_came_too_soon_may_lack_words() -> None:
 
 def test_every_pause_is_within_bounds_and_in_order() -> None:
     assert 300 <= HANG_OVER_MS[C] < HANG_OVER_MS[U] < HANG_OVER_MS[N] <= 1200
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said_ms", "longer"),
+    [(U, 1499, True), (U, 1500, False), (C, 500, False), (N, 500, False)],
+)
+def test_who_has_said_little_may_pause_longer(
+    verdict: Verdict, said_ms: float, longer: bool
+) -> None:
+    found = hang_over(verdict, said_ms)
+    assert found <= HANG_OVER_MS[N]
+    assert (found > HANG_OVER_MS[verdict]) is longer
 
 
 def test_without_any_knowledge_every_pause_is_the_same() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.turn.ending import HANG_OVER_MS, Verdict
+from assistant.turn.ending import HANG_OVER_MS, Verdict, hang_over
 from assistant.turn.house_ending import HouseEndings
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
@@ -15,6 +15,7 @@ from tests.corpus.house import corpus_house
 COMPLETE, UNFINISHED, UNKNOWN = (
     HANG_OVER_MS[one] for one in (Verdict.COMPLETE, Verdict.UNFINISHED, Verdict.UNKNOWN)
 )
+LITTLE = hang_over(Verdict.UNKNOWN, 0)  # was said, of which nothing is known
 FRAME = bytes(640)
 MS = 16
 
@@ -39,6 +40,7 @@ class Recognizer:
 
     def __init__(self, broken: bool = False) -> None:
         self.said: tuple[str, ...] = ()
+        self.last_begins = 0  # sample of the sound given, at which the last word begins
         self.given = 0  # bytes
         self.grammars = 0
         self.stops = 0
@@ -58,8 +60,8 @@ class Recognizer:
     def hear(self, pcm: bytes) -> None:
         self.given += len(pcm)
 
-    def words(self) -> tuple[str, ...]:
-        return self.said
+    def words(self, before: int) -> tuple[str, ...]:
+        return self.said if self.last_begins < before else self.said[:-1]
 
     def stop(self) -> None:
         self.stops += 1
@@ -94,7 +96,7 @@ class Stage:
         for _ in range(ms // 20):
             self.now += 320
             self.endings.hear(FRAME, self.now)
-            assert self.endings.hang_over_ms(self.now, None) == UNKNOWN
+            assert self.endings.hang_over_ms(self.now, None) == LITTLE
 
 
 @pytest.mark.parametrize(
@@ -112,9 +114,19 @@ def test_the_pause_is_as_long_as_the_words_allow(said: str, hang_over: int) -> N
     stage = Stage()
     stage.quiet(500)
     stage.recognizer.said = tuple(said.split())
-    assert stage.listen(1500, voiced=True) == UNKNOWN  # nothing is asked while they speak
+    assert stage.listen(1600, voiced=True) == UNKNOWN  # nothing is asked while they speak
     assert stage.listen(100, voiced=False) == UNKNOWN
     assert stage.listen(100, voiced=False) == hang_over
+
+
+def test_the_newest_look_at_a_pause_counts() -> None:
+    stage = Stage()
+    stage.quiet(500)
+    stage.listen(1600, voiced=True)
+    stage.recognizer.said = tuple("set the kitchen light to green".split())
+    assert stage.listen(200, voiced=False) == COMPLETE
+    stage.recognizer.said = tuple("set the kitchen light to".split())
+    assert stage.listen(80, voiced=False) == UNFINISHED
 
 
 def test_a_short_sentence_is_decoded_at_its_pause() -> None:
@@ -131,7 +143,7 @@ def test_a_verdict_counts_for_its_own_pause_only() -> None:
     stage = Stage()
     stage.quiet(500)
     stage.recognizer.said = ("turn", "on", "the", "lamp")
-    stage.listen(1500, voiced=True)
+    stage.listen(1600, voiced=True)
     stage.listen(200, voiced=False)
     assert stage.listen(200, voiced=True) == UNKNOWN
     stage.recognizer.said = ("turn", "on", "the")
@@ -141,17 +153,32 @@ def test_a_verdict_counts_for_its_own_pause_only() -> None:
 def test_words_that_come_late_in_the_pause_still_count() -> None:
     stage = Stage()
     stage.quiet(500)
-    stage.listen(1500, voiced=True)
+    stage.listen(1600, voiced=True)
     assert stage.listen(240, voiced=False) == UNKNOWN
     stage.recognizer.said = ("turn", "on", "the", "hall", "light")
     assert stage.listen(120, voiced=False) == COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "hang_over"),
+    [(200, COMPLETE), (100, COMPLETE), (30, UNFINISHED), (-40, UNFINISHED)],
+)
+def test_a_word_heard_in_the_pause_counts_for_nothing(before_ms: int, hang_over: int) -> None:
+    """Half a command must not become whole by a noise behind its last word."""
+    stage = Stage()
+    stage.quiet(500)
+    stage.listen(1600, voiced=True)
+    first = stage.now // MS - 1600 - 300  # of the decoder's sound, but for the filter's lag
+    stage.recognizer.said = tuple("switch the hall light on".split())
+    stage.recognizer.last_begins = (stage.now // MS - before_ms - first) * MS
+    assert stage.listen(200, voiced=False) == hang_over
 
 
 def test_a_decoder_that_is_not_done_changes_nothing() -> None:
     stage = Stage()
     stage.quiet(500)
     stage.recognizer.said = ("turn", "on", "the", "hall", "light")
-    stage.listen(1500, voiced=True, work=False)
+    stage.listen(1600, voiced=True, work=False)
     assert stage.listen(400, voiced=False, work=False) == UNKNOWN
 
 
@@ -171,14 +198,14 @@ def test_too_little_sound_is_no_reason_to_fail() -> None:
     stage.recognizer.said = ("turn", "on", "the", "hall", "light")
     stage.last_voiced = 0
     stage.now = 3200
-    assert stage.listen(40, voiced=False) == UNKNOWN
+    assert stage.listen(40, voiced=False) == LITTLE
     assert stage.recognizer.given == 0
 
 
 def test_a_transcript_counts_when_it_can_hold_the_last_word() -> None:
     stage = Stage()
     stage.quiet(500)
-    stage.listen(1500, voiced=True)
+    stage.listen(1600, voiced=True)
     stage.endings.partial("turn on the kitchen light")
     assert stage.listen(200, voiced=False) == UNKNOWN  # it came while they spoke
     stage.listen(100, voiced=False)
@@ -192,19 +219,19 @@ def test_nothing_of_a_sentence_is_left_for_the_next() -> None:
     stage = Stage()
     stage.quiet(500)
     stage.recognizer.said = ("turn", "on", "the", "lamp")
-    stage.listen(1500, voiced=True)
+    stage.listen(1600, voiced=True)
     assert stage.listen(200, voiced=False) == COMPLETE
     stage.endings.begin(stage.now)
     stage.worker.work()
     assert stage.recognizer.stops == 1
-    assert stage.endings.hang_over_ms(stage.now, stage.last_voiced) == UNKNOWN
+    assert stage.endings.hang_over_ms(stage.now, stage.last_voiced) == LITTLE
 
 
 def test_without_a_sentence_there_is_no_verdict() -> None:
     stage = Stage()
     stage.endings.end()
     stage.last_voiced = 0
-    assert stage.listen(1000, voiced=False) == UNKNOWN
+    assert stage.listen(1000, voiced=False) == LITTLE
 
 
 def test_the_grammar_is_built_when_names_change() -> None:

@@ -53,6 +53,27 @@ def test_the_echo_goes() -> None:
     assert cleaner.counts.failed == 0
 
 
+def test_an_output_that_is_held_up_makes_no_person() -> None:
+    """The loudspeaker is late by 100 ms from its third second on, and tells so."""
+    far = talk(6, seed=10)
+    cut = 49_600  # samples that were handed over before
+    near = np.concatenate([np.zeros(2_000, np.int16), far[:cut]])
+    near = np.concatenate([near, np.zeros(1_600, np.int16), far[cut:]])[: len(far)]
+    cleaner, out, given = LivekitCleaner(), [], 0
+    for at in range(0, len(near) - 1279, 1280):
+        lost = 1_600 if at >= 3 * RATE else 0
+        while given < min(len(far), at + 1280 + 960 - lost):
+            if lost and not cleaner.counts.stalls:
+                cleaner.stalled(0.1)
+            cleaner.played(far[given : given + 160].tobytes(), RATE)
+            given += 160
+        for start in range(at, at + 1280, FRAME_SAMPLES):
+            out.append(cleaner.clean(near[start : start + FRAME_SAMPLES].tobytes()))
+    assert cleaner.counts.stalls == 1
+    assert cleaner.counts.ours == cleaner.counts.processed
+    assert power(np.frombuffer(b"".join(out), np.int16)) < 10
+
+
 def test_without_an_output_the_sound_is_the_same_8_ms_later() -> None:
     near = talk(2, seed=2)
     cleaner = LivekitCleaner()

@@ -94,6 +94,30 @@ def test_a_hiccup_of_the_output_keeps_the_place() -> None:
     assert streams.played.missing > 0
 
 
+def test_silence_that_the_device_made_by_itself_keeps_the_place() -> None:
+    streams = Streams(PlayedSound(MICROPHONE_MS))
+    streams.run(5)
+    before = offsets(streams.frames)[-1]
+    streams.run(0.2, output=False)
+    streams.played.stall(0.2)
+    streams.ahead -= 20  # blocks of 10 ms that were never given
+    streams.run(5)
+    assert (offsets(streams.frames)[-1] - before) % 30_000 == 30_000 - RATE // 5
+    assert streams.played.stalls == 1
+    assert streams.played.realigned == 0
+    assert min(streams.played._fills) >= 0
+
+
+def test_every_doubt_about_the_place_is_counted() -> None:
+    streams = Streams(PlayedSound(MICROPHONE_MS))
+    streams.run(2)
+    before = streams.played.breaks
+    streams.played.stall(0.0)
+    assert streams.played.breaks == before + 1
+    streams.run(0.2, output=False)
+    assert streams.played.breaks > before + 1
+
+
 def test_lost_microphone_blocks_are_noticed() -> None:
     streams = Streams(PlayedSound(MICROPHONE_MS))
     streams.run(5)

@@ -64,6 +64,13 @@ def test_a_new_opening_of_the_output_is_learnt_quicker() -> None:
     assert not [residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(5)][-1]
 
 
+def test_while_nobody_knows_what_is_played_all_is_ours() -> None:
+    residual = learnt()
+    for _ in range(100):
+        residual.moved()
+        assert residual.judge(LOUD, LOUD, playing=False)
+
+
 def test_a_new_opening_does_not_cut_the_first_learning_short() -> None:
     residual = Residual()
     residual.moved()

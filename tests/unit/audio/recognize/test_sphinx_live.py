@@ -27,7 +27,7 @@ def follow(live: SphinxLive, text: str) -> tuple[str, ...]:
     live.start(pcm[:32_000])
     for at in range(32_000, len(pcm), 3200):
         live.hear(pcm[at : at + 3200])
-    words = live.words()
+    words = live.words(len(pcm) // 2)
     live.stop()
     return words
 
@@ -47,13 +47,22 @@ def test_sentences(live: SphinxLive, said: str, heard: str) -> None:
 def test_nothing_was_begun(live: SphinxLive) -> None:
     live.hear(bytes(3200))
     live.stop()
-    assert live.words() == ()
+    assert live.words(32_000) == ()
+
+
+def test_words_that_begin_too_late_are_left_out(live: SphinxLive) -> None:
+    pcm = say("turn on the kitchen light", "slt").tobytes()
+    live.start(pcm)
+    heard = [len(live.words(before)) for before in range(0, len(pcm) // 2 + 1, 1600)]
+    live.stop()
+    assert heard == sorted(heard)
+    assert set(heard) == {0, 1, 2, 3, 4, 5}
 
 
 def test_without_a_grammar_there_are_no_words() -> None:
     recognizer = SphinxLive()
     recognizer.start(bytes(32_000))
-    assert recognizer.words() == ()
+    assert recognizer.words(16_000) == ()
 
 
 def test_a_grammar_that_cannot_be_built(live: SphinxLive) -> None:

@@ -1,0 +1,157 @@
+"""How much of the loudspeaker the microphone hears: a chirp is played once per pair of devices.
+
+The chirp rises from 300 to 3400 Hz in 0.7 s. In a recording it is found by its matched filter,
+which lifts it 30 dB out of noise. Half a second of quiet before and after it tells the noise.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.errors import DeviceLost
+from audio.frames import SAMPLE_RATE, Frame
+from audio.player import Player
+
+PathKind = Literal["echo", "apart", "cancels", "deaf"]
+
+CHIRP_SECONDS = 0.7
+QUIET_SECONDS = 0.5  # before and after the chirp, in what is played
+_NONE_DB = -100.0
+LEVEL = 6_000  # int16 peak: to be heard, not to be afraid of
+_FADE_SECONDS = 0.02
+_LOWEST_HZ, _HIGHEST_HZ = 300.0, 3_400.0
+MOST_DELAY_SECONDS = 0.8  # from the hand-over to the microphone's frame
+_BEGINNING_SECONDS = 0.2  # of the chirp: what a device that cancels may let through
+_END_SECONDS = 0.35
+_FOUND = 8.0  # the matched filter's peak over its own noise from which a piece was heard
+_DEAD = 2.0  # int16 RMS: below that a microphone gives no sound at all
+_CLOSED = 0.15  # of the room's noise before: a microphone that still hears does not fall so low
+_HELD_DOWN = 0.5  # of the room's noise before: whoever takes echo out takes some noise with it
+_WEAK = 0.003  # of what was played (-50 dB): an echo that nothing needs to take out
+_FADED = 0.1  # of the beginning's level: an echo that ends so is being taken out
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class EchoPath:
+    """What was measured with one pair of devices."""
+
+    # echo: to be taken out. apart: none to be heard (headphones, another room). cancels: a short
+    # piece comes through, then nothing: the device takes it out. deaf: closed while it plays.
+    kind: PathKind
+    level_db: float  # of the echo against what was played, both as int16; -100 where none is
+    delay_ms: float  # from the hand-over to the frame that holds it; 0 where none is
+    noise_rms: float  # int16, of the room
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, to be kept."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
+        """What `to_dict` gave; None where it is not that (any more)."""
+        try:
+            kind = kept["kind"]
+            figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
+            return cls(kind, *figures) if kind in get_args(PathKind) else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def chirp() -> NDArray[np.int16]:
+    """What is played: quiet, the chirp, quiet; mono at SAMPLE_RATE."""
+    t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
+    slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
+    wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
+    edge = np.minimum(1.0, np.minimum(t, CHIRP_SECONDS - t) / _FADE_SECONDS)
+    quiet = np.zeros(round(QUIET_SECONDS * SAMPLE_RATE))
+    return np.concatenate([quiet, LEVEL * wave * edge, quiet]).astype(np.int16)
+
+
+def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
+    """Judge a recording that began when `played` (as `chirp` gives it) was handed over.
+
+    Both mono int16 at SAMPLE_RATE. The recording should last as long, and longer by
+    MOST_DELAY_SECONDS. Raises ValueError when it is shorter than what was played.
+    """
+    if len(recorded) < len(played):
+        raise ValueError("the recording is shorter than what was played")
+    heard = recorded.astype(np.float64)
+    quiet = round(QUIET_SECONDS * SAMPLE_RATE)
+    sound = played[quiet:-quiet].astype(np.float64)
+    begins = round(_BEGINNING_SECONDS * SAMPLE_RATE)
+    ends = len(sound) - round(_END_SECONDS * SAMPLE_RATE)
+    noise = _rms(heard[:quiet])
+    during = _rms(heard[quiet + len(sound) // 2 : quiet + len(sound)])
+    if noise > _DEAD and during < max(_DEAD, _CLOSED * noise):
+        return EchoPath("deaf", _NONE_DB, 0.0, noise)
+    first = _find(heard, sound, slice(0, begins), noise)
+    last = _find(heard, sound, slice(ends, len(sound)), noise)
+    if last is not None and last.level >= _FADED * (first.level if first else 0.0):
+        if last.level < _WEAK:
+            return EchoPath("apart", _db(last.level), last.delay_ms, noise)
+        return EchoPath("echo", _db(last.level), last.delay_ms, noise)
+    if first is not None:
+        return EchoPath("cancels", _db(first.level), first.delay_ms, noise)
+    held_down = noise > _DEAD and during < _HELD_DOWN * noise
+    return EchoPath("cancels" if held_down else "apart", _NONE_DB, 0.0, noise)
+
+
+async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
+    """Play the chirp and judge what `frames`, of a microphone that is open, bring back of it.
+
+    Takes about 2.5 s, in which nothing else may be played. Raises what the two raise, and
+    DeviceLost when the frames end.
+    """
+    played = chirp()
+    wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
+    recorded = bytearray()
+    # The first frame tells that the microphone is open; before it nothing is played.
+    await anext(frames, None)
+    playing = asyncio.create_task(player.play(played.tobytes(), SAMPLE_RATE))
+    try:
+        async for frame in frames:
+            recorded += frame.pcm
+            if len(recorded) >= wanted * 2:
+                break
+        await playing
+    finally:
+        playing.cancel()
+    if len(recorded) < wanted * 2:
+        raise DeviceLost("The microphone ended while the echo was measured: check its plug.")
+    return analyse(played, np.frombuffer(bytes(recorded), np.int16))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    level: float  # of the echo, as a share of what was played
+    delay_ms: float
+
+
+def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
+    """That part of the chirp in the recording, by its matched filter; None if it is not there."""
+    piece = sound[part]
+    start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
+    latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
+    size = 1 << (len(heard) + len(piece)).bit_length()
+    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
+    filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
+    sigma = float(np.median(filtered)) / 0.6745  # of a normal distribution
+    at = start + int(np.argmax(filtered[start:latest]))
+    if filtered[at] <= _FOUND * sigma or filtered[at] == 0.0:
+        return None
+    power = max(0.0, _rms(heard[at : at + len(piece)]) ** 2 - noise**2)
+    return _Found(np.sqrt(power) / _rms(piece), (at - start) / SAMPLE_RATE * 1000)
+
+
+def _rms(samples: Floats) -> float:
+    return float(np.sqrt(np.mean(samples**2))) if len(samples) else 0.0
+
+
+def _db(share: float) -> float:
+    return max(_NONE_DB, 20 * float(np.log10(max(share, 1e-9))))

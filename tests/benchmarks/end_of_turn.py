@@ -1,0 +1,189 @@
+"""Last word to end of turn, and who is cut off: by what was said, and by fixed pauses beside it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from assistant.turn.ending import Endings, FixedEndings
+from assistant.turn.house_ending import HouseEndings
+from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
+from audio.recognize.sphinx_live import SphinxLive
+from audio.vad.silero import SileroDetector
+from audio.vad.webrtc import WebrtcDetector
+from audio.wav import read_wav
+from tests.benchmarks.demo_picture import demo_picture
+from tests.benchmarks.ending_stage import Heard, ModelledWorker, end_of
+from tests.benchmarks.figures import how_many, print_table, write_figures
+from tests.benchmarks.noises import NOISES, mix, talker
+from tests.benchmarks.sound import voiced
+from tests.benchmarks.utterances import NOISE_DB, Take, Utterance, take, utterances
+from tests.shared_data import shared_folder
+
+FIXED_MS = (300, 500, 800, 1200)
+LATEST_MS = 1500
+_LEAD, _TAIL = SAMPLE_RATE, 2 * SAMPLE_RATE  # of silence around a recording
+_CLIP_NOISE = 8.0  # int16 RMS
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One set-up on one part of the list."""
+
+    what: str
+    part: str
+    turns: int
+    cut_percent: float
+    p50_ms: float
+    p95_ms: float
+    most_ms: float
+    late: int  # turns that ended later than LATEST_MS, or never
+
+    def cells(self) -> tuple[object, ...]:
+        """As the table has them."""
+        return tuple(asdict(self).values())
+
+
+HEAD = ("end by", "part", "turns", "cut off %", "p50 ms", "p95 ms", "max ms", "later than 1.5 s")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Something that ends turns."""
+
+    name: str
+    endings: Endings
+    worker: ModelledWorker | None = None
+
+    def delay_ms(self, sound: Take, heard: Heard) -> float:
+        """From the last voiced sample to the decision; negative: cut off, infinite: never."""
+        ended = end_of(sound.pcm, heard, self.endings, self.worker)
+        if ended is None:
+            return float("inf")
+        return ended.decided_ms - sound.last_voiced / SAMPLES_PER_MS
+
+
+def adaptive() -> Setup:
+    """As the assistant does it, in the embedded house."""
+    worker = ModelledWorker()
+    endings = HouseEndings(SphinxLive(), worker, "en")
+    endings.use(demo_picture())
+    worker.drain()
+    return Setup("what was said", endings, worker)
+
+
+def fixed(detector: str) -> list[Setup]:
+    """The same pause for all."""
+    return [Setup(f"{detector} {ms}", FixedEndings(ms)) for ms in FIXED_MS]
+
+
+def row(what: str, part: str, delays: Sequence[float]) -> Row:
+    """Figures of the delays in ms; those who were cut off have none."""
+    all_of_them = np.array(delays)
+    ended = all_of_them[all_of_them >= 0]
+    if not len(ended):
+        ended = np.array([np.nan])  # everybody was cut off
+    p50, p95 = (float(np.percentile(ended, share, method="higher")) for share in (50, 95))
+    cut = 100 * float(np.mean(all_of_them < 0))
+    late = int(np.sum(all_of_them > LATEST_MS))
+    cut, p50, p95, most = (round(figure, 1) for figure in (cut, p50, p95, float(ended.max())))
+    return Row(what, part, len(delays), cut, p50, p95, most, late)
+
+
+def on_the_list(setup: Setup) -> list[Row]:
+    """Commands and questions, each half by itself, and by noise; fixed pauses beside."""
+    silero, webrtc = SileroDetector(), WebrtcDetector()
+    with_silero, with_webrtc = [setup, *fixed("silero")], fixed("webrtc")
+    delays: dict[str, list[tuple[Utterance, float | None, float]]] = defaultdict(list)
+    for number, said in enumerate(utterances()):
+        beside = how_many(number // 8 % 2, 0) == 0  # fixed pauses: half the list if short
+        pairs = ((silero, with_silero), (webrtc, with_webrtc)) if beside else ((silero, [setup]),)
+        for noise_db in levels_of(number):
+            sound = take(said, noise_db, number)
+            for voice, setups in pairs:
+                heard = Heard(voice, sound.pcm)
+                for one in setups:
+                    delays[one.name].append((said, noise_db, one.delay_ms(sound, heard)))
+    rows = []
+    for kind in ("command", "question"):
+        for name, turns in delays.items():
+            parts = _parts([turn for turn in turns if turn[0].kind == kind])
+            rows += [
+                row(name, f"{kind}s, {part}", found)
+                for part, found in parts.items()
+                if name == setup.name or part == "all"
+            ]
+    return rows
+
+
+def levels_of(number: int) -> Sequence[float | None]:
+    """Noise under an utterance: with LONG=1 all levels, else each in turn, with every pause."""
+    turn = (number + number // 8) % len(NOISE_DB)
+    return NOISE_DB[turn : turn + 1] if how_many(1, 4) == 1 else NOISE_DB
+
+
+def _parts(turns: Sequence[tuple[Utterance, float | None, float]]) -> dict[str, list[float]]:
+    parts: dict[str, list[float]] = {"all": [ms for _, _, ms in turns]}
+    for half, called in (("tune", "tuned on"), ("held", "held out")):
+        parts[called] = [ms for said, _, ms in turns if said.half == half]
+    for level in NOISE_DB:
+        parts[f"{level or 'no'} dB"] = [ms for _, noise_db, ms in turns if noise_db == level]
+    return parts
+
+
+def on_the_clips(setup: Setup) -> list[Row]:
+    """Ten recordings of people who say "turn on the office lights"."""
+    voice = SileroDetector()
+    folder = shared_folder() / "data" / "speech"
+    delays = []
+    for path in sorted(folder.glob("turn_on_the_office_lights_*.wav")):
+        pcm = read_wav(path)
+        samples = np.frombuffer(pcm, np.int16).astype(np.float64)
+        padded = np.concatenate((np.zeros(_LEAD), samples, np.zeros(_TAIL)))
+        padded += np.random.default_rng(1).normal(0, _CLIP_NOISE, len(padded))
+        first, last = voiced(pcm)
+        whole = np.clip(np.rint(padded), -32768, 32767).astype(np.int16).tobytes()
+        delays.append(setup.delay_ms(Take(whole, _LEAD + first, _LEAD + last), Heard(voice, whole)))
+    return [row(setup.name, "recordings", delays)] if delays else []
+
+
+def with_others(setup: Setup, chosen: Sequence[Utterance]) -> list[Row]:
+    """A second talker below the person, who does not stop when the person does."""
+    rows, voice = [], SileroDetector()
+    for below_db in (6.0, 12.0):
+        delays = []
+        for seed, said in enumerate(chosen):
+            sound = take(said, None, seed)
+            noise = talker(len(sound.pcm) / 2 / SAMPLE_RATE + 1, seed + 1000)
+            mixed = Take(mix(sound.pcm, noise, below_db), sound.first_voiced, sound.last_voiced)
+            delays.append(setup.delay_ms(mixed, Heard(voice, mixed.pcm)))
+        rows.append(row(setup.name, f"second talker {below_db:g} dB below", delays))
+    return rows
+
+
+def with_noises(setup: Setup, chosen: Sequence[Utterance]) -> list[Row]:
+    """Other sounds of a room at four levels."""
+    rows, voice = [], SileroDetector()
+    for name in ("fan", "water", "dishes", "music", "babble"):
+        for snr_db in (20.0, 10.0, 5.0, 0.0):
+            delays = []
+            for seed, said in enumerate(chosen):
+                sound = take(said, None, seed)
+                noise = NOISES[name](len(sound.pcm) / 2 / SAMPLE_RATE + 1, seed)
+                mixed = Take(mix(sound.pcm, noise, snr_db), sound.first_voiced, sound.last_voiced)
+                delays.append(setup.delay_ms(mixed, Heard(voice, mixed.pcm)))
+            rows.append(row(setup.name, f"{name} {snr_db:g} dB", delays))
+    return rows
+
+
+def main() -> None:
+    """With LONG=1 every utterance at every level of noise and in other noises, else at one."""
+    setup = adaptive()
+    rows = on_the_list(setup) + on_the_clips(setup)
+    unbroken = [said for said in utterances() if said.pause_ms == 0]
+    rows += with_others(setup, unbroken[: how_many(2, 50)])
+    if how_many(0, 1):
+        rows += with_noises(setup, unbroken[:10])
+    print_table(HEAD, (one.cells() for one in rows))
+    write_figures("end_of_turn", {"rows": rows})

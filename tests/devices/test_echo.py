@@ -1,0 +1,247 @@
+"""Our own voice in the microphone: nothing comes of it, and a person is heard through it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from audio.device_watch import DeviceWatch
+from audio.echo.livekit import LivekitCleaner
+from audio.echo.measure import measure
+from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
+from audio.frames import SAMPLE_RATE, Frame
+from audio.speaker import Speaker
+from audio.steady import SteadyMicrophone
+from audio.steady_parts import DeviceInput
+from audio.vad import make_voice_detector
+from audio.wake import make_wake_engine
+from audio.wav import read_wav, write_wav
+from tests.benchmarks.figures import how_many, spread
+from tests.corpus.speech import say
+from tests.devices.echo_path import Carried, echo_path
+from tests.devices.pulse import Recorder, play, recording
+from tests.shared_data import shared
+
+# A hundred answers take a quarter of an hour.
+pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(120, 2400))]
+
+LEVEL = 3_000.0  # int16 RMS of what is loud in speech, ours and other people's
+BARGE_IN_SAMPLES = SAMPLE_RATE * 300 // 1000
+ANSWERS = (
+    "The kitchen light is on.",
+    "It is twenty one degrees in the living room and eighteen outside.",
+    "I have set a timer for twelve minutes.",
+    "Tomorrow will be cloudy with some rain in the afternoon.",
+    "There are three things on your shopping list: bread, milk and apples.",
+    "The front door is locked and all windows are closed.",
+    "I turned off the lights in the hall, the office and the garage.",
+    "I did not understand that. Could you say it again?",
+    "The washing machine will be done in about forty minutes.",
+    "Your next appointment is on Monday at half past nine.",
+)
+VOICES = ("espeak:en-us", "espeak:en-gb")
+
+
+class Room:
+    """Microphone, loudspeaker and ear; notes what the ear makes of every frame."""
+
+    def __init__(self, watch: DeviceWatch, cleaner: LivekitCleaner | None) -> None:
+        self.speaker = Speaker("default", reference=cleaner)
+        self.microphone = SteadyMicrophone(DeviceInput("default"), watch=watch, cleaner=cleaner)
+        self.wakes = 0
+        self.speeches: list[int] = []  # where they began, in samples of the microphone
+        self.now = 0  # samples of the microphone that were heard
+        self.long_speech = asyncio.Event()  # 300 ms of speech
+        self.heard = asyncio.Event()  # a frame
+        self.tap: asyncio.Queue[Frame] | None = None  # takes the frames, in place of the ear
+        self._wake = make_wake_engine("micro", ["okay_nabu"])
+        self._voice = make_voice_detector()
+        self._endpointer = Endpointer(chunk_samples=self._voice.chunk_samples)
+
+    async def listen(self) -> None:
+        """Until cancelled."""
+        async for frame in self.microphone.frames():
+            if self.tap is None:
+                self._hear(frame)
+            else:
+                self.tap.put_nowait(frame)
+            self.heard.set()
+
+    def begin(self) -> None:
+        """Forget what was heard."""
+        self.wakes = 0
+        self.speeches.clear()
+        self.long_speech.clear()
+        self._voice.reset()
+        self._endpointer.reset()
+
+    def _hear(self, frame: Frame) -> None:
+        self.now = frame.end
+        self.wakes += self._wake.hear(frame.pcm, frame.end) is not None
+        for voicing in self._voice.hear(frame.pcm, frame.end):
+            match self._endpointer.hear(voicing):
+                case SpeechStarted(at):
+                    self.speeches.append(at)
+                case SpeechEnded():
+                    pass
+            last = self._endpointer.last_voiced
+            if last is not None and last - self.speeches[-1] >= BARGE_IN_SAMPLES:
+                self.long_speech.set()
+
+    async def speak(self, words: NDArray[np.int16]) -> None:
+        """Say it as an answer, to the end of its echo."""
+        voice = self.speaker.stream("voice")
+        await voice.play(words.tobytes(), SAMPLE_RATE)
+        await voice.drain()
+        await asyncio.sleep(0.7)
+
+
+@asynccontextmanager
+async def room(cleaner: LivekitCleaner | None) -> AsyncIterator[Room]:
+    async with DeviceWatch() as watch:
+        here = Room(watch, cleaner)
+        listening = asyncio.create_task(here.listen())
+        try:
+            await asyncio.wait_for(here.heard.wait(), 10)
+            yield here
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+            await here.speaker.close()
+
+
+def at_level(samples: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Its loud part at LEVEL."""
+    wave = samples.astype(np.float64)
+    loud = np.abs(wave) > np.abs(wave).max() / 20
+    scaled = wave * (LEVEL / np.sqrt(np.mean(wave[loud] ** 2)))
+    return np.asarray(np.clip(scaled, -32_000, 32_000), np.int16)
+
+
+def answer(number: int) -> NDArray[np.int16]:
+    """Two sentences, others for other numbers."""
+    pair = (ANSWERS[number % 10], ANSWERS[(number * 3 + number // 10 + 1) % 10])
+    spoken: NDArray[np.int16] = say(" ".join(pair), VOICES[number // 2 % 2])
+    return at_level(spoken)
+
+
+def talkers(folder: Path) -> Sequence[Path]:
+    """Ten people who ask for the office lights, as files at LEVEL."""
+    found = sorted(shared("data", "speech").glob("turn_on_the_office_lights_*.wav"))
+    paths = [folder / path.name for path in found]
+    for path, kept in zip(found, paths, strict=True):
+        pcm = np.frombuffer(read_wav(path), np.int16)
+        write_wav(kept, at_level(pcm).tobytes(), SAMPLE_RATE)
+    return paths
+
+
+def assert_carried(carried: Carried, seconds: float) -> None:
+    """The path was alive, or nothing was tested."""
+    assert carried.loud > seconds * 50 * 0.4, "the path carried no sound"
+
+
+async def test_without_a_canceller_we_hear_ourselves() -> None:
+    """The tests below would see nothing wrong on a path that is too quiet."""
+    async with echo_path(), room(None) as here:
+        here.begin()
+        await here.speak(answer(1))
+        assert here.long_speech.is_set()
+
+
+async def test_our_own_voice_is_neither_wake_word_nor_speech() -> None:
+    cleaner = LivekitCleaner()
+    count, spoken, wrong = how_many(5, 100), 0.0, []
+    async with echo_path() as carried, room(cleaner) as here:
+        for number in range(count):
+            here.begin()
+            words = answer(number)
+            spoken += len(words) / SAMPLE_RATE
+            await here.speak(words)
+            if here.wakes or here.speeches:
+                wrong.append((number, here.wakes, len(here.speeches), here.long_speech.is_set()))
+    print(cleaner.counts, carried, wrong)
+    assert_carried(carried, spoken)
+    assert cleaner.counts.processed > spoken * 40
+    assert cleaner.counts.failed == 0
+    assert not [each for each in wrong if each[1] or each[3]], wrong  # no wake, no barge-in
+    assert len(wrong) <= count * 0.02, wrong  # what would duck our voice for a moment
+
+
+async def test_who_talks_over_us_is_heard_and_we_fall_silent(tmp_path: Path) -> None:
+    people, count = talkers(tmp_path), how_many(5, 100)
+    story = np.concatenate([answer(number) for number in range(3)])
+    after: list[float] = []
+    async with echo_path() as carried, room(LivekitCleaner()) as here, recording() as recorder:
+        await here.speak(answer(3))  # the first words after the start teach it the path
+        for number in range(count):
+            await _nobody_talks(here, story[: 6 * SAMPLE_RATE])
+            silent = await _talked_over(here, recorder, story, people[number % len(people)])
+            after += [] if silent is None else [silent]
+    print("silent after ms:", spread([each * 1000 for each in after]))
+    assert_carried(carried, count)
+    assert len(after) >= count * 0.95
+    assert np.percentile(after, 95) <= 0.1
+
+
+async def _nobody_talks(here: Room, story: NDArray[np.int16]) -> None:
+    """The same words with nobody else: what is heard below is the person, and not ourselves."""
+    here.begin()
+    await here.speak(story)
+    assert not here.long_speech.is_set(), "heard though nobody spoke"
+
+
+async def _talked_over(
+    here: Room, recorder: Recorder, story: NDArray[np.int16], person: Path
+) -> float | None:
+    """Seconds from 300 ms of speech to the loudspeaker's silence; None if nobody was heard."""
+    voice = here.speaker.stream("voice")
+    here.begin()
+    telling = asyncio.create_task(voice.play(story.tobytes(), SAMPLE_RATE))
+    await asyncio.sleep(1.5)
+    assert not here.speeches, "heard before anybody spoke"
+    begun = here.now + _onset(person)
+    talking = asyncio.create_task(play(person))
+    mark = None
+    try:
+        async with asyncio.timeout(4):
+            await here.long_speech.wait()
+            mark = recorder.now
+        assert here.speeches[-1] >= begun, "heard before the person spoke"
+        assert not talking.done(), "heard after the person spoke"
+    except TimeoutError:
+        pass
+    voice.stop()
+    await asyncio.wait([telling, talking])
+    await asyncio.sleep(0.7)
+    if mark is None:
+        await recorder.until(recorder.now - 0.1)
+        return None
+    await recorder.until(mark - 0.2)
+    sound = np.abs(np.frombuffer(await recorder.until(mark + 0.6), np.int16).astype(int))
+    loud = np.flatnonzero(sound > 100)
+    return max(0.0, int(loud[-1]) / SAMPLE_RATE - 0.2) if loud.size else 0.0
+
+
+def _onset(person: Path) -> int:
+    """Samples before the person's voice in that file."""
+    sound = np.abs(np.frombuffer(read_wav(person), np.int16).astype(int))
+    return int(np.flatnonzero(sound > sound.max() / 20)[0])
+
+
+async def test_the_path_is_measured() -> None:
+    async with echo_path(delay_ms=150) as carried, room(None) as here:
+        path = await measure(here.speaker.stream("voice"), _frames(here))
+    assert carried.loud
+    assert path.kind == "echo"
+    assert -6 < path.level_db < 6
+    assert 100 < path.delay_ms < 500
+
+
+async def _frames(here: Room) -> AsyncIterator[Frame]:
+    here.tap = asyncio.Queue()
+    while True:
+        yield await here.tap.get()
