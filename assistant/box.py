@@ -1,10 +1,16 @@
 """The box as programs see it: how it stands, as that changes, and its buttons."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from assistant.clock import Clock
+from assistant.journal.records import StoreError
+from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
+from integrations.web.api import NotKept
 from integrations.web.events import EventLog
 
 
@@ -29,19 +35,40 @@ class Conversation(Protocol):
         ...
 
 
+class Modes(Protocol):
+    """Who knows the mode (`assistant.modes.ModeKeeper`)."""
+
+    @property
+    def current(self) -> Mode:
+        """What holds now."""
+        ...
+
+    async def set(self, mode: Mode, until: datetime | None = None) -> None:
+        """Switch. `until`: aware; None: for good. Raises StoreError."""
+        ...
+
+
 class Box:
     """Implements `integrations.web.api.Box` on the conversation, while its context is open."""
 
-    def __init__(self, conversation: Conversation, mute: Callable[[bool], Awaitable[None]]) -> None:
-        """`mute`: keeps it and carries it out."""
+    def __init__(
+        self,
+        conversation: Conversation,
+        mute: Callable[[bool], Awaitable[None]],
+        modes: Modes,
+        clock: Clock,
+    ) -> None:
+        """`mute`: keeps it and carries it out; raises StoreError."""
         self.events = EventLog()
         self._conversation = conversation
         self._mute = mute
+        self._modes = modes
+        self._clock = clock
         self._leave: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
         self._leave = self._conversation.observe(
-            lambda standing: self.events.tell("state", as_json(standing))
+            lambda standing: self.events.tell("state", self._as_json(standing))
         )
         return self
 
@@ -54,10 +81,19 @@ class Box:
         self._leave()
 
     def state(self) -> Mapping[str, Any]:
-        return as_json(self._conversation.standing)
+        return self._as_json(self._conversation.standing)
 
     async def mute(self, on: bool) -> None:
-        await self._mute(on)
+        with _told("It holds now"):
+            await self._mute(on)
+
+    async def set_mode(self, mode: str, minutes: int | None) -> None:
+        until = None if minutes is None else self._clock.now() + timedelta(minutes=minutes)
+        try:
+            with _told("The mode holds now"):
+                await self._modes.set(Mode(mode), until)
+        finally:
+            self.events.tell("state", self.state())
 
     def listen(self) -> bool:
         return self._conversation.wake()
@@ -65,11 +101,19 @@ class Box:
     def stop(self) -> None:
         self._conversation.stop()
 
+    def _as_json(self, standing: Standing) -> dict[str, Any]:
+        """The words are those of the enums, in small letters."""
+        return {
+            "state": standing.state.name.lower(),
+            "muted": standing.muted,
+            "microphone": standing.microphone.name.lower(),
+            "mode": str(self._modes.current),
+        }
 
-def as_json(standing: Standing) -> dict[str, Any]:
-    """`{"state", "muted", "microphone"}`; the words are those of the enums, in small letters."""
-    return {
-        "state": standing.state.name.lower(),
-        "muted": standing.muted,
-        "microphone": standing.microphone.name.lower(),
-    }
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise NotKept(f"{what}, but not over a restart: {error}") from error

@@ -15,6 +15,7 @@ from assistant.app import App, open_app
 from assistant.box import Box
 from assistant.cli.command import Command
 from assistant.cli.show import show_notices, show_turn
+from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.echo_plan import plan_echo
 from assistant.health import health_of
@@ -69,7 +70,7 @@ async def _serving(
     """The HTTP interface. Raises ConfigError and Misconfigured."""
     assert app.mute is not None
     token = await asyncio.to_thread(http_token, settings)
-    with Box(app.runner, app.mute.set) as box:
+    with Box(app.runner, app.mute.set, app.bridge.moments.modes, SystemClock()) as box:
         routes = [health_route(lambda: _health(app, microphone)), *api_routes(box, token)]
         async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
             try:

@@ -3,16 +3,23 @@
 Every path needs the token; every error is `{"error": {"kind": …, "message": …}}`.
 """
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Mapping
+from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from integrations.web.events import EventLog
 from integrations.web.guard import Guard, problem
+
+Mode = Literal["trusting", "normal", "ask", "guest"]
+_MOST_MINUTES = 366 * 24 * 60
+
+
+class NotKept(Exception):
+    """It was done, but the disk did not take it: it does not hold over a restart."""
 
 
 class Box(Protocol):
@@ -28,7 +35,11 @@ class Box(Protocol):
         ...
 
     async def mute(self, on: bool) -> None:
-        """Listen to nothing, or listen again; it stands on the disk when this returns."""
+        """Listen to nothing, or listen again; on the disk when this returns. Raises NotKept."""
+        ...
+
+    async def set_mode(self, mode: Mode, minutes: int | None) -> None:
+        """Switch `policy.mode`, for so long or for good. Raises NotKept."""
         ...
 
     def listen(self) -> bool:
@@ -48,6 +59,15 @@ class MuteRequest(BaseModel):
     muted: bool
 
 
+class ModeRequest(BaseModel):
+    """Body of `POST /v1/mode`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    mode: Mode
+    minutes: int | None = Field(default=None, ge=1, le=_MOST_MINUTES)
+
+
 def api_routes(box: Box, token: str) -> list[Route]:
     """The paths under /v1."""
     guard = Guard(token)
@@ -56,6 +76,7 @@ def api_routes(box: Box, token: str) -> list[Route]:
         Route("/v1/state", guard(buttons.state), methods=["GET"]),
         Route("/v1/events", guard(buttons.events), methods=["GET"]),
         Route("/v1/mute", guard(buttons.mute), methods=["POST"]),
+        Route("/v1/mode", guard(buttons.mode), methods=["POST"]),
         Route("/v1/listen", guard(buttons.listen), methods=["POST"]),
         Route("/v1/stop", guard(buttons.stop), methods=["POST"]),
     ]
@@ -82,8 +103,15 @@ class _Buttons:
             wanted = MuteRequest.model_validate_json(await request.body())
         except ValidationError:
             return problem(422, "bad_request", 'Send {"muted": true} or {"muted": false}.')
-        await self._box.mute(wanted.muted)
-        return await self.state(request)
+        return await self._kept(request, self._box.mute(wanted.muted))
+
+    async def mode(self, request: Request) -> Response:
+        try:
+            wanted = ModeRequest.model_validate_json(await request.body())
+        except ValidationError:
+            form = '{"mode": "trusting|normal|ask|guest", "minutes": 120}; minutes may be left out'
+            return problem(422, "bad_request", f"Send {form}.")
+        return await self._kept(request, self._box.set_mode(wanted.mode, wanted.minutes))
 
     async def listen(self, request: Request) -> Response:
         if not self._box.listen():
@@ -93,4 +121,11 @@ class _Buttons:
 
     async def stop(self, request: Request) -> Response:
         self._box.stop()
+        return await self.state(request)
+
+    async def _kept(self, request: Request, change: Awaitable[None]) -> Response:
+        try:
+            await change
+        except NotKept as error:
+            return problem(507, "not_kept", str(error))
         return await self.state(request)

@@ -1,13 +1,18 @@
 """The box as programs see it."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 
 from assistant.box import Box
+from assistant.clock import VirtualClock
+from assistant.journal.records import StoreError
+from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
+from integrations.web.api import NotKept
 
 
 class FakeConversation:
@@ -30,6 +35,20 @@ class FakeConversation:
         self.stopped += 1
 
 
+class FakeModes:
+    """Modes on a disk that may be full."""
+
+    def __init__(self) -> None:
+        self.current = Mode.NORMAL
+        self.until: datetime | None = None
+        self.full = False
+
+    async def set(self, mode: Mode, until: datetime | None = None) -> None:
+        self.current, self.until = mode, until
+        if self.full:
+            raise StoreError("the disk is full")
+
+
 async def test_it_tells_every_change_while_it_is_open() -> None:
     conversation = FakeConversation()
     muted: list[bool] = []
@@ -37,9 +56,14 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
     async def mute(on: bool) -> None:
         muted.append(on)
 
-    box = Box(conversation, mute)
+    box = Box(conversation, mute, FakeModes(), VirtualClock())
     with box:
-        assert box.state() == {"state": "idle", "muted": False, "microphone": "listening"}
+        assert box.state() == {
+            "state": "idle",
+            "muted": False,
+            "microphone": "listening",
+            "mode": "normal",
+        }
         stream = box.events.since(None, box.events.now("state", box.state()))
         assert b'"idle"' in await anext(stream)
         conversation.observers[0](Standing(State.FOLLOW_UP, True, MicrophoneStatus.CLOSED))
@@ -61,4 +85,32 @@ def test_a_button_listens_where_it_can(can: bool) -> None:
     async def mute(on: bool) -> None:
         raise AssertionError("nobody mutes")
 
-    assert Box(conversation, mute).listen() is can
+    assert Box(conversation, mute, FakeModes(), VirtualClock()).listen() is can
+
+
+async def _nobody_mutes(on: bool) -> None:
+    raise StoreError("the disk is full")
+
+
+async def test_a_mode_is_switched_for_a_time_and_told() -> None:
+    modes, clock = FakeModes(), VirtualClock()
+    with Box(FakeConversation(), _nobody_mutes, modes, clock) as box:
+        stream = box.events.since(None, box.events.now("state", box.state()))
+        await anext(stream)
+        await box.set_mode("guest", 90)
+        assert (modes.current, modes.until) == (Mode.GUEST, clock.now() + timedelta(minutes=90))
+        assert b'"mode": "guest"' in await anext(stream)
+        await box.set_mode("normal", None)
+        assert (modes.current, modes.until) == (Mode.NORMAL, None)
+        await stream.aclose()
+
+
+async def test_what_the_disk_did_not_take_is_told() -> None:
+    modes = FakeModes()
+    modes.full = True
+    box = Box(FakeConversation(), _nobody_mutes, modes, VirtualClock())
+    with pytest.raises(NotKept, match="not over a restart"):
+        await box.mute(True)
+    with pytest.raises(NotKept, match="not over a restart"):
+        await box.set_mode("guest", None)
+    assert box.state()["mode"] == "guest"

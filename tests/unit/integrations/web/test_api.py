@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 
 from integrations.serving import serving
-from integrations.web.api import api_routes
+from integrations.web.api import NotKept, api_routes
 from integrations.web.events import KEPT, WAITING, EventLog
 
 TOKEN = "t0ken-of-the-test"
@@ -24,12 +24,18 @@ class FakeBox:
         self.events = EventLog()
         self.asked: list[Any] = []
         self.can_listen = True
+        self.full = False
 
     def state(self) -> Mapping[str, Any]:
         return {"state": "idle", "asked": len(self.asked)}
 
     async def mute(self, on: bool) -> None:
         self.asked.append(("mute", on))
+        if self.full:
+            raise NotKept("It holds now, but not over a restart.")
+
+    async def set_mode(self, mode: str, minutes: int | None) -> None:
+        self.asked.append(("mode", mode, minutes))
 
     def listen(self) -> bool:
         self.asked.append("listen")
@@ -65,6 +71,7 @@ async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
         ("GET", "/v1/state"),
         ("GET", "/v1/events"),
         ("POST", "/v1/mute"),
+        ("POST", "/v1/mode"),
         ("POST", "/v1/listen"),
         ("POST", "/v1/stop"),
     ],
@@ -106,6 +113,24 @@ async def test_a_body_that_says_nothing_changes_nothing(
     answer = await client.post("/v1/mute", content=body)
     assert answer.status_code == 422
     assert box.asked == []
+
+
+async def test_the_mode(box: FakeBox, client: httpx.AsyncClient) -> None:
+    guests = {"mode": "guest", "minutes": 120}
+    assert (await client.post("/v1/mode", json=guests)).status_code == 200
+    assert (await client.post("/v1/mode", json={"mode": "normal"})).status_code == 200
+    for wrong in ({"mode": "party"}, {"minutes": 5}, {"mode": "ask", "minutes": 0}, {"mode": 1}):
+        assert (await client.post("/v1/mode", json=wrong)).status_code == 422
+    assert box.asked == [("mode", "guest", 120), ("mode", "normal", None)]
+
+
+async def test_what_does_not_hold_over_a_restart_is_told(
+    box: FakeBox, client: httpx.AsyncClient
+) -> None:
+    box.full = True
+    answer = await client.post("/v1/mute", json={"muted": True})
+    assert answer.status_code == 507
+    assert answer.json()["error"]["kind"] == "not_kept"
 
 
 async def test_too_much_is_not_read(box: FakeBox, client: httpx.AsyncClient) -> None:

@@ -39,6 +39,9 @@ class FakeBox:
     async def mute(self, on: bool) -> None:
         self.asked.put(("mute", on))
 
+    async def set_mode(self, mode: str, minutes: int | None) -> None:
+        self.asked.put(("mode", mode, minutes))
+
     def listen(self) -> bool:
         self.asked.put("listen")
         return True
