@@ -17,7 +17,6 @@ from assistant.resident import Resident
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.turn.ear import Ear
-from assistant.turn.ending import Endings
 from assistant.turn.exchange import Prompter
 from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
@@ -77,15 +76,7 @@ async def open_app(
         stack.callback(mouth.close)
         if hears:
             await _warm(mouth, settings.assistant.languages)
-        ear = None
-        if hears:
-            # A file that is read at full speed is ahead of any recogniser.
-            languages = settings.assistant.languages if resident else ()
-            endings = await stack.enter_async_context(
-                open_endings(languages, lambda: bridge.home.house)
-            )
-            ear = _ear(settings, endings)
-            stack.callback(ear.close)
+        ear = await _open_ear(stack, settings, bridge, resident) if hears else None
         log = TurnLog(bridge.store)
         log.keep_words = bridge.keeps_words
         runner = Runner(
@@ -153,7 +144,16 @@ def _stop_listener(settings: Settings, minds: Minds) -> StopListener | None:
     return DecodedStop(transcribe)
 
 
-def _ear(settings: Settings, endings: Endings) -> Ear:
+async def _open_ear(
+    stack: AsyncExitStack, settings: Settings, bridge: Bridge, resident: bool
+) -> Ear:
+    """The ear, until the stack is closed."""
+    # A file that is read at full speed is ahead of any recogniser.
+    languages = settings.assistant.languages if resident else ()
+    house = bridge.home
+    endings = await stack.enter_async_context(open_endings(languages, lambda: house.house))
     voice = make_voice_detector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
-    return Ear(wake_engine(settings), voice, endpointer, endings)
+    ear = Ear(wake_engine(settings), voice, endpointer, endings)
+    stack.callback(ear.close)
+    return ear

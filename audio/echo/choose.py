@@ -1,6 +1,6 @@
 """Who removes our own voice from the microphone, if anybody does. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -115,8 +115,3 @@ def _without_extra() -> Plan:
         f"Echo cancellation is on but not installed: `{EXTRA}`; until then only the wake word "
         "counts while I speak.",
     )
-
-
-def any_cancelled(sources: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """The names of those sources that are without echo, in their order."""
-    return [name for name, properties in sources if echo_cancelled(name, properties)]
