@@ -19,7 +19,7 @@ from integrations.home_assistant.services import Services
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 
-pytestmark = real_only
+pytestmark = [real_only, pytest.mark.fresh]
 
 # Home Assistant's demo players cannot be put into a room, so what stands there is one that plays by
 # the walkman, and a group of two. The kitchen's is in no room and in no group.
