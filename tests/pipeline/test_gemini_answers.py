@@ -108,7 +108,8 @@ async def test_a_second_question_needs_both_witnesses_too(
         Turn("audio", [Hear("open the garage door"), GARAGE, Done()], cut=None),
         Turn("audio", [Hear(transcript), Say("I opened it."), Done()], cut=None),
     ]
-    clip = spoken(tmp_path, 3.0, "open the garage door", 3.0, "yes please", 2.0)
+    # Long after our own voice also on a machine that is slow to answer.
+    clip = spoken(tmp_path, 4.0, "open the garage door", 4.0, "yes please", 2.0)
     async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on:
         await on.app.runner.listen(WavSource(clip, realtime=False), turns=1)
         first, second = (turn.record.confirmation for turn in on.turns)
