@@ -1,8 +1,8 @@
 """Our own voice in the microphone: nothing comes of it, and a person is heard through it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from tests.devices.pulse import Recorder, play, recording
 from tests.shared_data import shared
 
 # A hundred answers take a quarter of an hour.
-pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(120, 2400))]
+pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(300, 7200))]
 
 LEVEL = 3_000.0  # int16 RMS of what is loud in speech, ours and other people's
 BARGE_IN_SAMPLES = SAMPLE_RATE * 300 // 1000
@@ -139,20 +139,6 @@ def talkers(folder: Path) -> Sequence[Path]:
     return paths
 
 
-@contextmanager
-def steady_sound(cleaner: LivekitCleaner) -> Iterator[None]:
-    """A failure on a device that stuttered says nothing of the canceller, in the short form.
-
-    Behind every stutter the echo's delay is another one, which takes up to 3 s to learn.
-    """
-    try:
-        yield
-    except AssertionError:
-        if how_many(0, 1) or not cleaner.counts.stalls:
-            raise
-        pytest.skip(f"this machine's sound stuttered {cleaner.counts.stalls} times")
-
-
 def assert_carried(carried: Carried, seconds: float) -> None:
     """The path was alive, or nothing was tested."""
     assert carried.loud > seconds * 50 * 0.4, "the path carried no sound"
@@ -166,8 +152,26 @@ async def test_without_a_canceller_we_hear_ourselves() -> None:
         assert here.long_speech.is_set()
 
 
+async def on_steady_sound(attempt: Callable[[LivekitCleaner], Awaitable[None]]) -> None:
+    """Make the attempt, and up to twice again where it fails on a device that stuttered.
+
+    Behind every stutter the echo's delay is another one, which takes up to 3 s to learn.
+    """
+    for left in (2, 1, 0):
+        cleaner = LivekitCleaner()
+        try:
+            return await attempt(cleaner)
+        except AssertionError as error:
+            if not (left and cleaner.counts.stalls):
+                raise
+            print(f"the device stuttered {cleaner.counts.stalls} times, so once more: {error}")
+
+
 async def test_our_own_voice_is_neither_wake_word_nor_speech() -> None:
-    cleaner = LivekitCleaner()
+    await on_steady_sound(_nobody_is_heard)
+
+
+async def _nobody_is_heard(cleaner: LivekitCleaner) -> None:
     count, spoken, wrong = how_many(5, 100), 0.0, []
     async with echo_path() as carried, room(cleaner) as here:
         for number in range(count):
@@ -181,28 +185,29 @@ async def test_our_own_voice_is_neither_wake_word_nor_speech() -> None:
     assert_carried(carried, spoken)
     assert cleaner.counts.processed > spoken * 40
     assert cleaner.counts.failed == 0
-    with steady_sound(cleaner):
-        assert not [each for each in wrong if each[1] or each[3]], wrong  # no wake, no barge-in
-        assert len(wrong) <= count * 0.02, wrong  # what would duck our voice for a moment
+    assert not [each for each in wrong if each[1] or each[3]], wrong  # no wake, no barge-in
+    assert len(wrong) <= count * 0.02, wrong  # what would duck our voice for a moment
 
 
 async def test_who_talks_over_us_is_heard_and_we_fall_silent(tmp_path: Path) -> None:
-    people, count = talkers(tmp_path), how_many(5, 100)
+    people = talkers(tmp_path)
+    await on_steady_sound(lambda cleaner: _everybody_is_heard(cleaner, people))
+
+
+async def _everybody_is_heard(cleaner: LivekitCleaner, people: Sequence[Path]) -> None:
+    count = how_many(5, 100)
     story = np.concatenate([answer(number) for number in range(3)])
     after: list[float] = []
-    cleaner = LivekitCleaner()
     async with echo_path() as carried, room(cleaner) as here, recording() as recorder:
         await here.speak(answer(3))  # the first words after the start teach it the path
-        with steady_sound(cleaner):
-            for number in range(count):
-                await _nobody_talks(here, story[: 6 * SAMPLE_RATE])
-                silent = await _talked_over(here, recorder, story, people[number % len(people)])
-                after += [] if silent is None else [silent]
+        for number in range(count):
+            await _nobody_talks(here, story[: 6 * SAMPLE_RATE])
+            silent = await _talked_over(here, recorder, story, people[number % len(people)])
+            after += [] if silent is None else [silent]
     print("silent after ms:", spread([each * 1000 for each in after]))
     assert_carried(carried, count)
-    with steady_sound(cleaner):
-        assert len(after) >= count * 0.95
-        assert np.percentile(after, 95) <= 0.1
+    assert len(after) >= count * 0.95
+    assert np.percentile(after, 95) <= 0.1
 
 
 async def _nobody_talks(here: Room, story: NDArray[np.int16]) -> None:

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.turn.events import (
-    StopAsked,
-    Typed,
-)
+from assistant.turn.events import StopAsked, Typed
 from assistant.turn.log import FinishedTurn
 from assistant.turn.state import State
 from tests.pipeline.gemini_rig import (

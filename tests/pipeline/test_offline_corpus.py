@@ -68,7 +68,7 @@ async def test_no_typed_other_sentence_causes_an_action(brain: OfflineBrain) -> 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("voice", FLITE if LONG else FLITE[:1])
 async def test_spoken_commands_and_other_sentences(brain: OfflineBrain, voice: str) -> None:
-    score = await measure(brain, voice, every=1 if LONG else 16, commands_every=1 if LONG else 6)
+    score = await measure(brain, voice, every=1 if LONG else 8, commands_every=1 if LONG else 3)
     assert score.right >= 0.9 * score.commands
     assert len(score.wrong) <= 0.02 * score.commands
     assert len(score.acted) <= (2 if LONG else 1)
