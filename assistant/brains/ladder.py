@@ -1,8 +1,8 @@
 """The brains in their order: what is down is skipped, what fails hands the turn to the next.
 
 Every attempt at a turn is the ladder's. The law (design, section 3): a turn goes to another attempt
-only while none of its mutating calls has started; after that no brain is asked again, and the
-person is told from the ledger what was done.
+only while none of its mutating calls has started, and none waits for the person's yes; after that
+no brain is asked again, and the person is told from the ledger what was done, or asked.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from assistant.brains.rungs import CLOUD, Deed, Standing, account, most_telling,
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Decision, ToolOutcome
 
 _log = logging.getLogger(__name__)
 REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again
@@ -139,6 +139,7 @@ class LadderTurn:
         self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # who asked, and for what
         self._open = 0  # calls that have not come back
         self._outcomes: dict[str, ToolOutcome] = {}  # of those that have
+        self._asks = False  # the person is asked about a call: the turn's end is no brain's
         self._taken_back: set[str] = set()  # their brain wanted no answer any more
         self._settled = asyncio.Event()
 
@@ -151,6 +152,7 @@ class LadderTurn:
         if not self._open:
             self._settled.set()
         self._outcomes[outcome.id] = outcome
+        self._asks |= outcome.decision is Decision.NEEDS_CONFIRMATION
         turn, call = asked
         await turn.answer(replace(outcome, id=call.id))
 
@@ -171,6 +173,9 @@ class LadderTurn:
                 if self._gave:
                     yield Restarted()
                 deeds = await self._deeds()
+                if self._asks:  # another attempt would only ask for the same again
+                    yield TurnDone()
+                    return
                 if deeds:
                     yield account(fault, deeds, self._ladder.catalogue, self._language)
                     return
@@ -215,7 +220,7 @@ class LadderTurn:
                         if words := await self._owed(rung, event):
                             yield ReplyText(words)
                             event = TurnDone()
-                        elif isinstance(event, TurnDone) and not self._worded:
+                        elif isinstance(event, TurnDone) and not (self._worded or self._asks):
                             fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
                             break
                         if self._serving == rung.name:

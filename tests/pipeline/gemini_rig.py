@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a connect's time
+
 from assistant.app import App, open_app
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings

@@ -1,6 +1,7 @@
 """Answers to a question with Gemini: in pieces, in a new command's place, typed, and cut off."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
 from assistant.tools.outcome import Decision
 from assistant.turn.events import StopAsked
-from audio.frames import SAMPLE_RATE
+from audio.frames import SAMPLE_RATE, Frame
 from audio.wav import WavSource, read_wav, write_wav
 from tests.pipeline.dialogues import LONG_S, UNLOCK, dialogue, silence, speech
 from tests.pipeline.gemini_rig import LIVE, Scene, ended, said, scene
@@ -121,6 +122,38 @@ async def test_a_second_question_needs_both_witnesses_too(
         assert len(on.service.turns) == 3
         assert state(on, "lock.front_door") == "locked"
         assert (state(on, "cover.garage_door") != "closed") is opens
+
+
+class Hesitates(WavSource):
+    """A person who says nothing more, from a second on, before something has happened."""
+
+    def __init__(self, clip: Path, from_s: float, happened: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(clip, realtime=False)
+        self._from, self._happened = round(from_s * SAMPLE_RATE), happened
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        async for frame in super().frames():
+            if frame.start <= self._from < frame.end:
+                await self._happened()
+            yield frame
+
+
+async def test_a_model_that_waits_for_the_answer_in_silence_is_not_asked_again(
+    tmp_path: Path,
+) -> None:
+    turns = [UNLOCKS, Turn("audio", SAYS_YES, cut=None)]
+    asked = len(read_wav(spoken(tmp_path))) / 2 / SAMPLE_RATE - LONG_S
+    async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on:
+
+        async def silent() -> None:
+            await on.until(lambda: on.service.turns[0].done_at is not None)
+            await asyncio.sleep(0.3)  # in which it would be asked again
+
+        clip = spoken(tmp_path, 3.0, "yes please")
+        await on.app.runner.listen(Hesitates(clip, asked + 2.0, silent), turns=1)
+        assert said(on.turns[-1]) == "Unlock Front door? Done. Front door: unlocking."
+        assert [outcome.decision for outcome in on.turns[-1].outcomes] == [Decision.CONFIRMED]
+        assert len(on.service.turns) == 2
 
 
 async def test_a_door_asked_for_right_after_our_question_stays_shut(tmp_path: Path) -> None:

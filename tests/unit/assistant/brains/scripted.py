@@ -105,7 +105,7 @@ class House:
 
     `read`: answered at once, changes nothing; `slow_read`: answered when the test says so.
     `light`: sent and done at once. `slow`: sent at once, done when the test says so. `late`: sent
-    only when the test says so, unless it was withdrawn.
+    only when the test says so, unless it was withdrawn. `door`: the person is asked first.
     """
 
     deeds: list[Deed] = field(default_factory=list)
@@ -127,6 +127,10 @@ class House:
                 await self.go_on.wait()
             self.reads.append(call.id)
             return outcome_of(call, tier=Tier.READ)
+        if call.name == "door":
+            return outcome_of(
+                call, decision=Decision.NEEDS_CONFIRMATION, tier=Tier.SECURE, status=Status.NOT_RUN
+            )
         if call.name == "late":
             await self.go_on.wait()
             if self.withdrawn:
@@ -142,6 +146,7 @@ class House:
 def outcome_of(
     call: ToolCall,
     *,
+    decision: Decision = Decision.ALLOWED,
     tier: Tier = Tier.COMFORT,
     status: Status = Status.DONE,
     sentence: str | None = None,
@@ -151,7 +156,7 @@ def outcome_of(
         server="home_assistant",
         name=call.name,
         arguments=call.arguments,
-        decision=Decision.ALLOWED,
+        decision=decision,
         tier=tier,
         status=status,
         observed=(),

@@ -80,6 +80,29 @@ async def test_the_line_of_the_rung_comes_before_what_came_of_it(stage: Stage) -
     )
 
 
+# --- after a question to the person
+
+
+@pytest.mark.parametrize(
+    "end",
+    [TurnDone(), fault("unreachable", retryable=True), fault("blocked"), RuntimeError("broke")],
+    ids=["silent", "away", "blocked", "broken"],
+)
+async def test_nobody_is_asked_for_the_same_again(stage: Stage, end: Step) -> None:
+    door = call("c1", "door", "front door")
+    stage.expect(live=[[door, Answered("c1"), end]])
+    assert await stage.run() == [Serving(LIVE), door, TurnDone()]
+
+
+async def test_the_silence_of_a_brain_whose_call_waits_for_a_yes_is_no_failure(
+    stage: Stage,
+) -> None:
+    stage.expect(live=[[call("c1", "door"), Answered("c1"), TurnDone()]] * 3)
+    for _ in range(3):
+        await stage.run()
+    assert stage.ladder.rungs[0].breaker.fault is None
+
+
 # --- after long silence
 
 
