@@ -25,11 +25,6 @@ real_only = pytest.mark.parametrize("house", [REAL], indirect=True)
 """`pytestmark = real_only`: what the embedded house cannot show."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that want the house as it was made come first."""
-    items.sort(key=lambda item: item.get_closest_marker("fresh") is None)
-
-
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where a house answers, and what may be done there."""
