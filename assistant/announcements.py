@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self
 
+from assistant.clock import Clock, SystemClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 
+TRIES = 3  # of one announcement, at a loudspeaker that comes and goes
 _log = logging.getLogger(__name__)
 
 Ring = Callable[[str], Awaitable[None]]  # plays a sound of `audio.earcons`
@@ -28,20 +30,45 @@ class Speaker(Protocol):
         ...
 
 
+class Loudspeaker(Protocol):
+    """Where it sounds (`assistant.speech.mouth.Mouth`)."""
+
+    @property
+    def drops(self) -> int:
+        """How often sound was dropped because there was no loudspeaker."""
+        ...
+
+    async def audible(self) -> None:
+        """Return once there is one, as far as is known."""
+        ...
+
+
 class Announcements:
     """Speaks what the store holds, the oldest first, one at a time, between the turns.
 
     What was kept and had not begun when the process ended is spoken by the next one, unless it has
-    expired. What had begun is never said again. Of the record's options `language` (a code) and
-    `sound` (a tone that goes before) count here.
+    expired. What had begun is never said again by another process. Without a loudspeaker nothing
+    is begun; where it goes in the middle, the whole is said again when it is back, unless it has
+    expired by then. Of the record's options `language` (a code) and `sound` (a tone that goes
+    before) count here.
     """
 
-    def __init__(self, store: Store, speaker: Speaker, ring: Ring, language: str) -> None:
-        """`language`: of what names none."""
+    def __init__(
+        self,
+        store: Store,
+        speaker: Speaker,
+        ring: Ring,
+        language: str,
+        loudspeaker: Loudspeaker | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`language`: of what names none. `loudspeaker`: None: there always is one."""
         self._store = store
         self._speaker = speaker
         self._ring = ring
         self._language = language
+        self._loudspeaker = loudspeaker
+        self._clock = clock or SystemClock()
         self._more = asyncio.Event()
         self._more.set()  # what an earlier process has left
         self._owner = OwnedTasks()
@@ -76,11 +103,29 @@ class Announcements:
 
     async def _speak(self, record: AnnouncementRecord) -> None:
         """Between the turns; what has expired while it waited is left out."""
-        await self._speaker.rest()
+        await self._wait()
         if record.id not in {still.id for still in await self._store.pending_announcements()}:
             return
         if not await self._store.start_announcement(record.id):
             return
+        for _ in range(TRIES):
+            if await self._say(record):
+                break
+            await self._wait()
+            if record.expires_at is not None and self._clock.now() >= record.expires_at:
+                _log.warning("an announcement was not heard: there was no loudspeaker")
+                break
+        await self._store.finish_announcement(record.id)
+
+    async def _wait(self) -> None:
+        """Until it may be said and can be heard."""
+        if self._loudspeaker is not None:
+            await self._loudspeaker.audible()
+        await self._speaker.rest()
+
+    async def _say(self, record: AnnouncementRecord) -> bool:
+        """Whether nothing of it was dropped for want of a loudspeaker."""
+        before = self._drops
         options = record.options
         if sound := options.get("sound"):
             try:
@@ -89,4 +134,8 @@ class Announcements:
                 _log.warning("the %s sound could not be played: %s", sound, error)
         self._speaker.announce(record.text, str(options.get("language") or self._language))
         await self._speaker.rest()
-        await self._store.finish_announcement(record.id)
+        return self._drops == before
+
+    @property
+    def _drops(self) -> int:
+        return 0 if self._loudspeaker is None else self._loudspeaker.drops

@@ -10,8 +10,10 @@ from assistant.clock import Clock
 from assistant.journal.records import StoreError
 from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
+from audio.speaker_status import Presence, SpeakerChange
 from integrations.web.api import NotKept
 from integrations.web.events import EventLog
+from integrations.web.health import Health
 
 
 class Conversation(Protocol):
@@ -48,6 +50,34 @@ class Modes(Protocol):
         ...
 
 
+class Sound(Protocol):
+    """Who knows the sound devices (`assistant.sound_state.SoundState`)."""
+
+    @property
+    def presence(self) -> Presence | None:
+        """Of the loudspeaker, which tells of its changes; None: there is none to look at."""
+        ...
+
+    @property
+    def loudspeaker(self) -> str:
+        """How the loudspeaker stands, in a word."""
+        ...
+
+    @property
+    def problems(self) -> list[str]:
+        """What a person should know of the devices, a sentence each."""
+        ...
+
+    @property
+    def health(self) -> Health:
+        """One word for all."""
+        ...
+
+    def report(self) -> Mapping[str, Any]:
+        """All of it, with what was counted, as JSON."""
+        ...
+
+
 class Box:
     """Implements `integrations.web.api.Box` on the conversation, while its context is open."""
 
@@ -57,19 +87,24 @@ class Box:
         mute: Callable[[bool], Awaitable[None]],
         modes: Modes,
         clock: Clock,
+        sound: Sound | None = None,
     ) -> None:
-        """`mute`: keeps it and carries it out; raises StoreError."""
+        """`mute`: keeps it and carries it out; raises StoreError. `sound`: None where no device is
+        meant to be told of."""
         self.events = EventLog()
         self._conversation = conversation
         self._mute = mute
         self._modes = modes
         self._clock = clock
+        self._sound = sound
         self._leave: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
         self._leave = self._conversation.observe(
             lambda standing: self.events.tell("state", self._as_json(standing))
         )
+        if self._sound is not None and self._sound.presence is not None:
+            self._sound.presence.on_change = self._loudspeaker_changed
         return self
 
     def __exit__(
@@ -79,9 +114,14 @@ class Box:
         trace: TracebackType | None,
     ) -> None:
         self._leave()
+        if self._sound is not None and self._sound.presence is not None:
+            self._sound.presence.on_change = lambda change: None
 
     def state(self) -> Mapping[str, Any]:
-        return self._as_json(self._conversation.standing)
+        state = self._as_json(self._conversation.standing)
+        if self._sound is None:
+            return state
+        return {**state, "health": self._sound.health, "sound": self._sound.report()}
 
     async def mute(self, on: bool) -> None:
         with _told("It holds now"):
@@ -93,7 +133,7 @@ class Box:
             with _told("The mode holds now"):
                 await self._modes.set(Mode(mode), until)
         finally:
-            self.events.tell("state", self.state())
+            self.events.tell("state", self._as_json(self._conversation.standing))
 
     def listen(self) -> bool:
         return self._conversation.wake()
@@ -102,13 +142,24 @@ class Box:
         self._conversation.stop()
 
     def _as_json(self, standing: Standing) -> dict[str, Any]:
-        """The words are those of the enums, in small letters."""
-        return {
+        """The words are those of the enums, in small letters. What is told of every change: what
+        changes all the time is only in `state`."""
+        state = {
             "state": standing.state.name.lower(),
             "muted": standing.muted,
             "microphone": standing.microphone.name.lower(),
             "mode": str(self._modes.current),
         }
+        if self._sound is None:
+            return state
+        return {
+            **state,
+            "loudspeaker": self._sound.loudspeaker,
+            "problems": self._sound.problems,
+        }
+
+    def _loudspeaker_changed(self, change: SpeakerChange) -> None:
+        self.events.tell("state", self._as_json(self._conversation.standing))
 
 
 @contextmanager

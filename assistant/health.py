@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from audio.speaker_status import SpeakerStatus
 from audio.steady import MicrophoneStatus
 from integrations.web.health import Health
 
@@ -24,15 +25,29 @@ class Microphone(Protocol):
     def heartbeat_age_s(self) -> float: ...
 
 
-def health_of(microphone: Microphone) -> Health:
-    """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should.
+class Loudspeaker(Protocol):
+    """What is needed of `audio.speaker_status.Presence`."""
 
-    A microphone that a person has closed is as it should be.
+    @property
+    def status(self) -> SpeakerStatus: ...
+
+
+def health_of(microphone: Microphone | None, loudspeaker: Loudspeaker | None = None) -> Health:
+    """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should,
+    or nobody would hear us.
+
+    A microphone that a person has closed is as it should be. None: there is none to be looked at,
+    but a file or nothing.
     """
-    if microphone.heartbeat_age_s > STUCK_S:
+    if microphone is not None and microphone.heartbeat_age_s > STUCK_S:
         return "dead"
-    if microphone.status is MicrophoneStatus.CLOSED:
-        return "ok"
-    if microphone.status not in _HEALTHY or microphone.last_frame_age_s > DEAF_S:
+    if loudspeaker is not None and loudspeaker.status is SpeakerStatus.MISSING:
         return "degraded"
-    return "ok"
+    return "degraded" if microphone is not None and is_deaf(microphone) else "ok"
+
+
+def is_deaf(microphone: Microphone) -> bool:
+    """Nobody is heard though they should be."""
+    if microphone.status is MicrophoneStatus.CLOSED:
+        return False
+    return microphone.status not in _HEALTHY or microphone.last_frame_age_s > DEAF_S

@@ -20,16 +20,24 @@ async def open_microphone(
 
     The device itself is opened when somebody takes its frames.
 
-    `outputs` let go of the loudspeaker, where they rest, so that new devices can be looked for.
+    `outputs` let go of the loudspeaker, where they rest, so that new devices can be looked for;
+    they are told of what changes among the devices, too.
     """
     audio = settings.audio
-    if audio.input == "null" or audio.input.startswith("file:"):
+    speaker = outputs if isinstance(outputs, Speaker) else None
+    hears = audio.input != "null" and not audio.input.startswith("file:")
+    if not hears and speaker is None:
         yield None
         return
     async with DeviceWatch() as watch:
+        if speaker is not None:
+            speaker.presence.follow(watch)
+        if not hears:
+            yield None
+            return
         yield SteadyMicrophone(
             DeviceInput(audio.input, audio.channel),
             watch=watch,
             cleaner=cleaner,
-            before_refresh=outputs.release if isinstance(outputs, Speaker) else None,
+            before_refresh=speaker.release if speaker is not None else None,
         )

@@ -10,6 +10,7 @@ from assistant.config.schema import Settings
 from assistant.device.sensors import DeviceSensors
 from assistant.house_device import DeviceKeeper
 from assistant.media import RoomMedia
+from assistant.microphone_tones import MicrophoneTones
 from assistant.mute import Mute
 from assistant.recorder import Recorder
 from assistant.recordings import Recordings
@@ -39,6 +40,9 @@ class Resident:
         await self._ring(stack)
         await self._know_the_room(stack)
         await self._record(stack)
+        tones = MicrophoneTones(self.mouth.sound, self.clock, runner.standing)
+        await stack.enter_async_context(tones)
+        stack.callback(runner.observe(tones.stand))
         if bridge.demo is None:
             await self._be_a_device(stack)
         mute = Mute(bridge.store, runner, self.mouth.sound)
@@ -90,7 +94,7 @@ class Resident:
         bridge, runner = self.bridge, self.runner
         codes = tuple(self.settings.assistant.languages)
         announcements = await stack.enter_async_context(
-            Announcements(bridge.store, runner, self.mouth.sound, codes[0])
+            Announcements(bridge.store, runner, self.mouth.sound, codes[0], self.mouth, self.clock)
         )
         sensors = await stack.enter_async_context(
             DeviceSensors(bridge.home, bridge.catalogue, codes[0], self.clock, runner.standing)

@@ -31,7 +31,14 @@ _STEP = RATE * BLOCK_MS // 1000  # samples that are mixed at a time for a device
 
 
 class Playback(Protocol):
-    """A device that takes sound. `open` and `close` block; `open` comes first."""
+    """A device that takes sound. `look`, `open` and `close` block; `open` comes first."""
+
+    def look(self) -> None:
+        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost.
+
+        For one that is not open, and is not opened afterwards.
+        """
+        ...
 
     def open(self) -> None:
         """Start taking sound. Raises InputUnusable, DeviceLost."""
@@ -62,6 +69,7 @@ class Playback(Protocol):
 
 
 MakePlayback = Callable[[Mixer], Playback]
+_Begin = Callable[[Any, int, int, int], object]  # with PortAudio, the device's index, Hz, channels
 
 
 class DevicePlayback:
@@ -92,12 +100,24 @@ class DevicePlayback:
     def alive(self) -> bool:
         return self._stream is not None and bool(self._stream.active)
 
+    def look(self) -> None:
+        self._unregister = register_stream()
+        try:
+            device = self._find()
+            # What a sound server lists is there; asking it for more would be a change to the sink,
+            # which its events would tell of as news.
+            if device.backend != "server":
+                with chosen(device):
+                    self._negotiate(device, _check)
+        finally:
+            self._unregister()
+
     def open(self) -> None:
         self._unregister = register_stream()
         try:
             device = self._find()
             with chosen(device):
-                self._negotiate(device)
+                self._negotiate(device, self._start)
         except BaseException:
             self._unregister()
             raise
@@ -124,13 +144,13 @@ class DevicePlayback:
             self._unregister = register_stream()
             return find_device(self._device, "output")
 
-    def _negotiate(self, device: DeviceInfo) -> None:
+    def _negotiate(self, device: DeviceInfo, begin: _Begin) -> None:
         portaudio = load_portaudio()
         trouble: Exception | None = None
         for channels in (1, 2):
             for rate in dict.fromkeys((RATE, device.rate, *_RATES)):
                 try:
-                    self._start(portaudio, device.index, rate, channels)
+                    begin(portaudio, device.index, rate, channels)
                 except portaudio.PortAudioError as error:
                     trouble = error
                     if _code(error) not in _REFUSALS:
@@ -140,8 +160,7 @@ class DevicePlayback:
         raise lost(self._device, "cannot be opened") from trouble
 
     def _start(self, portaudio: Any, index: int, rate: int, channels: int) -> None:
-        form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
-        portaudio.check_output_settings(**form)
+        form = _check(portaudio, index, rate, channels)
         self._rate, self._channels = rate, channels
         self._conversion = Conversion(rate)
         self._converted.clear()
@@ -197,6 +216,13 @@ class DevicePlayback:
         block = bytes(self._converted[: 2 * samples])
         del self._converted[: 2 * samples]
         return block
+
+
+def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
+    """What a stream of that form is opened with. Raises PortAudioError where it cannot be."""
+    form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
+    portaudio.check_output_settings(**form)
+    return form
 
 
 def _code(error: Exception) -> int | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from audio.errors import AudioError
 from audio.mixer import Mixer
 from audio.playback import DevicePlayback, MakePlayback, Playback, lost
 from audio.player import AHEAD_SECONDS, Conversion, Player, StreamName
+from audio.speaker_status import Presence, SpeakerStatus
 from audio.track import RATE, Track
 
 IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent
@@ -38,6 +39,7 @@ class Speaker:
     The device is opened at the first sound and closed when nothing has sounded for IDLE_S. One that
     goes while it plays is looked for: within PATIENCE_S the sound goes on where it was heard last,
     then it is dropped and whoever waits for it gets DeviceLost. The next sound tries again, once.
+    While it rests its `presence` tells whether it is there, if it is given news of the devices.
     A stream's position is what has left the loudspeaker: what the device took, less what it says
     it still holds. What it holds at a `stop` is heard and counts at once.
     """
@@ -66,11 +68,12 @@ class Speaker:
         self._playback: Playback | None = None  # what takes sound just now
         self._opened = asyncio.Event()
         self._keeper: asyncio.Task[bool] | None = None
-        self._found: bool | None = None  # when it was wanted last; None: it never was
+        self._known = False  # it was there once
         self._failure: AudioError | None = None  # the newest, why there was no device
         self.drops = 0  # times that sound was dropped because there was none
         self._gaps = 0  # of devices that are closed
         self.lost = 0  # times that the device has gone while it was open
+        self.presence = Presence(device, self._look, self._clock)
 
     def stream(self, name: StreamName) -> Player:
         return self._streams[name]
@@ -80,8 +83,8 @@ class Speaker:
 
     @property
     def missing(self) -> bool:
-        """The device could not be opened when it was wanted last."""
-        return self._found is False
+        """There was no device when it was wanted, or looked for, last."""
+        return self.presence.status is SpeakerStatus.MISSING
 
     @property
     def underruns(self) -> int:
@@ -95,7 +98,7 @@ class Speaker:
 
     async def release(self) -> bool:
         """Close the device where it is silent. False: it is playing, or is being opened."""
-        if self._keeper is None or self._keeper.done():
+        if self._rests:
             return True
         if self._playback is None or not self._mixer.quiet:
             return False
@@ -106,6 +109,7 @@ class Speaker:
         for stream in self._streams.values():
             stream.stop()
         await self._let_go()
+        await self.presence.close()
         await self._calls.rest()
 
     # --- for its streams
@@ -146,7 +150,7 @@ class Speaker:
     async def _keep(self) -> bool:
         """Have a device from the first sound until the long silence. False: there is none."""
         try:
-            patience = PATIENCE_S if self._found else 0.0
+            patience = self._patience
             while True:
                 playback = await self._open(patience)
                 try:
@@ -157,7 +161,6 @@ class Speaker:
                     return True
                 patience = PATIENCE_S
         except AudioError as error:
-            _log.error("%s", error)
             self._failure = error
             self.drops += 1
             for track in self._mixer.tracks.values():
@@ -170,18 +173,45 @@ class Speaker:
             self._mixer.lead_in(self._lead_in)
             playback = self._make(self._mixer)
             try:
-                await self._calls.call(playback.open, playback.close)
-            except CallStuck:
-                trouble: AudioError = lost(self._device, "does not react")
+                await self._try(playback.open, playback.close)
             except AudioError as error:
                 trouble = error
             else:
-                self._found = True
+                self._known = True
+                self.presence.found()
                 return playback
-            self._found = False
+            self.presence.missed(trouble)
             if self._clock.monotonic() + _RETRY_S > until:
                 raise trouble
             await self._clock.sleep(_RETRY_S)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds for which sound waits for a device."""
+        away = self.presence.since_s if self.missing else 0.0
+        return max(0.0, PATIENCE_S - away) if self._known else 0.0
+
+    @property
+    def _rests(self) -> bool:
+        return self._keeper is None or self._keeper.done()
+
+    async def _look(self) -> bool:
+        """Whether it could be opened. False: it is open, or is being opened. Raises AudioError."""
+        if not self._rests:
+            return False
+        try:
+            await self._try(self._make(self._mixer).look)
+        except AudioError:
+            if self._rests:
+                raise
+        return self._rests  # else whoever opens it meanwhile knows better
+
+    async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
+        """Ask the device for something. Raises AudioError."""
+        try:
+            await self._calls.call(work, late)
+        except CallStuck:
+            raise lost(self._device, "does not react") from None
 
     async def _watch(self, playback: Playback) -> bool:
         """Whether the device has gone; False: it is not needed any longer."""
@@ -218,7 +248,7 @@ class Speaker:
         """Whether the device has left something unplayed."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
-        _log.warning("the loudspeaker (%s) has gone; it is looked for", self._device)
+        self.presence.missed(lost(self._device, "has gone"))
         return not self._mixer.quiet
 
 

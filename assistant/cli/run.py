@@ -18,12 +18,12 @@ from assistant.cli.show import show_notices, show_turn
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.echo_plan import plan_echo
-from assistant.health import health_of
 from assistant.http_token import http_token
 from assistant.input import open_microphone
 from assistant.journal.records import StoreError
 from assistant.lock import locked
 from assistant.output import open_outputs
+from assistant.sound_state import SoundState
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from audio.steady import SteadyMicrophone
@@ -47,7 +47,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
             open_app(settings, outputs, hears=True, resident=True) as app,
             open_microphone(settings, outputs, echo.cleaner) as microphone,
-            _serving(settings, app, microphone),
+            _serving(settings, app, SoundState(microphone, outputs, echo.cleaner)),
             asyncio.TaskGroup() as group,
         ):
             if app.mute is not None and microphone is not None:
@@ -64,14 +64,12 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def _serving(
-    settings: Settings, app: App, microphone: SteadyMicrophone | None
-) -> AsyncIterator[None]:
+async def _serving(settings: Settings, app: App, sound: SoundState) -> AsyncIterator[None]:
     """The HTTP interface. Raises ConfigError and Misconfigured."""
     assert app.mute is not None
     token = await asyncio.to_thread(http_token, settings)
-    with Box(app.runner, app.mute.set, app.bridge.moments.modes, SystemClock()) as box:
-        routes = [health_route(lambda: _health(app, microphone)), *api_routes(box, token)]
+    with Box(app.runner, app.mute.set, app.bridge.moments.modes, SystemClock(), sound) as box:
+        routes = [health_route(lambda: _health(app, sound)), *api_routes(box, token)]
         async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
             try:
                 yield
@@ -105,10 +103,10 @@ async def _forget(app: App) -> None:
         await asyncio.sleep(_FORGET_S)
 
 
-def _health(app: App, microphone: SteadyMicrophone | None) -> Health:
-    if microphone is not None:
-        return health_of(microphone)
-    return "degraded" if app.runner.state is State.FAULT else "ok"
+def _health(app: App, sound: SoundState) -> Health:
+    if sound.microphone is None and app.runner.state is State.FAULT:
+        return "degraded"
+    return sound.health
 
 
 COMMAND = Command(

@@ -10,6 +10,7 @@ from assistant.speech.clauses import ClauseCutter
 from assistant.speech.synthesis import Synthesis, Voices
 from audio.earcons import earcon
 from audio.player import Outputs, Player, StreamName, as_outputs
+from audio.speaker import Speaker
 from audio.tts import EspeakVoice
 
 _OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `stop` silences
@@ -116,6 +117,16 @@ class Mouth:
     def duck(self, on: bool) -> None:
         """Make words much quieter for now, or as loud as before; what is said goes on."""
         self._outputs.duck(on)
+
+    @property
+    def drops(self) -> int:
+        """How often sound was dropped because there was no loudspeaker."""
+        return self._outputs.drops if isinstance(self._outputs, Speaker) else 0
+
+    async def audible(self) -> None:
+        """Return once there is a loudspeaker, as far as is known."""
+        if isinstance(self._outputs, Speaker):
+            await self._outputs.presence.there()
 
     async def warm(self, languages: Sequence[str]) -> None:
         """Make these voices now, so that the first answer does not wait. Raises AudioError."""

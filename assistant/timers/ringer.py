@@ -179,22 +179,31 @@ class Ringer:
             self._some.clear()
 
     async def _sound(self) -> None:
-        """One tone, and the words of those whose words are due."""
+        """One tone, and the words of those whose words are due.
+
+        The first tone after some that could not be played brings all words with it: nobody can have
+        heard them before.
+        """
+        back = await self._toned()
         now_s = self._clock.since_boot()
         texts: dict[str, list[str]] = {}
         for one in self._ringing.values():
-            if one.began_s is None or now_s - one.said_s >= WORDS_S:
+            if back or one.began_s is None or now_s - one.said_s >= WORDS_S:
                 texts.setdefault(one.timer.language, []).append(self._words(one))
                 one.said_s = now_s
             if one.began_s is None:
                 one.began_s = now_s
-        try:
-            await self._tone(TONE)
-            self._troubles.pop("tone", None)
-        except AudioError as error:
-            self._log("tone", f"the {TONE} sound could not be played: {error}")
         for language, sentences in texts.items():
             self._speaker.announce(" ".join(sentences), language)
+
+    async def _toned(self) -> bool:
+        """Play the tone; whether it can be played again."""
+        try:
+            await self._tone(TONE)
+        except AudioError as error:
+            self._log("tone", f"the {TONE} sound could not be played: {error}")
+            return False
+        return self._troubles.pop("tone", None) is not None
 
     def _words(self, one: _Ringing) -> str:
         if one.late:

@@ -23,6 +23,7 @@ COLOURS = {  # red, green, blue
     "away": (60, 0, 0),
 }
 MUTED = (255, 0, 0)
+TROUBLE = (60, 30, 0)  # nobody speaks, and a device is missing
 DARK = (0, 0, 0)
 
 
@@ -39,7 +40,8 @@ def main(lamps: int) -> None:
     bus.open(0, 0)
     bus.max_speed_hz = 4_000_000
     for state in HearthBox().states():
-        colour = MUTED if state["muted"] else COLOURS.get(state["state"], DARK)
+        resting = TROUBLE if state.get("problems") else DARK
+        colour = MUTED if state["muted"] else COLOURS.get(state["state"], resting)
         bus.writebytes(frame(colour, lamps))
 
 

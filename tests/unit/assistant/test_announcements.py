@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announcements import Announcements
+from assistant.announcements import TRIES, Announcements
 from assistant.clock import VirtualClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
@@ -26,13 +26,24 @@ class Talker:
         self.free.set()
         self.spoke = asyncio.Event()
         self.deaf = False
+        self.there = asyncio.Event()  # the loudspeaker
+        self.there.set()
+        self.drops = 0
+        self.goes = 0  # so many times it goes while something is said
 
     def announce(self, text: str, language: str) -> None:
+        if self.goes:
+            self.goes -= 1
+            self.drops += 1
+            self.there.clear()
         self.said.append((text, language))
         self.spoke.set()
 
     async def rest(self) -> None:
         await self.free.wait()
+
+    async def audible(self) -> None:
+        await self.there.wait()
 
     async def ring(self, sound: str) -> None:
         if self.deaf:
@@ -57,8 +68,10 @@ async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
-async def speaking(store: Store, talker: Talker) -> AsyncIterator[Announcements]:
-    async with Announcements(store, talker, talker.ring, "en") as announcements:
+async def speaking(
+    store: Store, talker: Talker, clock: VirtualClock | None = None
+) -> AsyncIterator[Announcements]:
+    async with Announcements(store, talker, talker.ring, "en", talker, clock) as announcements:
         yield announcements
 
 
@@ -163,3 +176,61 @@ async def test_a_store_that_fails_is_tried_again_with_the_next(
             await announcements.keep(news(clock, "one"))
             await said(talker, 1)
     assert "The disk is full." in caplog.text
+
+
+async def test_without_a_loudspeaker_it_waits_as_long_as_it_is_news(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.there.clear()
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "old"))
+        clock.advance(6 * 60)
+        await announcements.keep(news(clock, "new"))
+        assert len(await store.pending_announcements()) == 2, "neither has begun"
+        clock.advance(6 * 60)
+        assert talker.said == []
+        talker.there.set()
+        assert await said(talker, 1) == [("new!", "en")]
+
+
+async def test_one_during_which_the_loudspeaker_goes_is_said_again_when_it_is_back(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.goes = 1
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "one", sound="timer"))
+        await said(talker, 1)
+        clock.advance(5 * 60)
+        talker.there.set()
+        assert await said(talker, 2) == [("one!", "en")] * 2
+        await announcements.keep(news(clock, "two"))
+        assert (await said(talker, 3))[2:] == [("two!", "en")]
+    assert talker.rung == ["timer"] * 2
+    assert await store.pending_announcements() == []
+
+
+async def test_after_its_time_it_is_not_said_again(
+    store: Store, talker: Talker, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    talker.goes = 1
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "old"))
+        await said(talker, 1)
+        clock.advance(60 * 60)
+        talker.there.set()
+        await announcements.keep(news(clock, "new"))
+        assert await said(talker, 2) == [("old!", "en"), ("new!", "en")]
+    assert "was not heard" in caplog.text
+
+
+async def test_a_loudspeaker_that_comes_and_goes_ends_it(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.goes = TRIES
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "one"))
+        for count in range(1, TRIES + 1):
+            await said(talker, count)
+            talker.there.set()
+        await announcements.keep(news(clock, "two"))
+        assert (await said(talker, TRIES + 1))[-2:] == [("one!", "en"), ("two!", "en")]

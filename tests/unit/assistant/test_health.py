@@ -1,10 +1,11 @@
-"""No box that hears nobody is healthy, unless it was told to hear nobody."""
+"""No box that hears nobody, or that nobody hears, is healthy, unless it was told to be deaf."""
 
 from dataclasses import dataclass
 
 import pytest
 
 from assistant.health import health_of
+from audio.speaker_status import SpeakerStatus
 from audio.steady import MicrophoneStatus as Status
 
 
@@ -35,3 +36,32 @@ class Microphone:
 )
 def test_one_word(status: Status, frame_age_s: float, heartbeat_age_s: float, word: str) -> None:
     assert health_of(Microphone(status, frame_age_s, heartbeat_age_s)) == word
+
+
+@dataclass
+class Loudspeaker:
+    status: SpeakerStatus
+
+
+@pytest.mark.parametrize(
+    ("microphone", "loudspeaker", "word"),
+    [
+        (Status.LISTENING, SpeakerStatus.READY, "ok"),
+        (Status.LISTENING, SpeakerStatus.MISSING, "degraded"),
+        (Status.CLOSED, SpeakerStatus.MISSING, "degraded"),
+        (Status.MISSING, SpeakerStatus.READY, "degraded"),
+        (None, SpeakerStatus.READY, "ok"),
+        (None, SpeakerStatus.MISSING, "degraded"),
+        (None, None, "ok"),
+    ],
+)
+def test_who_cannot_be_heard_is_not_healthy(
+    microphone: Status | None, loudspeaker: SpeakerStatus | None, word: str
+) -> None:
+    ear = None if microphone is None else Microphone(microphone, 0.5, 0.5)
+    assert health_of(ear, None if loudspeaker is None else Loudspeaker(loudspeaker)) == word
+
+
+def test_a_process_that_stands_still_is_dead_with_or_without_a_loudspeaker() -> None:
+    stuck = Microphone(Status.LISTENING, 11.0, 11.0)
+    assert health_of(stuck, Loudspeaker(SpeakerStatus.MISSING)) == "dead"

@@ -13,6 +13,7 @@ from audio.errors import AudioError
 from audio.mixer import Mixer
 from audio.player import Player
 from audio.speaker import Speaker
+from audio.speaker_status import SpeakerChange
 from audio.track import RATE
 
 Result = TypeVar("Result")
@@ -33,6 +34,12 @@ class Device:
         self.left = False
         self.asked_at = rig.clock.monotonic()
 
+    def look(self) -> None:
+        self._rig.devices.remove(self)  # it will not be opened
+        self._rig.looks.append(self._rig.clock.monotonic())
+        if self._rig.trouble is not None:
+            raise self._rig.trouble
+
     def open(self) -> None:
         if self._rig.trouble is not None:
             raise self._rig.trouble
@@ -49,6 +56,21 @@ class Device:
     def pull(self) -> bytes:
         self.asked_at = self._rig.clock.monotonic()
         return self._mixer.mix(BLOCK, self.asked_at + self._rig.buffer_s)
+
+
+class News:
+    """Tells of changes when the test says so."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
+        self.calls.append(call)
+        return lambda: self.calls.remove(call)
+
+    def tell(self) -> None:
+        for call in self.calls:
+            call()
 
 
 class Inline:
@@ -78,11 +100,16 @@ class Rig:
     def __init__(self) -> None:
         self.clock = VirtualClock()
         self.calls = Inline()
-        self.devices: list[Device] = []
+        self.devices: list[Device] = []  # that were opened, or should have been
+        self.looks: list[float] = []  # when one was looked for, without opening it
+        self.told: list[SpeakerChange] = []
+        self.news = News()
         self.trouble: AudioError | None = None
         self.buffer_s = 0.0
         self.heard = bytearray()
         self.speaker = Speaker("box", clock=self.clock, calls=self.calls, make=self._make)
+        self.speaker.presence.follow(self.news)
+        self.speaker.presence.on_change = self.told.append
 
     @property
     def voice(self) -> Player:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -281,3 +282,41 @@ def test_a_device_that_is_not_listed_is_looked_for_anew(
             opened.open()
         assert portaudio.open == 0
     assert portaudio.refreshed == 1
+
+
+@pytest.mark.parametrize("rates", [{RATE}, {44_100}])
+def test_a_look_opens_nothing(portaudio: FakePortAudio, rates: set[int]) -> None:
+    portaudio.rates = rates
+    looked, _, _ = made()
+    looked.look()
+    assert (portaudio.streams, portaudio.open, portaudio.chosen) == ([], 0, False)
+    assert portaudio.checks
+
+
+def test_a_look_at_a_server_asks_it_for_nothing_but_its_list(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = replace(DEVICE, backend="server", target="box")
+    monkeypatch.setattr(playback, "find_device", lambda name, kind: served)
+    looked, _, _ = made()
+    looked.look()
+    assert (portaudio.checks, portaudio.open) == (0, 0)
+
+
+def test_a_look_tells_what_opening_would(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portaudio.rates, portaudio.refusal = set(), -9985  # it is taken by another program
+    looked, _, _ = made()
+    with pytest.raises(DeviceLost, match="cannot be opened"):
+        looked.look()
+    assert portaudio.checks == 1
+
+    def nothing(name: str, kind: str) -> DeviceInfo:
+        raise InputUnusable("There is no loudspeaker: plug one in.")
+
+    monkeypatch.setattr(playback, "find_device", nothing)
+    with pytest.raises(InputUnusable, match="plug one in"):
+        looked.look()
+    assert portaudio.refreshed == 1, "PortAudio has looked anew before"
+    assert portaudio.open == 0

@@ -13,6 +13,7 @@ from assistant.clock import VirtualClock
 from assistant.speech.mouth import Mouth
 from audio.errors import AudioError, DeviceLost, InputUnusable
 from audio.player import NullPlayer, OneOutput, Player, StreamName
+from tests.unit.audio.speaker_stage import rigged
 
 RATE = 1000  # Hz
 
@@ -375,3 +376,24 @@ async def test_closing_while_a_piece_is_being_made() -> None:
         mouth.close()
         assert (await answer.finish()).clauses == ()
         voice.gate.set()
+
+
+async def test_it_knows_whether_it_can_be_heard() -> None:
+    async with rigged() as rig:
+        mouth = Mouth(Voices(), rig.speaker)
+        await mouth.audible()
+        rig.trouble = InputUnusable("There is no loudspeaker.")
+        with pytest.raises(InputUnusable):
+            await mouth.sound("wake")
+        assert mouth.drops == 1
+        waiting = asyncio.create_task(mouth.audible())
+        await rig.pass_time(1.0)
+        assert not waiting.done()
+        rig.trouble = None
+        await rig.pass_time(5.0)
+        assert waiting.done()
+        mouth.close()
+    alone = Mouth(Voices(), OneOutput(Recorder()))
+    await alone.audible()  # a file is always there
+    assert alone.drops == 0
+    alone.close()

@@ -277,6 +277,21 @@ async def test_without_a_loudspeaker_the_words_are_tried_all_the_same(
     ]
 
 
+async def test_a_loudspeaker_that_comes_back_while_it_rings_brings_the_words_at_once(
+    ringing: Ringing, pasta: TimerRecord, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.deaf = True
+    async with ringing() as ringer:
+        await clock.run(310)
+        assert (talker.tones, ringer.ringing) == ([], True)
+        talker.said.clear()  # into nowhere
+        talker.deaf = False
+        await clock.run(PAUSE_S)
+        assert (len(talker.tones), talker.said) == (1, [PASTA])
+        await clock.run(PAUSE_S)
+        assert (len(talker.tones), talker.said) == (2, [PASTA])
+
+
 async def test_outside_of_its_context_nothing_is_begun(ringing: Ringing) -> None:
     async with ringing() as ringer:
         pass

@@ -18,8 +18,11 @@ from audio.devices import (
     list_devices,
     server_out_of_reach,
 )
+from audio.devices.cards import usb_names
 from audio.devices.server import NoServer, ServerDevice
 from audio.errors import InputUnusable
+from tests.unit.audio.devices.test_cards import JABRA as USB_JABRA
+from tests.unit.audio.devices.test_cards import plug
 
 NO_CARD = -1
 
@@ -111,6 +114,36 @@ def test_the_list_has_inputs_then_outputs(give: Give, raw: list[Any]) -> None:
     name = "USB PnP Audio: Audio"
     assert listed[0] == DeviceInfo(name, "input", 1, 44_100, False, 0, description=name)
     assert [found.index for found in listed if found.default] == [3, 3]
+
+
+def test_a_usb_card_that_the_kernel_shows_under_another_number_is_found_again(
+    give: Give, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the kernel's own tree: card 1 has gone, and comes back as card 4 beside a newcomer."""
+
+    def machine(*raw: Any) -> None:
+        give(list(raw))
+        monkeypatch.setattr(find, "usb_names", usb_names)
+
+    plug(tmp_path / "before", 1, "1-1", **USB_JABRA)
+    machine(device(0, "Jabra: USB (hw:1,0)", 1, 2), device(1, "HDMI (hw:0,0)", 0, 2))
+    name = find_device("Jabra: USB", "input", sys=tmp_path / "before").name
+    assert name == "usb:0b0e:0412:501AA5C0"
+
+    machine(device(0, "HDMI (hw:0,0)", 0, 2))
+    (tmp_path / "away" / "class" / "sound").mkdir(parents=True)
+    with pytest.raises(InputUnusable, match="There is no microphone"):
+        find_device(name, "input", sys=tmp_path / "away")
+
+    plug(tmp_path / "after", 1, "1-2", idVendor="0d8c", idProduct="0014")
+    plug(tmp_path / "after", 4, "1-3", **USB_JABRA)
+    machine(
+        device(0, "Other: USB (hw:1,0)", 1, 2),
+        device(1, "Jabra: USB (hw:4,0)", 1, 2),
+        device(2, "HDMI (hw:0,0)", 0, 2),
+    )
+    found = [find_device(name, kind, sys=tmp_path / "after") for kind in ("input", "output")]
+    assert [(one.index, one.description) for one in found] == [(1, "Jabra: USB")] * 2
 
 
 def test_a_usb_card_keeps_its_name_under_another_number(

@@ -145,6 +145,8 @@ async def test_lamps_show_the_state(box: FakeBox, load: Callable[[str], Any]) ->
     assert await _next(FakeSpi.sent) == example.frame(example.DARK, 3)
     box.change(state="listening")
     assert await _next(FakeSpi.sent) == [0] * 4 + [0xE4, 255, 90, 0] * 3 + [0xFF] * 4
+    box.change(state="idle", problems=["The loudspeaker has gone."])
+    assert await _next(FakeSpi.sent) == example.frame(example.TROUBLE, 3)
     box.change(muted=True)
     assert await _next(FakeSpi.sent) == example.frame(example.MUTED, 3)
     box.events.close()

@@ -1,0 +1,101 @@
+"""How the sound devices are, for programs: a word each, sentences, and what was counted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from assistant.health import DEAF_S, health_of, is_deaf
+from audio.player import Outputs
+from audio.speaker import Speaker
+from audio.speaker_status import Presence
+from audio.steady import SteadyMicrophone
+from integrations.web.health import Health
+
+if TYPE_CHECKING:
+    from audio.echo.livekit import CleanCounts
+
+NONE = "none"  # a file or nothing, where a device could be
+_DEAF = f"The microphone has given no sound for more than {DEAF_S:g} s."
+
+
+class Counting(Protocol):
+    """An echo canceller (`audio.echo.livekit.LivekitCleaner`)."""
+
+    @property
+    def counts(self) -> "CleanCounts":
+        """What became of the microphone's frames."""
+        ...
+
+
+def _none() -> int:
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class SoundState:
+    """What is asked whenever somebody looks; nothing of it waits."""
+
+    microphone: SteadyMicrophone | None  # None: a file, or nothing
+    outputs: Outputs
+    cleaner: Counting | None = None  # None: the microphone is heard as it is
+    near_misses: Callable[[], int] = _none  # of wake words since the start
+
+    @property
+    def presence(self) -> Presence | None:
+        """Of the loudspeaker; None: a file, or nothing."""
+        return self.outputs.presence if isinstance(self.outputs, Speaker) else None
+
+    @property
+    def health(self) -> Health:
+        """One word for all of it."""
+        return health_of(self.microphone, self.presence)
+
+    @property
+    def loudspeaker(self) -> str:
+        """How the loudspeaker stands: "ready", "missing" or NONE."""
+        return NONE if self.presence is None else self.presence.status.name.lower()
+
+    @property
+    def problems(self) -> list[str]:
+        """What a person should know, a sentence each, in English."""
+        sentences = []
+        if self.microphone is not None and is_deaf(self.microphone):
+            sentences.append(self.microphone.sentence or _DEAF)
+        if self.presence is not None and self.presence.sentence:
+            sentences.append(self.presence.sentence)
+        return sentences
+
+    def report(self) -> Mapping[str, Any]:
+        """All of it with what was counted since the start, as JSON."""
+        return {
+            "microphone": self._microphone(),
+            "loudspeaker": self._loudspeaker(),
+            "wake": {"near_misses": self.near_misses()},
+            "echo": None if self.cleaner is None else asdict(self.cleaner.counts),
+        }
+
+    def _microphone(self) -> dict[str, Any] | None:
+        microphone = self.microphone
+        if microphone is None:
+            return None
+        return {
+            "status": microphone.status.name.lower(),
+            "last_frame_age_s": round(microphone.last_frame_age_s, 2),
+            # Blocks that the ear, and so the wake word, took too late.
+            "dropped_blocks": microphone.dropped,
+            "reopened": microphone.reopened,
+            "abandoned_calls": microphone.abandoned,
+        }
+
+    def _loudspeaker(self) -> dict[str, Any] | None:
+        if not isinstance(self.outputs, Speaker):
+            return None
+        speaker = self.outputs
+        return {
+            "status": speaker.presence.status.name.lower(),
+            "since_s": round(speaker.presence.since_s, 1),
+            "lost": speaker.lost,
+            "dropped": speaker.drops,
+            "underruns": speaker.underruns,
+            "gaps": speaker.gaps,
+        }

@@ -1,0 +1,149 @@
+"""How the loudspeaker stands, and who is told of it."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from audio.alarm import Alarm
+from audio.clock import Clock
+from audio.errors import AudioError
+
+SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
+AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
+
+_log = logging.getLogger(__name__)
+
+
+class SpeakerStatus(Enum):
+    """How the loudspeaker stands."""
+
+    READY = auto()  # it plays; or it rests, and nothing is known against it
+    MISSING = auto()  # it cannot be opened, or has gone; it is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerChange:
+    """It stands otherwise from now on."""
+
+    status: SpeakerStatus
+    sentence: str  # for a person, in English; "" where all is well
+
+
+class News(Protocol):
+    """Tells of changes among the sound devices (`audio.device_watch.DeviceWatch`)."""
+
+    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call on the loop after every change; gives the un-listen."""
+        ...
+
+
+class Presence:
+    """Whether there is a loudspeaker, though it is open only while something sounds.
+
+    Whoever opens it tells what came of it (`found`, `missed`). While it rests it is looked for
+    after each change among the devices, and every AGAIN_S once it is missing.
+    """
+
+    def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
+        """`name`: what a person calls it. `look`: opens nothing; False where it need not look,
+        because it is open. Raises AudioError where there is none."""
+        # Told on the loop of every change; must not block.
+        self.on_change: Callable[[SpeakerChange], None] = lambda change: None
+        self._name = name
+        self._look = look
+        self._clock = clock
+        self._status = SpeakerStatus.READY
+        self._sentence = ""
+        self._since = clock.monotonic()
+        self._there = asyncio.Event()
+        self._there.set()
+        self._alarm = Alarm(clock)
+        self._news = False
+        self._looking: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] = lambda: None
+
+    @property
+    def status(self) -> SpeakerStatus:
+        """How it stands."""
+        return self._status
+
+    @property
+    def sentence(self) -> str:
+        """Why it is missing, "" where it is not."""
+        return self._sentence
+
+    @property
+    def since_s(self) -> float:
+        """Seconds since it stands so."""
+        return self._clock.monotonic() - self._since
+
+    def follow(self, news: News) -> None:
+        """Look now, and after each change that this tells of, until `close`. On the loop."""
+        self._forget()
+        self._forget = news.listen(self._changed)
+        self._changed()
+
+    def found(self) -> None:
+        """It could be opened."""
+        if self._become(SpeakerStatus.READY, ""):
+            _log.info("the loudspeaker (%s) is back", self._name)
+
+    def missed(self, error: AudioError) -> None:
+        """It could not be opened, or has gone."""
+        if self._become(SpeakerStatus.MISSING, str(error)):
+            _log.warning("%s", error)
+        self._begin()
+
+    async def there(self) -> None:
+        """Return once nothing is known against it."""
+        await self._there.wait()
+
+    async def close(self) -> None:
+        """Look no more."""
+        self._forget()
+        self._forget = lambda: None
+        looking, self._looking = self._looking, None
+        if looking is not None:
+            looking.cancel()
+            await asyncio.wait([looking])
+        self._alarm.close()
+
+    def _changed(self) -> None:
+        """Something is different among the sound devices."""
+        self._news = True
+        self._alarm.ring()
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._keep_looking(), name="speaker-looking")
+
+    async def _keep_looking(self) -> None:
+        """As long as there are news, or it is missing."""
+        while self._news or self._status is SpeakerStatus.MISSING:
+            await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
+            if self._news:
+                await self._clock.sleep(SETTLE_S)
+            self._news = False
+            try:
+                if await self._look():
+                    self.found()
+            except AudioError as error:
+                self.missed(error)
+
+    def _become(self, status: SpeakerStatus, sentence: str) -> bool:
+        """Whether that is a change."""
+        self._sentence = sentence
+        if status is self._status:
+            return False
+        self._status = status
+        self._since = self._clock.monotonic()
+        if status is SpeakerStatus.READY:
+            self._there.set()
+        else:
+            self._there.clear()
+        self.on_change(SpeakerChange(status, sentence))
+        return True

@@ -1,0 +1,76 @@
+"""Plain ALSA, with no sound server anywhere: devices are listed, heard and played."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from audio.wav import read_wav
+from tests.devices.daemon import daemon, settings
+from tests.devices.plain_alsa import NAME, PLAYED_RATE, PlainAlsa, plain_alsa
+
+pytestmark = pytest.mark.devices
+
+TONE_DBFS = -20.0
+TOKEN = "t" * 32
+
+
+async def _hearth(surroundings: dict[str, str], *arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "assistant", *arguments),
+        env=surroundings,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(60):
+        told, _ = await process.communicate()
+    assert process.returncode == 0
+    return told.decode()
+
+
+async def _listens(client: httpx.AsyncClient) -> None:
+    """Wait until the microphone gives sound."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with asyncio.timeout(20), client.stream("GET", "/v1/events", headers=headers) as told:
+        async for line in told.aiter_lines():
+            if '"microphone": "listening"' in line:
+                return
+    raise AssertionError("it ended")
+
+
+async def test_the_devices_are_listed_with_their_levels(tmp_path: Path) -> None:
+    # As fast as it is read, and in as many channels as ALSA's null device has.
+    peak = 32768 * 10 ** ((TONE_DBFS + 3) / 20)
+    tone = (np.sin(np.arange(16_000_000) * 0.05) * peak).astype("<i2")
+    (tmp_path / "tone").write_bytes(tone.tobytes())
+    alsa = PlainAlsa(tmp_path, tmp_path / "tone")
+    given = {**alsa.surroundings, "HEARTH_ASSISTANT__DATA": str(tmp_path / "data")}
+    devices = json.loads(await _hearth(given, "devices", "--json"))
+    named = {(device["kind"], device["name"]): device for device in devices}
+    assert {backend["backend"] for backend in devices} == {"alsa"}
+    assert {("input", NAME), ("output", NAME)} <= set(named)
+    assert named["input", NAME]["level_dbfs"] == pytest.approx(TONE_DBFS, abs=0.5)
+    assert named["input", "nothing"]["level_dbfs"] == -100.0
+    assert [name for (kind, name), one in named.items() if kind == "input" and one["default"]]
+
+
+async def test_a_spoken_command_is_answered_aloud(command: Path, tmp_path: Path) -> None:
+    with plain_alsa(tmp_path) as (alsa, room):
+        surroundings = {
+            **settings(tmp_path, AUDIO__INPUT=NAME, AUDIO__OUTPUT=NAME, HTTP__TOKEN=TOKEN),
+            **alsa.surroundings,
+        }
+        base = f"http://127.0.0.1:{surroundings['HEARTH_HTTP__PORT']}"
+        async with daemon(surroundings) as hearth, httpx.AsyncClient(base_url=base) as client:
+            await _listens(client)
+            assert (await client.get("/healthz")).text == "ok"
+            room.say(read_wav(command))  # at its 16 kHz
+            await hearth.shows("light.dining_room on")
+            assert (await hearth.says("dining room light")).strip()
+            sound = np.frombuffer(room.given, "<i2")
+            assert (await client.get("/healthz")).text == "ok"
+    loud = np.abs(sound.astype(int)) > 1000
+    assert loud.sum() > 0.2 * PLAYED_RATE, "the loudspeaker gave no answer"

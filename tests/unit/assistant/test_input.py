@@ -1,0 +1,68 @@
+"""Where Hearth listens, by the settings, and who is told what changes among the devices."""
+
+from collections.abc import Callable
+
+import pytest
+
+from assistant import input as module
+from assistant.config.schema import Settings
+from assistant.input import open_microphone
+from audio.player import NullPlayer, OneOutput, Outputs
+from audio.speaker import Speaker
+
+NOWHERE = OneOutput(NullPlayer(paced=False))
+
+
+class Watch:
+    """A device watch without threads."""
+
+    entered: list["Watch"]
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    async def __aenter__(self) -> "Watch":
+        Watch.entered.append(self)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        pass
+
+    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
+        self.calls.append(call)
+        return lambda: self.calls.remove(call)
+
+
+@pytest.fixture(autouse=True)
+def _no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    Watch.entered = []
+    monkeypatch.setattr(module, "DeviceWatch", Watch)
+
+
+def settings(source: str) -> Settings:
+    return Settings.model_validate({"audio": {"input": source}})
+
+
+@pytest.mark.parametrize(
+    ("source", "outputs", "hears", "watched"),
+    [
+        ("default", NOWHERE, True, 0),
+        ("default", Speaker("box"), True, 1),
+        ("null", Speaker("box"), False, 1),
+        ("file:/tmp/words.wav", Speaker("box"), False, 1),
+    ],
+)
+async def test_a_loudspeaker_hears_of_the_devices_with_or_without_a_microphone(
+    source: str, outputs: Outputs, hears: bool, watched: int
+) -> None:
+    async with open_microphone(settings(source), outputs) as microphone:
+        assert (microphone is not None) is hears
+        assert [len(watch.calls) for watch in Watch.entered] == [watched]
+    await outputs.close()
+    assert not Watch.entered[0].calls
+
+
+async def test_without_any_device_nothing_is_watched() -> None:
+    async with open_microphone(settings("null"), NOWHERE) as microphone:
+        assert microphone is None
+    assert Watch.entered == []

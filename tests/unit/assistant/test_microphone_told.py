@@ -1,0 +1,151 @@
+"""Whatever happens to the microphone is an event, a sentence and a word on its health: no noise."""
+
+import json
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from assistant.box import Box
+from assistant.microphone_tones import MicrophoneTones
+from assistant.sound_state import SoundState
+from assistant.turn.standing import Standing
+from audio.player import NullPlayer, OneOutput
+from tests.unit.assistant.test_box import FakeModes
+from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedEar
+from tests.unit.assistant.turn.stage import runner_with
+from tests.unit.audio.steady_stage import MIC, MONITOR, Stage, listening
+
+NOBODY_HEARS = OneOutput(NullPlayer(paced=False))
+
+
+def unplug(stage: Stage) -> None:
+    stage.device.unplug()
+    stage.watch.tell()
+
+
+def plug(stage: Stage) -> None:
+    stage.device.there = True
+    stage.watch.tell()
+
+
+def suspend(stage: Stage) -> None:
+    stage.device.suspended = True
+
+
+def resume(stage: Stage) -> None:
+    stage.device.suspended = False
+
+
+def mute_at_device(stage: Stage) -> None:
+    stage.device.silent = True
+
+
+def unmute_at_device(stage: Stage) -> None:
+    stage.device.silent = False
+
+
+def move(stage: Stage) -> None:
+    stage.device.there = False  # so the server has put us elsewhere
+    stage.watch.spot = MONITOR
+    stage.watch.tell()
+
+
+def move_back(stage: Stage) -> None:
+    stage.device.there = True
+    stage.watch.spot = MIC
+    stage.watch.tell()
+
+
+def close(stage: Stage) -> None:
+    stage.microphone.pause(True)
+
+
+def open_again(stage: Stage) -> None:
+    stage.microphone.pause(False)
+
+
+Do = Callable[[Stage], None]
+IS_BACK, IS_HEARD = "the microphone is back", "the microphone is heard again"
+
+
+@pytest.mark.parametrize(
+    ("happens", "word", "sentence", "health", "mend", "back"),
+    [
+        (unplug, "missing", "plug", "degraded", plug, IS_BACK),
+        (suspend, "missing", "has given no sound for 1 s", "degraded", resume, IS_BACK),
+        (mute_at_device, "silent", "unmute it", "degraded", unmute_at_device, IS_HEARD),
+        (move, "elsewhere", "has moved us", "degraded", move_back, IS_BACK),
+        (close, "closed", "is switched off", "ok", open_again, IS_HEARD),
+    ],
+)
+async def test_each_change_and_the_return(
+    caplog: pytest.LogCaptureFixture,
+    happens: Do,
+    word: str,
+    sentence: str,
+    health: str,
+    mend: Do,
+    back: str,
+) -> None:
+    stage, seen, tones = Stage(), Seen(), list[str]()
+
+    async def sound(name: str) -> None:
+        tones.append(name)
+
+    with caplog.at_level(logging.INFO):
+        async with (
+            runner_with(ScriptedBrain(), ScriptedEar({}), clock=stage.clock) as (runner, _),
+            MicrophoneTones(sound, stage.clock, runner.standing) as microphone_tones,
+            listening(stage),
+        ):
+            stage.microphone.on_change = runner.on_microphone
+            runner.observe(microphone_tones.stand)
+            state = SoundState(stage.microphone, NOBODY_HEARS)
+            with Box(runner, nobody_mutes, FakeModes(), stage.clock, state) as box:
+                runner.observe(seen.stand)
+                await stage.room(2)
+                assert (box.state()["microphone"], state.health) == ("listening", "ok")
+                caplog.clear()
+                happens(stage)
+                await stage.room(6)
+                told = box.state()
+                assert (told["microphone"], told["health"]) == (word, health)
+                assert [sentence in problem for problem in told["problems"]] == [True] * (
+                    health != "ok"
+                )
+                assert [sentence in message for message in caplog.messages] == [True]
+                assert caplog.records[0].levelno == logging.WARNING
+                caplog.clear()
+                mend(stage)
+                await stage.room(6)
+                told = box.state()
+                assert (told["microphone"], told["health"]) == ("listening", "ok")
+                assert told["problems"] == []
+                assert caplog.messages == [back]
+                run = box.events.now("state", {}).id.split("-")[0]
+                events = box.events.since(f"{run}-0", None)
+                words = [told_in(await anext(events)) for _ in seen.words]
+                await events.aclose()
+    assert words == seen.words
+    assert words.index(word) < len(words) - 1
+    assert tones == [], "nobody was spoken with"
+
+
+def told_in(event: bytes) -> str:
+    """The word for the microphone in an event as it is sent."""
+    return str(json.loads(event.split(b"data: ")[1])["microphone"])
+
+
+class Seen:
+    """The words for the microphone, as they were told."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def stand(self, standing: Standing) -> None:
+        self.words.append(standing.microphone.name.lower())
+
+
+async def nobody_mutes(on: bool) -> None:
+    raise AssertionError("nobody mutes")
