@@ -43,7 +43,7 @@ class Endpointer:
         self._last_voiced: int | None = None  # None: nobody speaks
         self._person = PersonLevel()
         self._person_from = 0
-        self._last_strong = 0  # sample behind the last chunk near the person's level
+        self._last_faint = 0  # sample behind the last voiced chunk, be it somebody else's
 
     @property
     def speaking(self) -> bool:
@@ -52,7 +52,10 @@ class Endpointer:
 
     @property
     def last_voiced(self) -> int | None:
-        """The sample behind the last voiced chunk of the speech under way, None without any."""
+        """The sample behind the last voiced chunk of the speech under way, None without any.
+
+        Others' chunks do not count.
+        """
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
@@ -65,16 +68,17 @@ class Endpointer:
             return self._await_start(start, voicing)
         return self._await_end(self._last_voiced, voicing)
 
-    def reset(self, after: int = 0, person_from: int = 0) -> None:
+    def reset(self, after: int = 0, person_from: int = 0, goes_on: bool = False) -> None:
         """Nobody speaks; a chunk that begins before sample `after` does not count.
 
-        What is voiced before `person_from` is others' talk: when only that goes on, the person has
-        ended. It must hold nothing that we play ourselves. 0: nothing is known of others.
+        What is voiced before `person_from` is others' talk, if it is fainter than what is between
+        the two: when only that goes on, the person has ended. It must hold nothing that we play
+        ourselves. 0: nothing new is known of others. `goes_on`: they are those of the turn before.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()
         self._last_voiced = None
-        self._person = PersonLevel()
+        self._person = self._person.next_turn() if goes_on else PersonLevel()
 
     def _listen_before(self, voicing: Voicing) -> None:
         own = voicing.end > self._person_from
@@ -87,23 +91,24 @@ class Endpointer:
         if len(voiced) < START_CHUNKS:
             return None
         self._recent.clear()
-        self._last_voiced = self._last_strong = voicing.end
+        self._last_voiced = self._last_faint = voicing.end
         self._person.begin()
         return SpeechStarted(at=voiced[0])
 
     def _await_end(self, last_voiced: int, voicing: Voicing) -> SpeechEnded | None:
         # A detector goes on for up to 0.2 s in the room's echo of the last word.
         audible = self._person.is_audible(voicing.level)
-        voiced = voicing.probability > STAY_ABOVE and audible
-        if voiced and self._person.is_near(voicing.level):
-            self._last_strong = voicing.end
-        if voiced and voicing.end - self._last_strong < FAINT_MS * SAMPLES_PER_MS:
-            self._last_voiced = voicing.end
-            return None
-        if voiced:  # somebody else: the person's last word was about there
-            return self._end(self._last_strong, voicing.end)
-        self._person.pause(voicing.level)
-        if voicing.end - last_voiced < self.hang_over_ms * SAMPLES_PER_MS:
+        if voicing.probability > STAY_ABOVE and audible:
+            self._last_faint = voicing.end
+            if self._person.is_near(voicing.level):
+                self._last_voiced = voicing.end
+                return None
+        else:
+            self._person.pause(voicing.level)
+        hang_over = self.hang_over_ms * SAMPLES_PER_MS
+        # Faint may be a word of theirs. Others who talk on make no pause where the person ends.
+        faint = max(FAINT_MS * SAMPLES_PER_MS, hang_over)
+        if voicing.end - self._last_faint < hang_over and voicing.end - last_voiced < faint:
             return None
         return self._end(last_voiced, voicing.end)
 

@@ -47,7 +47,16 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
             open_app(settings, outputs, hears=True, resident=True) as app,
             open_microphone(settings, outputs, echo.cleaner) as microphone,
-            _serving(settings, app, SoundState(microphone, outputs, echo.cleaner)),
+            _serving(
+                settings,
+                app,
+                SoundState(
+                    microphone,
+                    outputs,
+                    echo.cleaner,
+                    near_misses=lambda: app.runner.hearing.near_misses,
+                ),
+            ),
             asyncio.TaskGroup() as group,
         ):
             if app.mute is not None and microphone is not None:

@@ -6,7 +6,9 @@ Whether it is, the loop's thread says at any time; the worker acts on that with 
 that ring and detector belong to one thread. While the worker rests, any thread may `pass_by`.
 """
 
+import math
 from collections import deque
+from collections.abc import Iterator
 from typing import Literal
 
 from assistant.turn.ending import Endings, FixedEndings
@@ -22,7 +24,7 @@ from assistant.turn.lasting import Lasting
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
-from audio.frames import FRAME_BYTES, SAMPLES_PER_MS, Frame
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.ring import Ring
 from audio.vad.protocol import VoiceDetector
 from audio.wake.gated import GatedWake
@@ -37,6 +39,13 @@ EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechHeld | SpeechPassed | 
 # five). With open the score jumps within one of its steps of 80 ms, so there is little to gain.
 RISING = 0.3  # of the way to firing
 _FALLEN = RISING / 2  # below it the next rise counts again
+
+# Before a wake word's mark its beginning may lie: it is no longer than a second or so.
+_WORD = 900 * SAMPLES_PER_MS
+# After our own voice: the device's delay, and what the room makes of it.
+_ECHO = 300 * SAMPLES_PER_MS
+# So long after a wake word those who talked before it are taken to be there still, and as loud.
+_SAME_ROOM = 60 * SAMPLE_RATE
 
 
 class Ear:
@@ -62,6 +71,9 @@ class Ear:
         self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
         self._distractions: frozenset[Distraction] = frozenset()
         self._strict = False  # the engine is
+        self._mark = -1  # of the newest wake word, in samples
+        self._ours_until = 0  # sample up to which our own voice may be heard ...
+        self._others_until = 0  # ... and what was learnt of others holds
         self.ring = Ring()
 
     def pass_by(self, frame: Frame) -> bool:
@@ -72,7 +84,7 @@ class Ear:
         busy = self._watching or self._wish or self._forgetting
         if busy or not self._wake.pass_by(frame.pcm, frame.end):
             return False
-        self.ring.push(frame)
+        self._push(frame)
         return True
 
     def hear(self, frame: Frame) -> list[EarEvent]:
@@ -82,14 +94,15 @@ class Ear:
             self._begin_anew()
         if self._wish:
             self._obey(self._wish.popleft())
-        self.ring.push(frame)
+        self._push(frame)
         events = self._look_for_speech(frame.pcm, frame.end) if self._watching else []
         return [*events, *self._listen_for_wake(frame)]
 
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Look for speech, beginning with what the ring holds since `from_ms`.
 
-        Only speech after `after_ms` counts; what lies before lets the detector find its feet.
+        Only speech after `after_ms` counts; what lies before lets the detector find its feet. From
+        the mark of a wake word on, who talked before that word is known to be somebody else.
         """
         self._wish.append((from_ms, after_ms))
 
@@ -128,8 +141,14 @@ class Ear:
         """Give up the engine's native resources."""
         self._wake.close()
 
+    def _push(self, frame: Frame) -> None:
+        self.ring.push(frame)
+        if "speaking" in self._distractions:
+            self._ours_until = frame.end + _ECHO
+
     def _begin_anew(self) -> None:
         self.ring = Ring()
+        self._mark, self._ours_until, self._others_until = -1, 0, 0
         self._watching = self._risen = False
         self._endings.end()
         self._wake.restart()
@@ -144,6 +163,7 @@ class Ear:
         rising = closeness > RISING and not self._risen
         self._risen = closeness > (_FALLEN if self._risen else RISING)
         if detection is not None:
+            self._mark = detection.mark
             wake = WakeHeard(
                 detection.word,
                 detection.score,
@@ -162,14 +182,35 @@ class Ear:
         self._voice.reset()
         self._lasting.reset()
         after = round(after_ms * SAMPLES_PER_MS)
-        self._endpointer.reset(after)
-        self._endings.begin(after)
         start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
+        woken = start == self._mark
+        start -= (start - self.ring.start) % FRAME_SAMPLES  # whole frames, or some sound is lost
+        goes_on = start < self._others_until
+        if woken:
+            self._endpointer.reset(after, person_from=max(0, start - _WORD), goes_on=goes_on)
+            self._others_until = start + _SAME_ROOM
+            self._listen_to_others(start)
+        else:
+            self._endpointer.reset(after, goes_on=goes_on)
+        self._endings.begin(after)
+        # `after_ms` lies ahead of all this, so nothing can be reported yet.
+        for pcm, end in self._past(start, self.ring.end):
+            self._look_for_speech(pcm, end)
+
+    def _listen_to_others(self, mark: int) -> None:
+        """Have the endpointer hear what came before the mark, as far as it cannot be our voice."""
+        late = max(0, self._ours_until - self.ring.start)
+        first = self.ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
+        for pcm, end in self._past(first, mark):
+            for voicing in self._voice.hear(pcm, end):
+                self._endpointer.hear(voicing)  # all before `after`: nothing begins or ends
+        self._voice.reset()
+
+    def _past(self, start: int, end: int) -> Iterator[tuple[bytes, int]]:
+        """The ring's frames from `start` to `end`, where frames begin, each with its end."""
         past = self.ring.since(start)
-        for offset in range(0, len(past) - FRAME_BYTES + 1, FRAME_BYTES):
-            end = start + (offset + FRAME_BYTES) // 2
-            # `after_ms` lies ahead of all this, so nothing can be reported yet.
-            self._look_for_speech(past[offset : offset + FRAME_BYTES], end)
+        for at in range(0, end - start, FRAME_SAMPLES):
+            yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
         events: list[EarEvent] = []

@@ -19,6 +19,7 @@ class Hearing:
         self._worker = ThreadPoolExecutor(1, "ear")
         # Told of each, on the loop's thread; must not block.
         self.on_near_miss: Callable[[NearMiss], None] = lambda _: None
+        self.near_misses = 0  # since the start
 
     async def restart(self) -> None:
         """A new source begins. Raises RuntimeError where there is no ear."""
@@ -32,6 +33,7 @@ class Hearing:
             return []  # going to the thread and back would cost more than this did
         events = await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
         for miss in ear.near_misses():
+            self.near_misses += 1
             self.on_near_miss(miss)
         return events
 

@@ -68,6 +68,7 @@ async def test_near_misses_are_told_on_the_loops_thread() -> None:
     hearing.on_near_miss = lambda miss: told.append(threading.current_thread().name)
     await hear(hearing, LOUD, 0, 4)
     assert told == [threading.main_thread().name]
+    assert hearing.near_misses == 1
     hearing.close()
 
 
