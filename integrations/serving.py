@@ -5,9 +5,10 @@ import contextlib
 import errno
 import socket
 from collections.abc import AsyncIterator, Iterator
+from email.utils import formatdate
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from integrations.errors import Misconfigured
 
@@ -15,7 +16,21 @@ _STOP_WITHIN_S = 2  # open requests get this long when the server stops
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the program decides when to stop."""
+    """uvicorn without its signal handlers, and without its ten looks a second whether it is to
+    stop: the program decides that, and says so."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ended = asyncio.Event()
+
+    def end(self) -> None:
+        """Stop, now or as soon as it has started."""
+        self.should_exit = True
+        self._ended.set()
+
+    async def main_loop(self) -> None:
+        """Serve until `end`."""
+        await self._ended.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -30,13 +45,14 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
     """
     listener = _listen(host, port)
     config = uvicorn.Config(
-        app,
+        _dated(app),
         log_config=None,
         access_log=False,
         lifespan="off",
         ws="websockets-sansio",
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,
+        date_header=False,  # uvicorn renews it with its looks
     )
     server = _Server(config)
     # uvicorn closes the listener, but not where it is stopped before it has started.
@@ -46,7 +62,22 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
             try:
                 yield listener.getsockname()[1]
             finally:
-                server.should_exit = True
+                server.end()
+
+
+def _dated(app: ASGIApp) -> ASGIApp:
+    """Every HTTP answer says when it was given."""
+
+    async def dated(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                date = (b"date", formatdate(usegmt=True).encode())
+                message = {**message, "headers": [date, *message.get("headers", ())]}
+            await send(message)
+
+        await app(scope, receive, send_dated)
+
+    return dated
 
 
 def _listen(host: str, port: int) -> socket.socket:

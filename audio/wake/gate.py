@@ -1,6 +1,7 @@
 """Tells a silent room from one in which something sounds, for a few microseconds a frame."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,6 +15,7 @@ _SMOOTHING = 0.25  # of a frame's power; the rest is what was before, so that no
 _UP_DB = 0.7 * FRAME_MS / 1000  # the floor rises so slowly that no sentence lifts it ...
 _DOWN = 0.1  # ... and falls by this part of the way in each frame
 _LEAST = 4.0  # power in int16 units squared: below it lies nothing that an engine could use
+_MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
 class EnergyGate:
@@ -34,28 +36,20 @@ class EnergyGate:
         return self._left > 0
 
     def hear(self, pcm: bytes) -> bool:
-        """Take the next frame; whether it is open for it."""
-        return self._take(_powers(pcm))
+        """Take the next frames, one or a few; whether it is open for the last of them.
 
-    def stays_closed(self, pcm: bytes) -> bool:
-        """Take the next frame if the gate is closed and stays so; False: nothing was done."""
-        if self.open:
-            return False
-        powers = _powers(pcm)
-        if any(band.rises(power) for band, power in zip(self._bands, powers, strict=True)):
-            return False
-        self._take(powers)
-        return True
+        A few at once cost little more than one.
+        """
+        whole, steps = self._bands
+        for power, of_steps in _powers(pcm):
+            rises = whole.take(power) | steps.take(of_steps)  # each takes its own
+            self._left = HOLD_MS // FRAME_MS if rises else max(0, self._left - 1)
+        return self.open
 
     def restart(self) -> None:
         """Another stream begins."""
         self._bands = (_Band(), _Band())
         self._left = START_MS // FRAME_MS
-
-    def _take(self, powers: tuple[float, float]) -> bool:
-        rises = [band.take(power) for band, power in zip(self._bands, powers, strict=True)]
-        self._left = HOLD_MS // FRAME_MS if any(rises) else max(0, self._left - 1)
-        return self.open
 
 
 class _Band:
@@ -65,34 +59,27 @@ class _Band:
         self._power = -1.0  # smoothed; none before the stream's first frame
         self._floor = 0.0  # dB
 
-    def rises(self, power: float) -> bool:
-        """Whether the next frame's power rises above the floor."""
-        return self._power >= 0 and _db(self._smoothed(power)) > self._floor + RISE_DB
-
     def take(self, power: float) -> bool:
         """Take the next frame's power; whether it rises above the floor."""
-        rises = self.rises(power)
         if self._power < 0:
             self._power, self._floor = power, _db(power)
-        self._power = self._smoothed(power)
+        self._power += _SMOOTHING * (power - self._power)
         level = _db(self._power)
+        rises = level > self._floor + RISE_DB
         if level < self._floor:
             self._floor += _DOWN * (level - self._floor)
         else:
             self._floor = min(level, self._floor + _UP_DB)
         return rises
 
-    def _smoothed(self, power: float) -> float:
-        return self._power + _SMOOTHING * (power - self._power)
 
-
-def _powers(pcm: bytes) -> tuple[float, float]:
-    """A frame's power without the offset that cheap converters have, and that of its steps."""
-    samples = np.frombuffer(pcm, "<i2").astype(np.float32)
-    steps = samples[1:] - samples[:-1]
-    offset = float(samples.sum()) / FRAME_SAMPLES
-    whole = float(samples @ samples) / FRAME_SAMPLES
-    return whole - offset * offset, float(steps @ steps) / FRAME_SAMPLES
+def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
+    """Each frame's power without the offset that cheap converters have, and that of its steps."""
+    samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
+    steps = samples[:, 1:] - samples[:, :-1]
+    offsets = samples @ _MEAN
+    whole = np.vecdot(samples, samples) / FRAME_SAMPLES - offsets * offsets
+    return zip(whole.tolist(), (np.vecdot(steps, steps) / FRAME_SAMPLES).tolist(), strict=True)
 
 
 def _db(power: float) -> float:

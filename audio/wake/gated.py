@@ -27,6 +27,7 @@ class GatedWake:
         # Frames that the engine was not given, each with its end.
         self._unheard: deque[tuple[bytes, int]] = deque()
         self._end = 0
+        self._unjudged = b""  # the newest of them, of which the gate has not heard yet
 
     @property
     def open(self) -> bool:
@@ -51,20 +52,18 @@ class GatedWake:
     def pass_by(self, pcm: bytes, end: int) -> bool:
         """Take the next frame if the engine need not hear it now, in microseconds.
 
-        It need not in silence, nor within a block: it hears the block with the last frame of it.
-        False where nothing was done: `hear` must.
+        It need not in silence, nor within a block: gate and engine hear the block with the last
+        frame of it. False: `hear` must take this frame.
         """
-        if end % _BLOCK:
-            self._gate.hear(pcm)
-        elif not self._gate.stays_closed(pcm):
-            return False
-        self._keep(pcm, end)
-        return True
+        if end != self._end:
+            self._keep(pcm, end)
+        return bool(end % _BLOCK) or not self._judge()
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame that ends at sample `end`."""
-        self._keep(pcm, end)
-        if not self._gate.hear(pcm):
+        """Take the next frame that ends at sample `end`, or the one that could not pass by."""
+        if end != self._end:
+            self._keep(pcm, end)
+        if not self._judge():
             return None
         found = None
         while self._unheard:
@@ -85,16 +84,23 @@ class GatedWake:
         self._gate.restart()
         self._unheard.clear()
         self._end = 0
+        self._unjudged = b""
         self._engine.restart()
 
     def close(self) -> None:
         """Give up the engine's native resources."""
         self._engine.close()
 
+    def _judge(self) -> bool:
+        """Whether the gate is open for the newest frame."""
+        unjudged, self._unjudged = self._unjudged, b""
+        return self._gate.hear(unjudged) if unjudged else self._gate.open
+
     def _keep(self, pcm: bytes, end: int) -> None:
         if end - FRAME_SAMPLES != self._end:  # what lies between was never heard
             self._unheard.clear()
         self._end = end
+        self._unjudged += pcm
         self._unheard.append((pcm, end))
         if len(self._unheard) >= (LOOK_BACK_MS + _STEP_MS) // FRAME_MS:
             for _ in range(_STEP_MS // FRAME_MS):

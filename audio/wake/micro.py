@@ -7,6 +7,7 @@ from pathlib import Path
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
 
 from audio.frames import SAMPLES_PER_MS
+from audio.wake.micro_score import MicroScore
 from audio.wake.models import added_words, check_model, check_words, own_model, unusable
 from audio.wake.protocol import Detection, NearMiss
 from audio.wake.trigger import REFRACTORY, Sensitivity, Trigger
@@ -50,6 +51,7 @@ class MicroWake:
         """
         self._features = MicroWakeWordFeatures()
         self._models = {word: _load(word, folder) for word in check_words(words)}
+        self._scorers = {word: MicroScore(model) for word, model in self._models.items()}
         self._scores = dict.fromkeys(self._models, 0.0)
         self._steps = 0  # of the front end, 10 ms each
         chosen = sensitivities or {}
@@ -108,11 +110,10 @@ class MicroWake:
     def _infer(self, pcm: bytes) -> None:
         for features in self._features.process_streaming(pcm):
             self._steps += 1
-            for word, model in self._models.items():
-                score = model.process_streaming_prob(features)
-                # A model runs once in `stride` steps and gives 0 for the others.
-                if self._steps % model.stride == 0:
-                    self._scores[word] = score or 0.0
+            for word, scorer in self._scorers.items():
+                score = scorer.hear(features)
+                if score is not None:
+                    self._scores[word] = score
 
 
 def _threshold(word: str, cutoff: float, sensitivity: Sensitivity) -> float:
@@ -131,7 +132,8 @@ def _load(word: str, folder: Path | None) -> MicroWakeWord:
         model = MicroWakeWord.from_config(manifest)
     except ValueError as error:  # tensors that are not 8 bit
         raise unusable(manifest, "is no microWakeWord model") from error
-    if model.lib.TfLiteTensorByteSize(model.input_tensor) != model.stride * _MEL_BINS:
+    sizes = [model.lib.TfLiteTensorByteSize(t) for t in (model.input_tensor, model.output_tensor)]
+    if sizes != [model.stride * _MEL_BINS, 1]:
         raise unusable(manifest, "is no microWakeWord model")
     return model
 

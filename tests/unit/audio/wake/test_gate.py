@@ -88,16 +88,19 @@ def test_a_steady_noise_that_begins_is_the_room_after_a_while() -> None:
     assert not states[-1]
 
 
-def test_a_frame_that_leaves_it_closed_can_be_taken_without_opening() -> None:
+@pytest.mark.parametrize("together", [1, 2, 3, 4, 7])
+def test_frames_that_come_together_are_judged_as_one_by_one(together: int) -> None:
     gate, other = EnergyGate(), EnergyGate()
-    quiet, loud = frames(hiss(10, 8.0)), frames(tone(300, 300, 0.1))
-    assert not gate.stays_closed(quiet[0])  # it is open at first
-    for frame in quiet[: START_MS // FRAME_MS]:
-        gate.hear(frame)
-        other.hear(frame)
-    for frame in quiet[START_MS // FRAME_MS :]:
-        assert gate.stays_closed(frame) != other.hear(frame)
-    assert not gate.stays_closed(loud[0])  # and nothing was taken:
-    assert gate.hear(loud[0])
+    sound = np.concatenate([hiss(10, 8.0), tone(300, 300, 0.1), hiss(10, 3.0, seed=2)])
+    one_by_one = [other.hear(frame) for frame in frames(sound)]
+    parts = [frames(sound)[at : at + together] for at in range(0, len(one_by_one), together)]
+    assert [gate.hear(b"".join(part)) for part in parts if len(part) == together] == (
+        one_by_one[together - 1 :: together]
+    )
+
+
+def test_another_stream_begins_open() -> None:
+    gate = EnergyGate()
+    assert not all(gate.hear(frame) for frame in frames(hiss(10, 8.0)))
     gate.restart()
     assert gate.open

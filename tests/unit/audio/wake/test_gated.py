@@ -82,9 +82,23 @@ def test_a_block_is_heard_with_its_last_frame() -> None:
     before = len(engine.heard)
     assert [gated.pass_by(LOUD, end * 16) for end in (10_020, 10_040, 10_060)] == [True] * 3
     assert len(engine.heard) == before
-    assert not gated.pass_by(LOUD, 10_080 * 16)  # and nothing was taken:
+    assert not gated.pass_by(LOUD, 10_080 * 16)  # it has still to be heard:
     assert give(gated, LOUD, 10_060, 10_080) == [10_020]
     assert engine.heard[-4:] == [10_020, 10_040, 10_060, 10_080]
+
+
+def test_whether_frames_pass_by_or_not_the_gate_opens_with_the_same_block() -> None:
+    one, other = ScriptedWake(), ScriptedWake()
+    by_frames, by_blocks = GatedWake(one), GatedWake(other)
+    for number, pcm in enumerate([LOUD] * 300 + [QUIET] * 302 + [LOUD] * 30):
+        end = (number + 1) * FRAME_SAMPLES
+        by_frames.hear(pcm, end)
+        if not by_blocks.pass_by(pcm, end):
+            by_blocks.hear(pcm, end)
+        if end % (4 * FRAME_SAMPLES) == 0:  # a block is through
+            assert by_frames.open is by_blocks.open
+            assert other.heard[-1] == one.heard[-1] or not by_blocks.open
+    assert other.heard[-30:] == list(range(12_060, 12_641, 20))  # all that was loud
 
 
 def test_the_rest_is_the_engines_own() -> None:
