@@ -1,17 +1,27 @@
 """What is done against our own voice in the microphone, by the settings and the devices."""
 
 import asyncio
-from dataclasses import dataclass
+import logging
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assistant.config.schema import Settings
-from audio.devices import find_device
+from assistant.clock import SystemClock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Audio, Settings
+from assistant.echo_paths import EchoPaths
+from assistant.journal.records import StoreError
+from assistant.journal.store import Store
+from audio.devices import DeviceInfo, find_device, list_devices
 from audio.echo.choose import Plan, choose, echo_cancelled
-from audio.errors import AudioError
+from audio.echo.measure import EchoPath
+from audio.echo.pair import Pair, find_pair
+from audio.errors import AudioError, InputUnusable
 
 if TYPE_CHECKING:
     from audio.echo.livekit import LivekitCleaner
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +31,67 @@ class EchoPlan:
     plan: Plan
     cleaner: "LivekitCleaner | None"  # between microphone and ear; hears what the speaker plays
     complaint: str  # where the settings want more than there is, a sentence; else ""
+    path: EchoPath | None = None  # what was measured with these devices
+
+    def as_json(self) -> dict[str, Any]:
+        """How it stands now, for programs: `frames` (of 20 ms) since the start, None where none
+        is cleaned."""
+        return {
+            "cancellation": self.plan.kind,
+            "half_duplex": self.plan.half_duplex,
+            "reason": self.plan.reason,
+            "path": None if self.path is None else self.path.kind,
+            "frames": None if self.cleaner is None else asdict(self.cleaner.counts),
+        }
 
 
-async def plan_echo(settings: Settings) -> EchoPlan:
-    """The plan for the devices of these settings. Raises InputUnusable.
+async def plan_echo(settings: Settings, *, measures: bool = True) -> EchoPlan:
+    """The plan for the devices of these settings.
 
-    No pair of devices is measured yet (`audio.echo.measure`), so `auto` takes nothing out.
+    `auto` goes by what was measured with these two devices; where nothing was, and it matters,
+    `measures` lets it be done now, which plays a chirp and takes about 3 s. Where that does not
+    work, a line in the log says why, and only the wake word interrupts. Raises InputUnusable where
+    the settings want what this machine cannot do.
     """
     audio = settings.audio
     extra = find_spec("livekit") is not None
-    cancelled = await asyncio.to_thread(_is_cancelled, audio.input)
-    plan = choose(audio.echo_cancellation, extra=extra, cancelled_source=cancelled, path=None)
+    cancelled = await asyncio.to_thread(_is_cancelled, audio)
+    path = None
+    if audio.echo_cancellation == "auto" and is_device(audio.input) and is_device(audio.output):
+        path = await _path(settings, measures=measures and not cancelled)
+    try:
+        return await _plan(audio, path, extra, cancelled)
+    except InputUnusable as error:
+        if audio.echo_cancellation != "auto" or _tidies(audio):
+            raise
+        _log.warning("The echo is not taken out, so only the wake word interrupts: %s", error)
+        return await _plan(audio, path, False, cancelled)
+
+
+async def measure_echo(settings: Settings, pair: Pair) -> EchoPlan:
+    """Measure these two, the devices of the settings, now; keep it, and plan by it.
+
+    Raises InputUnusable and DeviceLost where nothing was learnt, ConfigError and StoreError.
+    """
+    async with Store(settings.database, SystemClock()) as store:
+        path = await EchoPaths(store).measured(pair, settings.audio)
+    return replace(await plan_echo(settings, measures=False), path=path)
+
+
+def is_device(name: str) -> bool:
+    """Whether `audio.input` or `audio.output` names a device: no file, and not nothing."""
+    return name != "null" and not name.startswith("file:")
+
+
+async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: bool) -> EchoPlan:
+    """Raises InputUnusable where the canceller is installed and does not work."""
+    kind = None if path is None else path.kind
+    plan = choose(audio.echo_cancellation, extra=extra, cancelled_source=cancelled, path=kind)
     own = plan.kind == "own"
     wanted = audio.echo_cancellation in ("on", "system")
     complaint = plan.reason if wanted and plan.half_duplex else ""
-    if not (own or audio.noise_suppression or audio.automatic_gain):
-        return EchoPlan(plan, None, complaint)
+    if not (own or _tidies(audio)):
+        return EchoPlan(plan, None, complaint, path)
     from audio.echo.livekit import LivekitCleaner  # late: an extra
 
     cleaner = await asyncio.to_thread(
@@ -45,14 +100,52 @@ async def plan_echo(settings: Settings) -> EchoPlan:
         noise_suppression=audio.noise_suppression,
         automatic_gain=audio.automatic_gain,
     )
-    return EchoPlan(plan, cleaner, complaint)
+    return EchoPlan(plan, cleaner, complaint, path)
 
 
-def _is_cancelled(name: str) -> bool:
-    """Whether that microphone is a source of the sound server that is without echo."""
-    if name == "null" or name.startswith("file:"):
+def _tidies(audio: Audio) -> bool:
+    return audio.noise_suppression or audio.automatic_gain
+
+
+async def _path(settings: Settings, *, measures: bool) -> EchoPath | None:
+    """What is known of these devices, measured now where nothing is; None where that fails."""
+    audio = settings.audio
+    try:
+        pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
+        async with Store(settings.database, SystemClock()) as store:
+            paths = EchoPaths(store)
+            path = await paths.known(pair)
+            if path is None and measures:
+                path = await paths.measured(pair, audio)
+            return path
+    except (AudioError, ConfigError, StoreError) as error:
+        trouble: Exception = error
+    except Exception as error:  # the edge: whatever breaks in there, Hearth starts
+        _log.debug("measuring the echo broke", exc_info=True)
+        trouble = error
+    if measures:
+        _log.warning("The echo is not known, so only the wake word interrupts: %s", trouble)
+    return None
+
+
+def _is_cancelled(audio: Audio) -> bool:
+    """Whether the sound server takes our voice out, for "default" with its default devices.
+
+    The microphone must be a source that it makes for that, and the loudspeaker the sink that
+    belongs to it, where there is such a one: what is played past it is not taken out.
+    """
+    if not is_device(audio.input):
         return False
     try:
-        return echo_cancelled(find_device(name, "input").name, {})
+        if not _cancels(find_device(audio.input, "input")):
+            return False
+        sinks = [device for device in list_devices() if device.kind == "output"]
+        if not is_device(audio.output) or not any(map(_cancels, sinks)):
+            return True
+        return _cancels(find_device(audio.output, "output"))
     except AudioError:
-        return False  # it is missing; what it is like is not known
+        return False  # a device is missing; what it is like is not known
+
+
+def _cancels(device: DeviceInfo) -> bool:
+    return echo_cancelled(device.name, {"device.description": device.description})

@@ -1,4 +1,7 @@
-"""How the end of a turn is told: by the words where English is spoken, else by a pause alone."""
+"""How the end of a turn is told: by the words where English is spoken first, else by pauses alone.
+
+The recogniser on this machine knows no other language, and a cloud's transcript comes too late.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -6,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from assistant.turn.ending import Endings, FixedEndings
+from assistant.turn.ending import Endings, FixedEndings, PlainEndings
 from assistant.turn.house_ending import HouseEndings
 from audio.endpoint import HANG_OVER_MS
 from audio.recognize.sphinx_live import SphinxLive
@@ -30,11 +33,16 @@ async def open_endings(
 ) -> AsyncIterator[Endings]:
     """For an ear that ends before. `languages`: those spoken, the usual one first.
 
+    English first: by the words, where they are a command or half of one. Another first: the pause
+    is longer for who has said little. None: the same for every pause, and nothing else decides.
     `house`: the newest picture. A name that changes is known within seconds.
     """
-    usual = languages[0] if languages else ""
-    if usual.partition("-")[0] != "en":  # the recogniser's only language
+    if not languages:
         yield FixedEndings(HANG_OVER_MS)
+        return
+    usual = languages[0]
+    if usual.partition("-")[0] != "en":  # the recogniser's only language
+        yield PlainEndings()
         return
     worker = ThreadPoolExecutor(1, "ending")
     try:

@@ -1,9 +1,10 @@
 """How the sound devices are, for programs: a word each, sentences, and what was counted."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
+from assistant.echo_plan import EchoPlan
 from assistant.health import DEAF_S, health_of, is_deaf
 from audio.player import Outputs
 from audio.speaker import Speaker
@@ -11,20 +12,8 @@ from audio.speaker_status import Presence
 from audio.steady import SteadyMicrophone
 from integrations.web.health import Health
 
-if TYPE_CHECKING:
-    from audio.echo.livekit import CleanCounts
-
 NONE = "none"  # a file or nothing, where a device could be
 _DEAF = f"The microphone has given no sound for more than {DEAF_S:g} s."
-
-
-class Counting(Protocol):
-    """An echo canceller (`audio.echo.livekit.LivekitCleaner`)."""
-
-    @property
-    def counts(self) -> "CleanCounts":
-        """What became of the microphone's frames."""
-        ...
 
 
 def _none() -> int:
@@ -37,7 +26,7 @@ class SoundState:
 
     microphone: SteadyMicrophone | None  # None: a file, or nothing
     outputs: Outputs
-    cleaner: Counting | None = None  # None: the microphone is heard as it is
+    echo: EchoPlan | None = None  # None: there are no devices to plan for
     near_misses: Callable[[], int] = _none  # of wake words since the start
 
     @property
@@ -71,7 +60,7 @@ class SoundState:
             "microphone": self._microphone(),
             "loudspeaker": self._loudspeaker(),
             "wake": {"near_misses": self.near_misses()},
-            "echo": None if self.cleaner is None else asdict(self.cleaner.counts),
+            "echo": None if self.echo is None else self.echo.as_json(),
         }
 
     def _microphone(self) -> dict[str, Any] | None:

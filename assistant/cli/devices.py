@@ -1,4 +1,4 @@
-"""`hearth devices`: the microphones and speakers of this machine."""
+"""`hearth devices`: the microphones and speakers of this machine, and the echo between two."""
 
 import argparse
 import asyncio
@@ -12,11 +12,22 @@ from rich.table import Table
 
 from assistant.cli.command import Command, Failed
 from assistant.config.schema import Settings
+from assistant.echo_plan import is_device, measure_echo
+from assistant.lock import is_held
 from audio.bounded import BoundedCalls, CallStuck
 from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
+from audio.echo.measure import PathKind
+from audio.echo.pair import find_pair
+from audio.errors import AudioError
 
 _BAR = 5  # characters
 _QUIET_DBFS = -60.0  # an empty bar; a full one is 0
+_FOUND: dict[PathKind, str] = {
+    "echo": "an echo of {level:.0f} dB, {delay:.0f} ms after it is played",
+    "apart": "no echo that matters",
+    "cancels": "the beginning of the tone at most: the device takes its own echo out",
+    "deaf": "nothing, the noise of the room neither: the microphone closes while it is played",
+}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +35,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-levels", action="store_true", help="do not listen at the microphones (0.5 s each)"
     )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="play a short tone and measure how much of the configured speaker the configured "
+        "microphone hears; the result is kept",
+    )
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.measure:
+        return await _measure(settings, as_json=arguments.json)
     devices = await asyncio.to_thread(list_devices)
     levels = [None] * len(devices) if arguments.no_levels else await _levels(devices)
     if arguments.json:
@@ -36,6 +55,32 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if not devices:
         raise Failed("This machine has no sound device; plug one in, or use hearth hear FILE.wav")
     Console().print(_table(devices, levels))
+    return 0
+
+
+async def _measure(settings: Settings, *, as_json: bool) -> int:
+    """The echo between the two devices of the settings."""
+    audio = settings.audio
+    if not (is_device(audio.input) and is_device(audio.output)):
+        raise Failed("There is nothing to measure: set audio.input and audio.output to devices", 2)
+    try:
+        pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
+        echo = await measure_echo(settings, pair)
+    except AudioError as error:
+        raise Failed(f"Nothing was measured: {error}") from error
+    path, plan = echo.path, echo.plan
+    assert path is not None
+    if as_json:
+        names = {"input": pair.input.name, "output": pair.output.name, "channel": pair.channel}
+        follows = {"cancellation": plan.kind, "half_duplex": plan.half_duplex}
+        whole = {**names, **path.to_dict(), **follows, "reason": plan.reason}
+        print(json.dumps(whole, ensure_ascii=False))
+        return 0
+    found = _FOUND[path.kind].format(level=path.level_db, delay=path.delay_ms)
+    for line in (f"{pair.output.name}, heard through {pair.input.name}:", found, plan.reason):
+        print(line)
+    if is_held(settings.data_folder):
+        print("The Hearth that is running takes this up at its next start.")
     return 0
 
 
@@ -108,7 +153,7 @@ def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
 
 COMMAND = Command(
     name="devices",
-    summary="list microphones and speakers",
+    summary="list microphones and speakers, measure their echo",
     example="hearth devices --json",
     add_arguments=_arguments,
     run=_run,

@@ -53,7 +53,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
                 SoundState(
                     microphone,
                     outputs,
-                    echo.cleaner,
+                    echo,
                     near_misses=lambda: app.runner.hearing.near_misses,
                 ),
             ),

@@ -109,7 +109,7 @@ def _closed(device: DeviceInfo) -> Found | None:
 async def _echo(settings: Settings) -> Found:
     """Whether speech can interrupt an answer, and who takes our own voice out for it."""
     try:
-        echo = await plan_echo(settings)
+        echo = await plan_echo(settings, measures=False)
     except AudioError as error:
         return bad("echo cancellation cannot be used", str(error))
     if echo.complaint:

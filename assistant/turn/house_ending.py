@@ -11,7 +11,7 @@ from assistant.brains.offline.names import Names, house_names, without_words
 from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.wake import wake_tails
-from assistant.turn.ending import Verdict, hang_over, is_whole, judge_path, judge_text
+from assistant.turn.ending import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import Grammar
@@ -28,6 +28,8 @@ _LOOK_MS = (120, 210, 300, 500)  # of silence at which the words are looked at
 # The last word begins at least so long before the last voiced sample. What begins later is heard in
 # the noise of the pause: "on", "off" and "eight" are, and make half a command a whole one.
 _WORD_MS = 60
+# "And" is longer where it is said: mostly it begins 200 to 500 ms before the last voiced sample.
+_MORE_MS = 200
 _BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the turn goes without
 
 
@@ -77,10 +79,13 @@ class _Sentence:
 
 
 class HouseEndings:
-    """Endings by the house's grammar, and by a cloud's transcript where one comes in time."""
+    """Endings by the house's grammar.
+
+    A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.
+    """
 
     def __init__(self, recognizer: LiveRecognizer, worker: Executor, language: str) -> None:
-        """`worker`: one thread, the recogniser's. `language`: that of transcripts."""
+        """`worker`: one thread, the recogniser's. `language`: that of its words."""
         self._recognizer = recognizer
         self._worker = worker
         self._language = language
@@ -92,7 +97,6 @@ class HouseEndings:
         self._kept_end = 0
         self._piece = bytearray()
         self._speech_at = -1  # end of the first chunk that was told of as speech
-        self._told: tuple[int, Verdict] | None = None  # when a transcript came, what it is
 
     def use(self, house: House) -> None:
         """Know this house's names, soon; from the loop's thread, cheap where none has changed."""
@@ -135,20 +139,13 @@ class HouseEndings:
         at, verdict = sentence.judged
         if at != last_voiced:
             verdict = Verdict.UNKNOWN
-        told = self._told
-        if told is not None and verdict is not Verdict.COMPLETE and is_whole(told[0], last_voiced):
-            verdict = told[1]
         return hang_over(verdict, (last_voiced - self._speech_at) / SAMPLES_PER_MS)
-
-    def partial(self, text: str) -> None:
-        """A transcript of the turn so far; from any thread."""
-        self._told = (self._kept_end, judge_text(text, self._language, self._is_command))
 
     def end(self) -> None:
         """Forget the sentence."""
         if self._sentence is not None and self._sentence.started:
             self._worker.submit(self._recognizer.stop)
-        self._sentence = self._told = None
+        self._sentence = None
         self._kept.clear()
         self._piece.clear()
         self._speech_at = -1
@@ -195,7 +192,7 @@ class HouseEndings:
         readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
         sayable = without_words(names, set(unknown) - set(readings))
         try:
-            recognizer.prepare(Grammar(jsgf(sayable), readings))
+            recognizer.prepare(Grammar(_with_more(jsgf(sayable)), readings))
         except AudioError as error:
             _log.warning("The end of a command cannot be told by its words: %s", error)
         self._parser = Parser(names)
@@ -222,9 +219,25 @@ class HouseEndings:
         if sentence.lost:
             return
         # Also where it was complete: more silence turns "light blue" into "light to".
-        before = last_voiced - _WORD_MS * SAMPLES_PER_MS - sentence.first
-        words = [word for word in self._recognizer.words(before) if word != WAKE]
+        words = self._said(last_voiced - sentence.first)
         if is_talk(" ".join(words)):  # "why did you": much other speech is taken for that
             words = []
         verdict = judge_path(words, self._is_command)
+        at, earlier = sentence.judged
+        if at == last_voiced and earlier is Verdict.UNFINISHED and verdict is Verdict.COMPLETE:
+            verdict = earlier  # nobody has spoken since: the word that makes it whole is noise
         sentence.judged = (last_voiced, verdict)
+
+    def _said(self, last_voiced: int) -> list[str]:
+        """The command's words; `last_voiced` as a sample of the decoder's sound."""
+        words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
+        if words and words[-1] in LAST_WORDS:
+            early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)
+            words = words if len(early) == len(words) else words[:-1]
+        return [word for word in words if word != WAKE]
+
+
+def _with_more(grammar: str) -> str:
+    """The same sentences, and each with a word behind it that says that more is to come."""
+    more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
+    return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

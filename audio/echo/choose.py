@@ -11,10 +11,11 @@ PlanKind = Literal["own", "system", "device", "none"]
 
 EXTRA = "pip install hearth-voice[echo]"
 
-# PulseAudio's module-echo-cancel names the source it makes after its master ("NAME.echo-cancel")
-# and puts a property on it; PipeWire's module makes a node "echo-cancel-source" or one with the
-# configured name, and marks it with the property below.
-_NAME_PARTS = ("echo-cancel", "echo_cancel", "echocancel", "ecsrc")
+# PulseAudio's module-echo-cancel names the source it makes after its master ("NAME.echo-cancel"),
+# or as it is told, and describes it as "MASTER (echo cancelled with SINK)"; PipeWire's module makes
+# a node "echo-cancel-source" or one with the configured name, and marks it with the property below.
+_NAME_PARTS = ("echo-cancel", "echo_cancel", "echocancel", "ecsrc", "echo cancelled with")
+_NAMES = ("node.name", "media.name", "device.description")
 _DRIVER_FILE = "module-echo-cancel"
 
 
@@ -30,6 +31,7 @@ class Plan:
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
     """Whether a source of the sound server gives sound that is already without echo.
 
+    The sink that belongs to it is told by the same.
     A speaker's monitor is none, whatever it is called.
     """
     if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
@@ -38,7 +40,7 @@ def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
         _DRIVER_FILE in properties.get(key, "") for key in ("module.name", "device.description")
     ):
         return True
-    words = " ".join((name, properties.get("node.name", ""), properties.get("media.name", "")))
+    words = " ".join((name, *(properties.get(key, "") for key in _NAMES)))
     return any(part in words.casefold() for part in _NAME_PARTS)
 
 
@@ -88,7 +90,7 @@ def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
             "none",
             True,
             "The echo of these devices has not been measured: while I speak, only the wake word "
-            'counts. Set audio.echo_cancellation to "on" to have an echo taken out.',
+            "counts. `hearth devices --measure` measures it.",
         )
     return _own("An echo was measured: it is taken out.")
 
@@ -103,8 +105,9 @@ def _system(cancelled_source: bool) -> Plan:
     return Plan(
         "none",
         True,
-        "The sound server has no source without echo: load its echo-cancel module and set "
-        'audio.input to the source that it makes, or set audio.echo_cancellation to "auto".',
+        "The sound server does not take the echo of these devices out: load its echo-cancel module "
+        "and set audio.input and audio.output to what it makes, or set audio.echo_cancellation to "
+        '"auto".',
     )
 
 

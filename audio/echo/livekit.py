@@ -45,6 +45,7 @@ class CleanCounts:
     realigned: int = 0  # how often the two streams were put together anew
     nudged: int = 0  # samples by which the clocks drifted apart
     stalls: int = 0  # times that the output had nothing to play
+    renewed: int = 0  # times that the canceller lost the echo behind one, and was made anew
 
 
 class LivekitCleaner:
@@ -75,7 +76,7 @@ class LivekitCleaner:
         )
         self._played = PlayedSound(block_ms)
         self._residual = Residual()
-        self._processed = self._bypassed = self._ours = self._failed = 0
+        self._processed = self._bypassed = self._ours = self._failed = self._renewed = 0
         self._complained = False
         self._restart()
 
@@ -91,6 +92,7 @@ class LivekitCleaner:
             realigned=self._played.realigned,
             nudged=self._played.nudged,
             stalls=self._played.stalls,
+            renewed=self._renewed,
         )
 
     def played(self, pcm: bytes, rate: int) -> None:
@@ -159,6 +161,10 @@ class LivekitCleaner:
             self._hold = 0
             raise
         ours = self._residual.judge(_power(late), _power(cleaned), playing)
+        if self._residual.lost:
+            self._residual.renewed()
+            self._renewed += 1
+            module.renew()
         self._processed += 1
         self._ours += ours
         return self._quieter(cleaned, _OURS_GAIN if ours else 1.0)

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.errors import DeviceLost
+from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE, Frame
 from audio.player import Player
 
@@ -28,11 +28,21 @@ MOST_DELAY_SECONDS = 0.8  # from the hand-over to the microphone's frame
 _BEGINNING_SECONDS = 0.2  # of the chirp: what a device that cancels may let through
 _END_SECONDS = 0.35
 _FOUND = 8.0  # the matched filter's peak over its own noise from which a piece was heard
+_ITS_OWN = 0.02  # of the power that was found, at least: it is the piece, and not another one
 _DEAD = 2.0  # int16 RMS: below that a microphone gives no sound at all
-_CLOSED = 0.15  # of the room's noise before: a microphone that still hears does not fall so low
-_HELD_DOWN = 0.5  # of the room's noise before: whoever takes echo out takes some noise with it
+_CLOSED = 0.15  # of the room's noise: a microphone that still hears does not fall so low
+_HELD_DOWN = 0.5  # of the room's noise: whoever takes echo out takes some noise with it
+_AFTER_SECONDS = 0.4  # at the end of the recording: the room's noise once more
 _WEAK = 0.003  # of what was played (-50 dB): an echo that nothing needs to take out
 _FADED = 0.1  # of the beginning's level: an echo that ends so is being taken out
+
+_GAVE_NOTHING = (
+    "The microphone gave digital silence while its echo was measured: unmute it, at the device."
+)
+_FELL_SILENT = (
+    "The microphone fell silent while its echo was measured, and stayed so: unmute it, at the "
+    "device."
+)
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +87,8 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     """Judge a recording that began when `played` (as `chirp` gives it) was handed over.
 
     Both mono int16 at SAMPLE_RATE. The recording should last as long, and longer by
-    MOST_DELAY_SECONDS. Raises ValueError when it is shorter than what was played.
+    MOST_DELAY_SECONDS. Raises ValueError when it is shorter than what was played, InputUnusable
+    when it tells nothing of the path: the microphone was muted, all the time or from then on.
     """
     if len(recorded) < len(played):
         raise ValueError("the recording is shorter than what was played")
@@ -87,33 +98,44 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     begins = round(_BEGINNING_SECONDS * SAMPLE_RATE)
     ends = len(sound) - round(_END_SECONDS * SAMPLE_RATE)
     noise = _rms(heard[:quiet])
-    during = _rms(heard[quiet + len(sound) // 2 : quiet + len(sound)])
-    if noise > _DEAD and during < max(_DEAD, _CLOSED * noise):
-        return EchoPath("deaf", _NONE_DB, 0.0, noise)
+    late = round(MOST_DELAY_SECONDS * SAMPLE_RATE)
+    during = _quietest(heard[quiet + begins : quiet + len(sound) + late])
+    after = _rms(heard[-round(_AFTER_SECONDS * SAMPLE_RATE) :])
+    if max(noise, during) <= _DEAD < after:
+        raise InputUnusable(_GAVE_NOTHING)  # it was switched on too late
     first = _find(heard, sound, slice(0, begins), noise)
     last = _find(heard, sound, slice(ends, len(sound)), noise)
-    if last is not None and last.level >= _FADED * (first.level if first else 0.0):
-        if last.level < _WEAK:
-            return EchoPath("apart", _db(last.level), last.delay_ms, noise)
+    lasts = last is not None and last.level >= _FADED * (first.level if first else 0.0)
+    if last is not None and lasts and last.level >= _WEAK:
         return EchoPath("echo", _db(last.level), last.delay_ms, noise)
+    if noise > _DEAD and during < max(_DEAD, _CLOSED * noise):
+        if after < max(_DEAD, _CLOSED * noise):
+            raise InputUnusable(_FELL_SILENT)
+        return EchoPath("deaf", _NONE_DB, 0.0, noise)
+    if last is not None and lasts:
+        return EchoPath("apart", _db(last.level), last.delay_ms, noise)
     if first is not None:
         return EchoPath("cancels", _db(first.level), first.delay_ms, noise)
-    held_down = noise > _DEAD and during < _HELD_DOWN * noise
+    if during <= _DEAD:
+        raise InputUnusable(_GAVE_NOTHING)
+    # Less noise than before may be a noise that has ended; less than before and after is not.
+    held_down = during < _HELD_DOWN * min(noise, after)
     return EchoPath("cancels" if held_down else "apart", _NONE_DB, 0.0, noise)
 
 
 async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
     """Play the chirp and judge what `frames`, of a microphone that is open, bring back of it.
 
-    Takes about 2.5 s, in which nothing else may be played. Raises what the two raise, and
-    DeviceLost when the frames end.
+    Takes about 2.5 s, in which nothing else may be played. `player` should have its device open:
+    what opening takes counts as delay. Raises what the two and `analyse` raise, and DeviceLost when
+    the frames end.
     """
     played = chirp()
     wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
     recorded = bytearray()
     # The first frame tells that the microphone is open; before it nothing is played.
     await anext(frames, None)
-    playing = asyncio.create_task(player.play(played.tobytes(), SAMPLE_RATE))
+    playing = asyncio.create_task(_play_out(player, played.tobytes()))
     try:
         async for frame in frames:
             recorded += frame.pcm
@@ -125,6 +147,12 @@ async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
     if len(recorded) < wanted * 2:
         raise DeviceLost("The microphone ended while the echo was measured: check its plug.")
     return analyse(played, np.frombuffer(bytes(recorded), np.int16))
+
+
+async def _play_out(player: Player, pcm: bytes) -> None:
+    """Return when it has sounded; a loudspeaker that goes half-way raises."""
+    await player.play(pcm, SAMPLE_RATE)
+    await player.drain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +174,17 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
     if filtered[at] <= _FOUND * sigma or filtered[at] == 0.0:
         return None
     power = max(0.0, _rms(heard[at : at + len(piece)]) ** 2 - noise**2)
+    # Another part of the chirp, much louder than the noise, also answers the filter, but weakly.
+    its_own = (filtered[at] / (_rms(piece) * len(piece))) ** 2
+    if its_own < _ITS_OWN * power:
+        return None
     return _Found(np.sqrt(power) / _rms(piece), (at - start) / SAMPLE_RATE * 1000)
+
+
+def _quietest(heard: Floats) -> float:
+    """The RMS of the quietest _END_SECONDS of it: nobody knows how late the device reacts."""
+    size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
+    return min(_rms(heard[at : at + size]) for at in range(0, len(heard) - size + 1, step))
 
 
 def _rms(samples: Floats) -> float:

@@ -1,10 +1,15 @@
 """The way from the loudspeaker to the microphone: a process that carries the one into the other.
 
-    python -m tests.devices.echo_path [--delay MS] [--gain FACTOR] [--ppm DRIFT]
+    python -m tests.devices.echo_path [--delay MS] [--gain FACTOR] [--ppm DRIFT] [--noise RMS]
+                                      [--device open|closes|cancels]
 
 It reads the monitor of the simulated loudspeaker and plays it into the simulated microphone, later,
 through a small room, and by a clock that runs a little fast, as a second sound card does. Every
-second it prints how many frames (20 ms) it has carried, and how many of them were not silence.
+second it prints how many frames (20 ms) it has carried, how many of them were not silence, and how
+many came late.
+The noise is that of the room. The device may be one that closes its microphone while it plays, or
+one that takes its own echo out.
+
 However long it is held up, what it carries afterwards is as late as before, as it is in air.
 """
 
@@ -12,9 +17,11 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import soxr
@@ -32,6 +39,10 @@ _REPORT_FRAMES = 25
 _PATIENCE_SECONDS = 15.0  # for a program at one of the ends
 _SETTLED_FRAMES = 20  # after which the delay of the server itself is known and filled up
 _RESERVE = RATE // 10  # samples: so long this process may be held up without a gap
+_STAYS_SHUT_FRAMES = 15  # 300 ms after the last sound
+_LETS_THROUGH_FRAMES = 6  # of a sound, until a device has found the echo that it takes out
+
+Device = Literal["open", "closes", "cancels"]
 
 
 def room(rate: int = RATE) -> NDArray[np.float32]:
@@ -44,11 +55,16 @@ def room(rate: int = RATE) -> NDArray[np.float32]:
 
 
 class Carrier:
-    """Room, gain and drift for a stream of mono int16 at RATE."""
+    """Room, gain, drift and device for a stream of mono int16 at RATE."""
 
-    def __init__(self, gain: float, ppm: float) -> None:
+    def __init__(self, gain: float, ppm: float, noise: float, device: Device) -> None:
         self.frames = 0
         self.loud = 0
+        self._noise = noise
+        self._device = device
+        self._rng = np.random.default_rng(8)
+        self._playing = 0  # frames of the sound that is being played
+        self._hold = 0  # frames until the device knows that it is over
         self._gain = gain
         self._answer = room()
         self._past = np.zeros(len(self._answer) - 1, np.float32)
@@ -58,21 +74,35 @@ class Carrier:
         """A frame from the one side, what the other side gets for it: any number of samples."""
         samples = np.frombuffer(pcm, np.int16).astype(np.float32)
         self.frames += 1
-        self.loud += bool(np.abs(samples).max(initial=0.0) > 100)
+        loud = bool(np.abs(samples).max(initial=0.0) > 100)
+        self.loud += loud
         joined = np.concatenate([self._past, samples])
         self._past = joined[len(samples) :]
         size = 1 << (len(joined) + len(self._answer)).bit_length()
         spectrum = np.fft.rfft(joined, size) * np.fft.rfft(self._answer, size)
         echo = np.fft.irfft(spectrum, size)[len(self._answer) - 1 : len(joined)]
         drifted = self._resampler.resample_chunk((echo * self._gain).astype(np.float32))
-        return bytes(np.clip(drifted, -32768, 32767).astype(np.int16).tobytes())
+        noise = self._rng.standard_normal(len(drifted)) * self._noise
+        heard = self._through_device(drifted, noise, loud)
+        return bytes(np.clip(heard, -32768, 32767).astype(np.int16).tobytes())
+
+    def _through_device(
+        self, echo: NDArray[np.float32], noise: NDArray[np.float64], loud: bool
+    ) -> NDArray[np.float64]:
+        self._hold = _STAYS_SHUT_FRAMES if loud else max(0, self._hold - 1)
+        self._playing = self._playing + 1 if self._hold else 0
+        if not self._playing or self._device == "open":
+            return echo + noise
+        if self._device == "closes":
+            return np.zeros(len(echo))
+        return echo + noise if self._playing <= _LETS_THROUGH_FRAMES else noise / 4
 
 
-def carry(delay_ms: float, gain: float, ppm: float) -> None:
+def carry(delay_ms: float, carrier: Carrier) -> None:
     """Until we are ended."""
     ear = PulsePipe("speaker.monitor", RATE, FRAME, hears=True)
     mouth = PulsePipe("micsink", RATE, _RESERVE, hears=False)
-    carrier = Carrier(gain, ppm)
+    late_frames, read_at = 0, time.monotonic()
     while True:
         frame = ear.read(FRAME * 2)
         late = carrier.carry(frame)
@@ -82,8 +112,10 @@ def carry(delay_ms: float, gain: float, ppm: float) -> None:
             late = bytes(2 * missing) + late if missing > 0 else late[-2 * missing :]
         if late:
             mouth.write(late)
+        late_frames += time.monotonic() - read_at > _RESERVE / RATE
+        read_at = time.monotonic()
         if carrier.frames % _REPORT_FRAMES == 0:
-            print(json.dumps([carrier.frames, carrier.loud]), flush=True)
+            print(json.dumps([carrier.frames, carrier.loud, late_frames]), flush=True)
 
 
 @dataclass(slots=True)
@@ -92,15 +124,21 @@ class Carried:
 
     frames: int = 0  # of 20 ms
     loud: int = 0  # of them, that were not silence
+    late: int = 0  # of them, before which the path stood still for longer than it can
 
 
 @asynccontextmanager
 async def echo_path(
-    delay_ms: float = DELAY_MS, gain: float = 1.0, ppm: float = DRIFT_PPM
+    delay_ms: float = DELAY_MS,
+    gain: float = 1.0,
+    ppm: float = DRIFT_PPM,
+    noise: float = 0.0,
+    device: Device = "open",
 ) -> AsyncIterator[Carried]:
     """The path while the block runs; it carries when the block starts."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __name__, f"--delay={delay_ms}", f"--gain={gain}", f"--ppm={ppm}"),
+        *(f"--noise={noise}", f"--device={device}"),
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
@@ -108,12 +146,12 @@ async def echo_path(
 
     async def listen(stream: asyncio.StreamReader) -> None:
         while line := await stream.readline():
-            carried.frames, carried.loud = json.loads(line)
+            carried.frames, carried.loud, carried.late = json.loads(line)
 
     listening: asyncio.Task[None] | None = None
     try:
         first = await asyncio.wait_for(process.stdout.readline(), _PATIENCE_SECONDS)
-        carried.frames, carried.loud = json.loads(first)
+        carried.frames, carried.loud, carried.late = json.loads(first)
         listening = asyncio.create_task(listen(process.stdout))
         yield carried
     finally:
@@ -130,8 +168,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--delay", type=float, default=DELAY_MS)
     parser.add_argument("--gain", type=float, default=1.0)
     parser.add_argument("--ppm", type=float, default=DRIFT_PPM)
+    parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--device", choices=get_args(Device), default="open")
     given = parser.parse_args(arguments)
-    carry(given.delay, given.gain, given.ppm)
+    carry(given.delay, Carrier(given.gain, given.ppm, given.noise, given.device))
 
 
 if __name__ == "__main__":

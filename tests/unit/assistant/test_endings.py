@@ -6,7 +6,7 @@ import pytest
 
 from assistant import endings as module
 from assistant.endings import keep_names, open_endings
-from assistant.turn.ending import FixedEndings
+from assistant.turn.ending import FixedEndings, PlainEndings
 from assistant.turn.house_ending import HouseEndings
 from audio.endpoint import HANG_OVER_MS
 from integrations.home_assistant.house import House
@@ -23,9 +23,14 @@ class Told:
         self.houses.append(house)
 
 
-@pytest.mark.parametrize("languages", [("es",), ("es-MX", "en"), ()])
-async def test_elsewhere_every_pause_is_the_same(languages: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("languages", [("es",), ("es-MX", "en"), ("de", "en")])
+async def test_elsewhere_only_how_much_was_said_counts(languages: tuple[str, ...]) -> None:
     async with open_endings(languages, corpus_house) as endings:
+        assert isinstance(endings, PlainEndings)
+
+
+async def test_where_no_language_is_told_every_pause_is_the_same() -> None:
+    async with open_endings((), corpus_house) as endings:
         assert isinstance(endings, FixedEndings)
         assert endings.hang_over_ms(0, None) == HANG_OVER_MS
 

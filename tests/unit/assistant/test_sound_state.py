@@ -2,12 +2,15 @@
 
 import json
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
 from assistant.box import Box
+from assistant.echo_plan import EchoPlan
 from assistant.sound_state import SoundState
-from audio.echo.livekit import CleanCounts
+from audio.echo.choose import Plan
+from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable
 from audio.player import NullPlayer, OneOutput
 from audio.speaker_status import AGAIN_S
@@ -18,10 +21,11 @@ from tests.unit.audio.steady_stage import Stage, listening
 NOWHERE = OneOutput(NullPlayer(paced=False))
 
 
-class Cleaner:
-    """An echo canceller that has counted."""
-
-    counts = CleanCounts(processed=7, bypassed=3, failed=1, stalls=2)
+def taken_out() -> EchoPlan:
+    """A plan whose canceller has counted."""
+    cleaner = create_autospec(LivekitCleaner, instance=True)
+    cleaner.counts = CleanCounts(processed=7, bypassed=3, failed=1, stalls=2)
+    return EchoPlan(Plan("own", False, "An echo was measured: it is taken out."), cleaner, "")
 
 
 def box_of(rig: Rig, sound: SoundState) -> Box:
@@ -68,7 +72,7 @@ async def test_what_was_counted_is_told() -> None:
     stage = Stage()
     async with rigged() as rig, listening(stage):
         await stage.room(1.04)
-        sound = SoundState(stage.microphone, rig.speaker, Cleaner(), lambda: 5)
+        sound = SoundState(stage.microphone, rig.speaker, taken_out(), lambda: 5)
         await rig.during(say(rig))
         rig.device.gaps = 2
         report = sound.report()
@@ -83,7 +87,9 @@ async def test_what_was_counted_is_told() -> None:
         assert report["loudspeaker"] == {**speaker, "since_s": pytest.approx(1.0, abs=0.2)}
         assert report["wake"] == {"near_misses": 5}
         echo = report["echo"]
-        assert (echo["processed"], echo["bypassed"], echo["failed"], echo["stalls"]) == (7, 3, 1, 2)
+        assert (echo["cancellation"], echo["half_duplex"]) == ("own", False)
+        frames = echo["frames"]
+        assert (frames["processed"], frames["bypassed"], frames["failed"]) == (7, 3, 1)
         assert json.loads(json.dumps(report)) == report
         rig.trouble = InputUnusable("There is no loudspeaker: plug one in.")
         await rig.pass_time(10)

@@ -2,13 +2,22 @@
 
 import json
 import threading
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from assistant.cli import devices
 from assistant.cli.main import main
+from assistant.config.schema import Settings
+from assistant.echo_plan import EchoPlan
+from assistant.lock import locked
 from audio.bounded import BoundedCalls
 from audio.devices import SILENCE_DBFS, DeviceInfo
+from audio.echo.choose import Plan
+from audio.echo.measure import EchoPath, PathKind
+from audio.echo.pair import Pair
+from audio.errors import AudioError, InputUnusable
 
 JABRA = DeviceInfo(
     "alsa_input.usb-Jabra[510]",
@@ -115,3 +124,91 @@ def test_a_machine_without_sound(
     assert json.loads(capsys.readouterr().out) == []
     assert main(["devices"]) == 1
     assert "no sound device" in capsys.readouterr().err
+
+
+PAIR = Pair(JABRA, SPEAKER, 1)
+ECHO = EchoPath("echo", -6.2, 120.4, 12.0)
+OWN = Plan("own", False, "An echo was measured: it is taken out.")
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[EchoPath | AudioError]:
+    """What is measured next."""
+    results: list[EchoPath | AudioError] = [ECHO]
+
+    async def measure(settings: Settings, pair: Pair) -> EchoPlan:
+        result = results.pop(0)
+        if isinstance(result, AudioError):
+            raise result
+        return EchoPlan(OWN, None, "", result)
+
+    monkeypatch.setenv("HEARTH_ASSISTANT__DATA", str(tmp_path))
+    monkeypatch.setattr(devices, "find_pair", lambda *names: PAIR)
+    monkeypatch.setattr(devices, "measure_echo", measure)
+    return results
+
+
+def test_the_echo_for_people(
+    measured: list[EchoPath | AudioError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["devices", "--measure"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "HDMI: 0, heard through alsa_input.usb-Jabra[510]:",
+        "an echo of -6 dB, 120 ms after it is played",
+        OWN.reason,
+    ]
+
+
+def test_a_hearth_that_runs_is_told_of(
+    measured: list[EchoPath | AudioError], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with locked(tmp_path):
+        assert main(["devices", "--measure"]) == 0
+    assert "at its next start" in capsys.readouterr().out
+
+
+def test_the_echo_for_programs(
+    measured: list[EchoPath | AudioError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["devices", "--measure", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "input": "alsa_input.usb-Jabra[510]",
+        "output": "HDMI: 0",
+        "channel": 1,
+        "kind": "echo",
+        "level_db": -6.2,
+        "delay_ms": 120.4,
+        "noise_rms": 12.0,
+        "cancellation": "own",
+        "half_duplex": False,
+        "reason": OWN.reason,
+    }
+
+
+@pytest.mark.parametrize("kind", get_args(PathKind))
+def test_each_finding_has_its_words(
+    measured: list[EchoPath | AudioError], kind: PathKind, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured[0] = EchoPath(kind, -100.0, 0.0, 12.0)
+    assert main(["devices", "--measure"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_what_cannot_be_measured_is_said(
+    measured: list[EchoPath | AudioError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured[0] = InputUnusable("mic is muted at the sound server: switch it on there.")
+    assert main(["devices", "--measure"]) == 1
+    assert "Nothing was measured: mic is muted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["INPUT", "OUTPUT"])
+def test_a_file_has_no_echo(
+    measured: list[EchoPath | AudioError],
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(f"HEARTH_AUDIO__{name}", "null")
+    assert main(["devices", "--measure"]) == 2
+    assert "nothing to measure" in capsys.readouterr().err

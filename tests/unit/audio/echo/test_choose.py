@@ -54,6 +54,8 @@ def test_a_missing_extra_is_named(setting: Setting) -> None:
         ("alsa_input.usb-Jabra.echo-cancel", {}, True),
         ("echo-cancel-source", {"node.name": "echo-cancel-source"}, True),
         ("source_1", {"media.name": "Echo-Cancel Source"}, True),
+        ("clear", {"device.description": "Jabra Mono (echo cancelled with Jabra Stereo)"}, True),
+        ("alsa_input.usb-Jabra.mono", {"device.description": "Jabra SPEAK 510 Mono"}, False),
         ("ecsink.monitor", {"device.class": "monitor"}, False),
         ("mic.echo-cancel.monitor", {}, False),
     ],

@@ -53,8 +53,8 @@ def test_the_echo_goes() -> None:
     assert cleaner.counts.failed == 0
 
 
-def test_an_output_that_is_held_up_makes_no_person() -> None:
-    """The loudspeaker is late by 100 ms from its third second on, and tells so."""
+def stalling(told_ms: int) -> tuple[LivekitCleaner, Samples]:
+    """The loudspeaker is late by 100 ms from its third second on, and tells something of it."""
     far = talk(6, seed=10)
     cut = 49_600  # samples that were handed over before
     near = np.concatenate([np.zeros(2_000, np.int16), far[:cut]])
@@ -64,14 +64,28 @@ def test_an_output_that_is_held_up_makes_no_person() -> None:
         lost = 1_600 if at >= 3 * RATE else 0
         while given < min(len(far), at + 1280 + 960 - lost):
             if lost and not cleaner.counts.stalls:
-                cleaner.stalled(0.1)
+                cleaner.stalled(told_ms / 1000)
             cleaner.played(far[given : given + 160].tobytes(), RATE)
             given += 160
         for start in range(at, at + 1280, FRAME_SAMPLES):
             out.append(cleaner.clean(near[start : start + FRAME_SAMPLES].tobytes()))
     assert cleaner.counts.stalls == 1
+    return cleaner, np.frombuffer(b"".join(out), np.int16)
+
+
+def test_an_output_that_is_held_up_makes_no_person() -> None:
+    cleaner, out = stalling(told_ms=100)
+    assert cleaner.counts.renewed == 0
     assert cleaner.counts.ours == cleaner.counts.processed
-    assert power(np.frombuffer(b"".join(out), np.int16)) < 10
+    assert power(out) < 10
+
+
+@pytest.mark.parametrize("told_ms", [130, 140, 160])
+def test_a_canceller_that_loses_the_path_is_made_anew(told_ms: int) -> None:
+    cleaner, out = stalling(told_ms)
+    assert cleaner.counts.renewed == 1
+    assert cleaner.counts.ours == cleaner.counts.processed
+    assert power(out) < 10
 
 
 def test_without_an_output_the_sound_is_the_same_8_ms_later() -> None:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from audio.echo.measure import MOST_DELAY_SECONDS, EchoPath, analyse, chirp, measure
-from audio.errors import DeviceLost
+from audio.errors import DeviceLost, InputUnusable
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.player import NullPlayer
 
@@ -38,22 +38,60 @@ def test_an_echo_is_found_with_level_and_delay(gain: float, delay_ms: float, noi
     assert path.noise_rms == pytest.approx(noise, abs=noise / 10 + 1)
 
 
-@pytest.mark.parametrize("noise", [0.0, 10.0, 300.0])
+@pytest.mark.parametrize("noise", [3.0, 10.0, 300.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_headphones_have_no_echo(noise: float, seed: int) -> None:
     assert analyse(chirp(), room(0.0, 100, noise, seed)).kind == "apart"
 
 
-def test_a_microphone_that_closes_is_deaf() -> None:
+@pytest.mark.parametrize("delay_ms", [0, 100, 250, 500])
+def test_a_microphone_that_closes_is_deaf(delay_ms: int) -> None:
     heard = room(0.0, 0, 40)
-    heard[9_000:22_000] = 0
+    closes = 9_000 + 16 * delay_ms
+    heard[closes : closes + 13_000] = 0
     assert analyse(chirp(), heard).kind == "deaf"
 
 
-def test_a_device_that_cancels_lets_only_the_beginning_through() -> None:
-    heard = room(0.5, 100, 10)
-    quiet = room(0.0, 100, 10, seed=2)
-    heard[9_600 + 3_200 :] = quiet[9_600 + 3_200 :]
+def test_a_dropout_is_no_closing() -> None:
+    heard = room(0.5, 100, 40)
+    heard[22_000:29_000] = 0
+    assert analyse(chirp(), heard).kind == "echo"
+
+
+def test_a_microphone_without_any_sound_is_muted_and_tells_nothing() -> None:
+    with pytest.raises(InputUnusable, match="digital silence"):
+        analyse(chirp(), room(0.0, 100, 0.0))
+
+
+def test_a_microphone_that_is_muted_half_way_is_not_deaf() -> None:
+    heard = room(0.0, 100, 40)
+    heard[9_000:] = 0
+    with pytest.raises(InputUnusable, match="stayed so"):
+        analyse(chirp(), heard)
+
+
+def test_a_microphone_that_is_switched_on_after_the_chirp_tells_nothing() -> None:
+    heard = room(0.0, 100, 40)
+    heard[:22_000] = 0
+    with pytest.raises(InputUnusable, match="digital silence"):
+        analyse(chirp(), heard)
+
+
+def test_a_noise_that_ends_is_not_held_down() -> None:
+    heard = room(0.0, 100, 60)
+    heard[8_000:] //= 4
+    assert analyse(chirp(), heard).kind == "apart"
+
+
+@pytest.mark.parametrize("delay_ms", [50, 100, 300])
+@pytest.mark.parametrize("through_ms", [80, 150, 250])
+def test_a_device_that_cancels_lets_only_the_beginning_through(
+    delay_ms: int, through_ms: int
+) -> None:
+    heard = room(0.5, delay_ms, 10)
+    quiet = room(0.0, delay_ms, 10, seed=2)
+    cancels = 8_000 + 16 * (delay_ms + through_ms)
+    heard[cancels:] = quiet[cancels:]
     assert analyse(chirp(), heard).kind == "cancels"
 
 
@@ -97,6 +135,19 @@ async def test_it_plays_and_listens() -> None:
     path = await measure(player, frames(heard))
     assert path.kind == "echo"
     assert player.played_ms == pytest.approx(1700, abs=1)
+
+
+class Unplugged(NullPlayer):
+    """Takes all, and goes while it plays."""
+
+    async def drain(self) -> None:
+        raise DeviceLost("The loudspeaker has gone.")
+
+
+async def test_a_loudspeaker_that_goes_is_told() -> None:
+    heard = np.concatenate([np.zeros(FRAME_SAMPLES, np.int16), room(0.5, 120, 10), chirp()])
+    with pytest.raises(DeviceLost, match="loudspeaker"):
+        await measure(Unplugged(paced=False), frames(heard))
 
 
 async def test_a_microphone_that_ends_is_told() -> None:

@@ -1,5 +1,7 @@
 """Ours or a person's, by what the canceller left."""
 
+import pytest
+
 from audio.echo.residual import Residual
 
 LOUD, QUIET = 4_000.0**2, 20.0**2
@@ -77,3 +79,59 @@ def test_a_new_opening_does_not_cut_the_first_learning_short() -> None:
     for _ in range(25):
         residual.judge(LOUD, LOUD / 1e4, playing=True)
     assert all(residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(5))
+
+
+def test_behind_a_break_a_canceller_that_finds_nothing_has_lost_the_path() -> None:
+    residual = learnt()
+    residual.moved()
+    lost = []
+    for _ in range(12):
+        assert residual.judge(LOUD, LOUD, playing=True)
+        lost.append(residual.lost)
+    assert lost.index(True) == 9
+    residual.renewed()
+    assert not residual.lost
+    for _ in range(20):
+        assert residual.judge(LOUD, LOUD / 1e4, playing=True)
+    assert not [residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(5)][-1]
+
+
+def test_a_new_canceller_is_not_waited_for_without_end() -> None:
+    residual = learnt()
+    residual.moved()
+    residual.renewed()
+    verdicts = [residual.judge(LOUD, LOUD, playing=True) for _ in range(80)]
+    assert all(verdicts[:60])
+    assert not any(verdicts[65:])
+    assert not residual.lost
+
+
+@pytest.mark.parametrize(("frames", "down"), [(200, True), (9, False), (0, False)])
+def test_a_canceller_that_still_works_stays(frames: int, down: bool) -> None:
+    residual = learnt()
+    residual.moved()
+    for _ in range(frames):
+        residual.judge(LOUD, LOUD / 1e4 if down else LOUD, playing=True)
+        assert not residual.lost
+    for _ in range(20):  # rests of the sound tell nothing
+        residual.judge(QUIET, QUIET, playing=True)
+        residual.judge(LOUD, LOUD, playing=False)
+        assert not residual.lost
+
+
+def test_who_speaks_long_after_a_break_makes_no_new_canceller() -> None:
+    residual = learnt()
+    residual.moved()
+    for _ in range(60):
+        residual.judge(LOUD, LOUD / 1e4, playing=True)
+    for _ in range(100):
+        residual.judge(2 * LOUD, LOUD, playing=True)
+        assert not residual.lost
+
+
+def test_the_first_learning_makes_no_new_canceller() -> None:
+    residual = Residual()
+    residual.moved()
+    for _ in range(149):
+        residual.judge(LOUD, LOUD, playing=True)
+        assert not residual.lost

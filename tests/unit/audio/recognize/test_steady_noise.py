@@ -41,3 +41,17 @@ def test_too_little_to_know_the_room_from() -> None:
 
 def test_digital_silence() -> None:
     assert rms(SteadyNoise(bytes(16_000)).clean(bytes(3200))) == 0
+
+
+def test_a_room_that_is_too_quiet_gets_noise() -> None:
+    tone = 5000 * np.sin(np.arange(16_000) * 2 * np.pi * 440 / 16_000)
+    loudest = 5000 / np.sqrt(2)
+    filtered = SteadyNoise(pcm(np.concatenate((np.zeros(16_000), tone))))
+    below_db = 20 * np.log10(loudest / rms(filtered.clean(bytes(32_000))))
+    assert 36 < below_db < 40
+
+
+def test_a_room_that_is_loud_enough_gets_none() -> None:
+    heard = pcm(noise(32_000))
+    filtered = SteadyNoise(heard)
+    assert rms(filtered.clean(bytes(32_000))) < 1
