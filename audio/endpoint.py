@@ -13,6 +13,8 @@ START_WINDOW = 4  # ... of the last so many are: one click does not
 STAY_ABOVE = (
     0.35  # probability that keeps speech going; lower, so that weak syllables do not end it
 )
+_PAUSE_MS = 200  # behind a pause of so long one voiced chunk alone is a blip of the noise ...
+_TOGETHER_MS = 70  # ... and speech where another follows it so soon
 HANG_OVER_MS = 700  # silence that ends speech: a pause between words is shorter, mostly
 
 
@@ -44,6 +46,7 @@ class Endpointer:
         self._person = PersonLevel()
         self._person_from = 0
         self._last_faint = 0  # sample behind the last voiced chunk, be it somebody else's
+        self._blip: int | None = None  # sample behind a voiced chunk in a pause, alone so far
 
     @property
     def speaking(self) -> bool:
@@ -92,6 +95,7 @@ class Endpointer:
             return None
         self._recent.clear()
         self._last_voiced = self._last_faint = voicing.end
+        self._blip = None
         self._person.begin()
         return SpeechStarted(at=voiced[0])
 
@@ -99,6 +103,8 @@ class Endpointer:
         # A detector goes on for up to 0.2 s in the room's echo of the last word.
         audible = self._person.is_audible(voicing.level)
         if voicing.probability > STAY_ABOVE and audible:
+            if self._is_blip(voicing.end):
+                return None  # the next chunks tell
             self._last_faint = voicing.end
             if self._person.is_near(voicing.level):
                 self._last_voiced = voicing.end
@@ -111,6 +117,16 @@ class Endpointer:
         if voicing.end - self._last_faint < hang_over and voicing.end - last_voiced < faint:
             return None
         return self._end(last_voiced, voicing.end)
+
+    def _is_blip(self, end: int) -> bool:
+        """Whether a voiced chunk stands alone in a pause, so far."""
+        before, self._blip = self._blip, None
+        if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
+            return False
+        if before is not None and end - before < _TOGETHER_MS * SAMPLES_PER_MS:
+            return False
+        self._blip = end
+        return True
 
     def _end(self, at: int, decided_at: int) -> SpeechEnded:
         self._last_voiced = None

@@ -26,13 +26,14 @@ from tests.benchmarks import waking
 from tests.benchmarks.end_of_turn import LATEST_MS, Setup, adaptive
 from tests.benchmarks.ending_stage import frames
 from tests.benchmarks.figures import how_many, print_table, write_figures
-from tests.benchmarks.noises import Sound, mix, talker
+from tests.benchmarks.noises import Noise, Sound, babble, mix, talker
 from tests.benchmarks.sound import voiced
 from tests.benchmarks.utterances import LEVEL_DBFS, clean, utterances
 from tests.corpus.speech import can_speak, say
 from tests.shared_data import shared_folder
 
 BELOW_DB = (6.0, 12.0)
+BABBLE_DB = (20.0, 10.0, 5.0, 0.0)
 _HALVES = ("tune", "held")
 _WORDS = ("alexa", "okay naboo")  # of the made voices
 _GAPS_MS = (0, 100, 200, 400)  # between wake word and sentence
@@ -131,10 +132,12 @@ def alone(said: Said, seed: int, gap_ms: int | None = None, before: Sound | None
     return Scene(pcm, word, word[1] + len(gap) // 2 + voiced(said.sentence)[1])
 
 
-def with_other(said: Said, below_db: float, seed: int, gap_ms: int | None = None) -> Scene:
+def with_other(
+    said: Said, below_db: float, seed: int, gap_ms: int | None = None, noise: Noise = talker
+) -> Scene:
     """Somebody else talks all the time, `below_db` below the person's active speech."""
     one = alone(said, seed, gap_ms)
-    other = talker(len(one.pcm) / 2 / SAMPLE_RATE + 1, seed + 5000)
+    other = noise(len(one.pcm) / 2 / SAMPLE_RATE + 1, seed + 5000)
     return replace(one, pcm=mix(one.pcm, other, below_db))
 
 
@@ -223,7 +226,7 @@ def _row(half: str, what: str, delays: Sequence[float], unheard: int) -> Row:
     ended = [delay for delay in delays if 0 <= delay < float("inf")]
     within = sum(delay <= LATEST_MS for delay in ended)
     cut = sum(delay < 0 for delay in delays)
-    p50, p95 = (round(float(np.percentile(ended, share))) for share in (50, 95))
+    p50, p95 = (round(float(np.percentile(ended or [-1.0], share))) for share in (50, 95))
     return half, what, len(delays), within, cut, len(delays) - within - cut, p50, p95, unheard
 
 
@@ -245,11 +248,18 @@ def measure(room: Room, half: str, count: int) -> list[Row]:
     }
     for what, make in others.items():
         rows.append(_row(half, what, *turns(room, make, half, count)))
+    for below_db in BABBLE_DB:
+        found = turns(room, partial(_in_babble, below_db), half, max(2, count // 5))
+        rows.append(_row(half, f"four others {below_db:g} dB below", *found))
     return rows
 
 
 def _mixed(below_db: float, gap_ms: int | None, said: Said, seed: int) -> Scene:
     return with_other(said, below_db, seed, gap_ms)
+
+
+def _in_babble(below_db: float, said: Said, seed: int) -> Scene:
+    return with_other(said, below_db, seed, noise=babble)
 
 
 HEAD = ("half", "with", "turns", "in 1.5 s", "cut off", "later", "p50 ms", "p95 ms", "not woken")

@@ -56,10 +56,28 @@ def test_it_is_decided_as_soon_as_the_hang_over_is_full() -> None:
 
 
 def test_a_weak_syllable_keeps_speech_going() -> None:
-    events = play(Endpointer(), [1, 1, 1, *SILENCE[:10], 0.36, *SILENCE[:-1]])
+    events = play(Endpointer(), [1, 1, 1, *SILENCE[:10], 0.36, 0.36, *SILENCE[:-1]])
     assert events == [SpeechStarted(0)]
-    events = play(Endpointer(), [1, 1, 1, *SILENCE[:10], 0.35, *SILENCE[:12]])
+    events = play(Endpointer(), [1, 1, 1, *SILENCE[:10], 0.35, 0.35, *SILENCE[:11]])
     assert events[-1] == SpeechEnded(*chunks(3, 25))
+
+
+@pytest.mark.parametrize(
+    ("pause", "last"),
+    [
+        pytest.param([*SILENCE[:10], 0.9, *SILENCE[:11]], 3, id="a blip of the noise"),
+        pytest.param([*SILENCE[:10], 0.9, 0, 0, 0.9, *SILENCE[:8]], 3, id="two, far apart"),
+        pytest.param([*SILENCE[:10], 0.9, 0, 0.9, *SILENCE], 16, id="a weak word"),
+        pytest.param([*SILENCE[:5], 0.9, *SILENCE], 9, id="in a pause between syllables"),
+    ],
+)
+def test_one_chunk_alone_in_a_pause_is_nobody_speaking(pause: list[float], last: int) -> None:
+    [_, ended] = play(Endpointer(), [1, 1, 1, *pause])
+    assert ended == SpeechEnded(at=last * CHUNK, decided_at=(last + 22) * CHUNK)
+
+
+def test_nothing_ends_on_a_chunk_that_may_be_the_first_of_a_word() -> None:
+    assert len(play(Endpointer(), [1, 1, 1, *SILENCE[:-1], 0.9, 0.9, *SILENCE[:-1]])) == 1
 
 
 def test_the_hang_over_can_be_changed_while_running() -> None:
