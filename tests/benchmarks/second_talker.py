@@ -3,8 +3,8 @@
 Half of the mixtures have the other one 6 dB below the person, half 12 dB. The other one has talked
 before the wake word and does not stop. Where the wake word is not heard in a mixture, another is
 made. Below that, what must not suffer: people who hesitate after the wake word, a quiet room, and
-people who have talked to somebody themselves until just before the wake word. "tune" is what was
-tuned on; the figures that count are of "held".
+people who have talked to somebody themselves until just before the wake word; and four others who
+talk at once. "tune" is what was tuned on; the figures that count are of "held".
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -226,6 +226,7 @@ def _row(half: str, what: str, delays: Sequence[float], unheard: int) -> Row:
     ended = [delay for delay in delays if 0 <= delay < float("inf")]
     within = sum(delay <= LATEST_MS for delay in ended)
     cut = sum(delay < 0 for delay in delays)
+    # -1 where no turn ended.
     p50, p95 = (round(float(np.percentile(ended or [-1.0], share))) for share in (50, 95))
     return half, what, len(delays), within, cut, len(delays) - within - cut, p50, p95, unheard
 
