@@ -37,6 +37,8 @@ _LOWEST = 2 * SAMPLES_PER_MS
 _MIDDLE = 15 * SAMPLES_PER_MS
 _HIGHEST = 32 * SAMPLES_PER_MS
 _BROKEN = 80 * SAMPLES_PER_MS  # no drift: sound was lost on one side
+_NARROW = 10 * SAMPLES_PER_MS  # a fill with which some frames come too late in every window
+_LATE = 2 * FRAME_SAMPLES  # sound that comes later than that may mean a device that was silent
 _WINDOW = 50  # frames, 1 s, over which the least fill is looked for ...
 _HICCUPS = 3  # ... without that of so many frames, in which one side was held up for a moment
 _SETTLING = 2  # windows after an opening in which one is enough to set the fill anew
@@ -67,12 +69,13 @@ class PlayedSound:
         self._open = False
         self._waited = 0  # frames since the last block
         self._fill = 0  # samples in `_sound`, or less than 0: so many are to come too late
+        self._late = 0  # times that they came much too late
         self._close()
 
     @property
     def breaks(self) -> int:
         """Times that what was taken may not have been what was heard, frame by frame."""
-        return self.opened + self.stalls + self.missing
+        return self.opened + self.stalls + self._late
 
     def put(self, pcm: bytes, rate: int) -> None:
         """The next block of mono int16 at `rate` Hz. Any thread; never blocks."""
@@ -122,6 +125,7 @@ class PlayedSound:
     def _forget(self) -> None:
         self._fills: list[int] = []  # of the window, behind each frame
         self._leasts: deque[int] = deque(maxlen=_LONG)  # of the windows before
+        self._worsts: deque[int] = deque(maxlen=_SURE)  # the same with the hiccups
 
     def _drain(self) -> bool:
         """Take over what was put; whether there was anything."""
@@ -160,6 +164,7 @@ class PlayedSound:
         """The next frame, which may be partly or wholly yet to come."""
         frame = self._sound[:FRAME_SAMPLES]
         self._sound = self._sound[FRAME_SAMPLES:]
+        self._late += self._fill > -_LATE >= self._fill - FRAME_SAMPLES
         self._fill -= FRAME_SAMPLES
         if len(frame) == FRAME_SAMPLES:
             return frame
@@ -172,7 +177,8 @@ class PlayedSound:
         if silent and len(self._fills) % _NUDGE_EVERY == 0:
             self._nudge()  # in a pause: the canceller would take it for a move of the loudspeaker
         if len(self._fills) == _WINDOW:
-            self._judge(sorted(self._fills)[_HICCUPS])
+            fills = sorted(self._fills)
+            self._judge(fills[_HICCUPS], fills[0])
 
     def _nudge(self) -> None:
         if len(self._leasts) < _LONG or _LOWEST <= min(self._leasts) <= _HIGHEST:
@@ -180,15 +186,19 @@ class PlayedSound:
         self.nudged += 1
         self._move(-1 if min(self._leasts) > _HIGHEST else 1)
 
-    def _judge(self, least: int) -> None:
-        """The end of a window, in which the fill was not below `least` but for hiccups."""
+    def _judge(self, least: int, worst: int) -> None:
+        """The end of a window, in which the fill was not below `least` but for hiccups, with them
+        not below `worst`."""
         self._windows += 1
         self._fills.clear()
         self._leasts.append(least)
+        self._worsts.append(worst)
         last = sorted(list(self._leasts)[-_SURE:])
         settling = self._windows <= _SETTLING and not 0 <= least <= _BROKEN
         broken = len(last) == _SURE and (last[-1] < 0 or last[0] > _BROKEN)
-        if settling or broken:
+        # Hiccups in every window are none: the two sides' blocks lie badly against each other.
+        narrow = len(last) == _SURE and max(self._worsts) < 0 and last[-1] < _NARROW
+        if settling or broken or narrow:
             step = _MIDDLE - (least if settling else last[len(last) // 2])
             self._forget()
             self.realigned += 1

@@ -118,6 +118,36 @@ def test_every_doubt_about_the_place_is_counted() -> None:
     assert streams.played.breaks > before + 1
 
 
+def test_a_frame_that_comes_a_little_late_is_no_doubt_about_the_place() -> None:
+    streams = Streams(PlayedSound(MICROPHONE_MS))
+    streams.run(2)
+    place, before = offsets(streams.frames)[-1], streams.played.breaks
+    streams.run(0.04, output=False)
+    streams.run(2)
+    assert streams.played.missing > 0
+    assert streams.played.breaks == before
+    assert offsets(streams.frames)[-1] == place
+
+
+def test_where_frames_come_late_all_the_time_there_is_made_room_once() -> None:
+    streams = Streams(PlayedSound(MICROPHONE_MS))
+    streams.run(3)
+    streams.ahead -= 3  # so many blocks were lost on the way: just enough is left
+    for _ in range(12):
+        streams.run(1)
+        streams.ahead -= 1  # every second one block comes 40 ms late
+        streams.run(0.04)
+        streams.ahead += 1
+    assert streams.played.realigned == 1
+    missing = streams.played.missing
+    for _ in range(12):
+        streams.run(1)
+        streams.ahead -= 1
+        streams.run(0.04)
+        streams.ahead += 1
+    assert streams.played.missing == missing
+
+
 def test_lost_microphone_blocks_are_noticed() -> None:
     streams = Streams(PlayedSound(MICROPHONE_MS))
     streams.run(5)
