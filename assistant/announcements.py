@@ -108,11 +108,13 @@ class Announcements:
             return
         if not await self._store.start_announcement(record.id):
             return
-        for _ in range(TRIES):
+        for left in reversed(range(TRIES)):
             if await self._say(record):
                 break
-            await self._wait()
-            if record.expires_at is not None and self._clock.now() >= record.expires_at:
+            if left:
+                await self._wait()
+            expired = record.expires_at is not None and self._clock.now() >= record.expires_at
+            if expired or not left:
                 _log.warning("an announcement was not heard: there was no loudspeaker")
                 break
         await self._store.finish_announcement(record.id)
@@ -125,13 +127,13 @@ class Announcements:
 
     async def _say(self, record: AnnouncementRecord) -> bool:
         """Whether nothing of it was dropped for want of a loudspeaker."""
-        before = self._drops
         options = record.options
         if sound := options.get("sound"):
             try:
                 await self._ring(str(sound))
             except AudioError as error:
                 _log.warning("the %s sound could not be played: %s", sound, error)
+        before = self._drops
         self._speaker.announce(record.text, str(options.get("language") or self._language))
         await self._speaker.rest()
         return self._drops == before

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -68,14 +68,13 @@ async def plan_echo(settings: Settings, *, measures: bool = True) -> EchoPlan:
         return await _plan(audio, path, False, cancelled)
 
 
-async def measure_echo(settings: Settings, pair: Pair) -> EchoPlan:
-    """Measure these two, the devices of the settings, now; keep it, and plan by it.
+async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
+    """Measure these two, the devices of the settings, now, and keep it.
 
     Raises InputUnusable and DeviceLost where nothing was learnt, ConfigError and StoreError.
     """
     async with Store(settings.database, SystemClock()) as store:
-        path = await EchoPaths(store).measured(pair, settings.audio)
-    return replace(await plan_echo(settings, measures=False), path=path)
+        return await EchoPaths(store).measured(pair, settings.audio)
 
 
 def is_device(name: str) -> bool:

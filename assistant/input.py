@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from assistant.config.schema import Settings
+from assistant.echo_plan import is_device
 from audio.device_watch import DeviceWatch
 from audio.echo.protocol import Cleaner
 from audio.player import Outputs
@@ -25,7 +26,7 @@ async def open_microphone(
     """
     audio = settings.audio
     speaker = outputs if isinstance(outputs, Speaker) else None
-    hears = audio.input != "null" and not audio.input.startswith("file:")
+    hears = is_device(audio.input)
     if not hears and speaker is None:
         yield None
         return

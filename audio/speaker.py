@@ -59,6 +59,7 @@ class Speaker:
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
         self._calls: Calls = calls or BoundedCalls()
+        self._asking = asyncio.Lock()
         self._mixer = Mixer()
         self._make = make or (lambda mixer: DevicePlayback(device, mixer, self._clock, reference))
         self._streams = {
@@ -150,16 +151,25 @@ class Speaker:
     async def _keep(self) -> bool:
         """Have a device from the first sound until the long silence. False: there is none."""
         try:
-            patience = self._patience
+            patience, until = self._patience, 0.0
             while True:
                 playback = await self._open(patience)
+                opened_at = self._clock.monotonic()
                 try:
-                    has_gone = await self._watch(playback)
+                    has_gone = await self._watch(playback, opened_at)
                 finally:
                     await self._shut(playback)
                 if not has_gone or not self._take_back(playback):
                     return True
-                patience = PATIENCE_S
+                now = self._clock.monotonic()
+                # One that opens and takes no sound (a suspended sink) is no better than none.
+                if not until or playback.asked_at - opened_at > SILENT_S:
+                    until = now + PATIENCE_S
+                elif now >= until:
+                    error = lost(self._device, "takes no sound")
+                    self.presence.missed(error, unusable=True)
+                    raise error
+                patience = until - now
         except AudioError as error:
             self._failure = error
             self.drops += 1
@@ -178,9 +188,8 @@ class Speaker:
                 trouble = error
             else:
                 self._known = True
-                self.presence.found()
                 return playback
-            self.presence.missed(trouble)
+            self.presence.missed(trouble, unusable=True)
             if self._clock.monotonic() + _RETRY_S > until:
                 raise trouble
             await self._clock.sleep(_RETRY_S)
@@ -207,13 +216,18 @@ class Speaker:
         return self._rests  # else whoever opens it meanwhile knows better
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
-        """Ask the device for something. Raises AudioError."""
+        """Ask the device for something, one thing at a time. Raises AudioError."""
         try:
-            await self._calls.call(work, late)
+            async with self._asking:  # a look may open the device, and would be in the way
+                await self._calls.call(work, late)
         except CallStuck:
             raise lost(self._device, "does not react") from None
+        except AudioError:
+            raise
+        except Exception as error:  # the edge: whatever breaks in there, it is looked for again
+            raise lost(self._device, f"cannot be opened ({error})") from error
 
-    async def _watch(self, playback: Playback) -> bool:
+    async def _watch(self, playback: Playback, opened_at: float) -> bool:
         """Whether the device has gone; False: it is not needed any longer."""
         self._playback = playback
         self._opened.set()
@@ -226,6 +240,8 @@ class Speaker:
                 if self._is_dead(playback):
                     return True
             now = self._clock.monotonic()
+            if playback.asked_at - opened_at > SILENT_S:
+                self.presence.found()
             if not self._mixer.quiet:
                 quiet_since = now
             elif now - quiet_since >= IDLE_S:

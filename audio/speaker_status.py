@@ -13,6 +13,7 @@ from audio.errors import AudioError
 
 SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
+DOUBT_S = 30.0  # after it could not be used, one that only looks as if it were there does not count
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Presence:
         self._there.set()
         self._alarm = Alarm(clock)
         self._news = False
+        self._doubt_until = 0.0  # seconds of the clock
         self._looking: asyncio.Task[None] | None = None
         self._forget: Callable[[], None] = lambda: None
 
@@ -91,10 +93,11 @@ class Presence:
         if self._become(SpeakerStatus.READY, ""):
             _log.info("the loudspeaker (%s) is back", self._name)
 
-    def missed(self, error: AudioError) -> None:
-        """It could not be opened, or has gone."""
-        if self._become(SpeakerStatus.MISSING, str(error)):
-            _log.warning("%s", error)
+    def missed(self, error: AudioError, *, unusable: bool = False) -> None:
+        """It has gone, or, `unusable`, could not be opened or takes no sound."""
+        if unusable:
+            self._doubt_until = self._clock.monotonic() + DOUBT_S
+        self._miss(error)
         self._begin()
 
     async def there(self) -> None:
@@ -114,6 +117,7 @@ class Presence:
     def _changed(self) -> None:
         """Something is different among the sound devices."""
         self._news = True
+        self._doubt_until = 0.0
         self._alarm.ring()
         self._begin()
 
@@ -129,10 +133,15 @@ class Presence:
                 await self._clock.sleep(SETTLE_S)
             self._news = False
             try:
-                if await self._look():
+                if await self._look() and self._clock.monotonic() >= self._doubt_until:
                     self.found()
             except AudioError as error:
-                self.missed(error)
+                self._doubt_until = 0.0  # it really is not there: once it is, that is news
+                self._miss(error)
+
+    def _miss(self, error: AudioError) -> None:
+        if self._become(SpeakerStatus.MISSING, str(error)):
+            _log.warning("%s", error)
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
         """Whether that is a change."""

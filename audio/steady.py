@@ -183,6 +183,7 @@ class SteadyMicrophone:
             self._positions.gap()
             return []
         self._failed = False
+        self._frame_at = self._clock.monotonic()  # whoever is told of a change may look at its age
         if self._silence.hear(mono, seconds):
             self._be_silent()
         else:

@@ -242,7 +242,10 @@ class LadderTurn:
             _log.exception("the brain %s broke", rung.name)
             fault = BrainFault("broken", f"{rung.name} stopped with an internal error.", False)
         _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
-        rung.breaker.failed(fault)
+        if not (
+            self._asks and fault.kind in ("empty", "timeout")
+        ):  # it may wait for the person too
+            rung.breaker.failed(fault)
         self._faults[rung.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
         self._ladder.standing.known = knew  # what it may have said of it is void

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from assistant.cli.command import Command, Failed
 from assistant.config.schema import Settings
-from assistant.echo_plan import is_device, measure_echo
+from assistant.echo_plan import is_device, measure_echo, plan_echo
 from assistant.lock import is_held
 from audio.bounded import BoundedCalls, CallStuck
 from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
@@ -65,11 +65,13 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
         raise Failed("There is nothing to measure: set audio.input and audio.output to devices", 2)
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
-        echo = await measure_echo(settings, pair)
+        path = await measure_echo(settings, pair)
     except AudioError as error:
         raise Failed(f"Nothing was measured: {error}") from error
-    path, plan = echo.path, echo.plan
-    assert path is not None
+    try:
+        plan = (await plan_echo(settings, measures=False)).plan
+    except AudioError as error:
+        raise Failed(f"It was measured and kept ({path.kind}), but: {error}") from error
     if as_json:
         names = {"input": pair.input.name, "output": pair.output.name, "channel": pair.channel}
         follows = {"cancellation": plan.kind, "half_duplex": plan.half_duplex}

@@ -8,7 +8,7 @@ from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Found, bad, good, odd
-from assistant.echo_plan import plan_echo
+from assistant.echo_plan import is_device, plan_echo
 from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.minds import may_use_cloud
@@ -20,8 +20,6 @@ from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
 from audio.errors import AudioError
 from audio.wake import added_words
 from integrations.gemini.access import NO_KEY
-
-_ASIDE = ("file:", "null")  # inputs and outputs that are no devices
 
 
 async def _data_folder(settings: Settings) -> Found:
@@ -70,7 +68,7 @@ async def _speaker(settings: Settings) -> Found:
 
 
 async def _sound_device(name: str, kind: Kind) -> Found:
-    if name.startswith(_ASIDE):
+    if not is_device(name):
         return good(f"audio.{kind} = {name}")
     try:
         out_of_reach = await asyncio.to_thread(server_out_of_reach)

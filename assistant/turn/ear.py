@@ -30,8 +30,10 @@ from audio.vad.protocol import VoiceDetector
 from audio.wake.gated import GatedWake
 from audio.wake.protocol import NearMiss, WakeEngine
 
-# Why a wake word has to be more certain than usual.
-Distraction = Literal["speaking", "media"]
+# What else sounds. While we speak or media plays a wake word has to be more certain than usual.
+Distraction = Literal["speaking", "media", "ringing"]
+_OURS: frozenset[Distraction] = frozenset({"speaking", "ringing"})
+_STRICT: frozenset[Distraction] = frozenset({"speaking", "media"})
 EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechHeld | SpeechPassed | SpeechEnded
 
 # Measured with micro on recordings of people: a wake word passes 0.3 of its threshold 100 to 140 ms
@@ -117,7 +119,8 @@ class Ear:
         self._forgetting = True
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Ask for more certainty of a wake word while something plays, or for as much as usual."""
+        """Something plays, or no longer: more certainty is asked of a wake word, but not while it
+        rings, and what we play ourselves is nobody's talk."""
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
@@ -143,7 +146,7 @@ class Ear:
 
     def _push(self, frame: Frame) -> None:
         self.ring.push(frame)
-        if "speaking" in self._distractions:
+        if self._distractions & _OURS:
             self._ours_until = frame.end + _ECHO
 
     def _begin_anew(self) -> None:
@@ -154,7 +157,7 @@ class Ear:
         self._wake.restart()
 
     def _listen_for_wake(self, frame: Frame) -> list[EarEvent]:
-        strict = bool(self._distractions)
+        strict = bool(self._distractions & _STRICT)
         if strict is not self._strict:
             self._strict = strict
             self._wake.strict(strict)
@@ -182,35 +185,30 @@ class Ear:
         self._voice.reset()
         self._lasting.reset()
         after = round(after_ms * SAMPLES_PER_MS)
-        start = max(round(from_ms * SAMPLES_PER_MS), self.ring.start)
+        ring = self.ring  # `forget` may take it away at any time
+        start = max(round(from_ms * SAMPLES_PER_MS), ring.start)
         woken = start == self._mark
-        start -= (start - self.ring.start) % FRAME_SAMPLES  # whole frames, or some sound is lost
+        start -= (start - ring.start) % FRAME_SAMPLES  # whole frames, or some sound is lost
         goes_on = start < self._others_until
         if woken:
             self._endpointer.reset(after, person_from=max(0, start - _WORD), goes_on=goes_on)
             self._others_until = start + _SAME_ROOM
-            self._listen_to_others(start)
+            self._listen_to_others(ring, start)
         else:
             self._endpointer.reset(after, goes_on=goes_on)
         self._endings.begin(after)
         # `after_ms` lies ahead of all this, so nothing can be reported yet.
-        for pcm, end in self._past(start, self.ring.end):
+        for pcm, end in _past(ring, start, ring.end):
             self._look_for_speech(pcm, end)
 
-    def _listen_to_others(self, mark: int) -> None:
+    def _listen_to_others(self, ring: Ring, mark: int) -> None:
         """Have the endpointer hear what came before the mark, as far as it cannot be our voice."""
-        late = max(0, self._ours_until - self.ring.start)
-        first = self.ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
-        for pcm, end in self._past(first, mark):
+        late = max(0, self._ours_until - ring.start)
+        first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
+        for pcm, end in _past(ring, first, mark):
             for voicing in self._voice.hear(pcm, end):
                 self._endpointer.hear(voicing)  # all before `after`: nothing begins or ends
         self._voice.reset()
-
-    def _past(self, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-        """The ring's frames from `start` to `end`, where frames begin, each with its end."""
-        past = self.ring.since(start)
-        for at in range(0, end - start, FRAME_SAMPLES):
-            yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
         events: list[EarEvent] = []
@@ -229,3 +227,10 @@ class Ear:
                 case None if (told := self._lasting.hear(voicing)) is not None:
                     events.append(told)
         return events
+
+
+def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
+    """The ring's frames from `start` to `end`, where frames begin, each with its end."""
+    past = ring.since(start)
+    for at in range(0, end - start, FRAME_SAMPLES):
+        yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES

@@ -305,8 +305,9 @@ class Runner:
 
     async def _hear(self, frame: Frame) -> None:
         at_ms = frame.end / SAMPLES_PER_MS
-        if self.rings() is not self._machine.ringing:
-            self.dispatch(Ringing(not self._machine.ringing))
+        if (rings := self.rings()) is not self._machine.ringing:
+            self._hearing.distract("ringing", rings)
+            self.dispatch(Ringing(rings))
         events = [] if self.muted else await self._take_in(frame)
         self._conversation.heard(at_ms)
         for event in events:

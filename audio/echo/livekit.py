@@ -132,7 +132,7 @@ class LivekitCleaner:
         self._before = _NO_SOUND  # the frame before this one
         self._gain = 1.0  # at the end of the frame before
         self._realigned = self._played.realigned  # when we last looked
-        self._breaks = self._played.breaks
+        self._breaks, self._opened = self._played.breaks, self._played.opened
         self._residual.restart()
 
     def _without_echo(self, module: "_Module", pcm: bytes) -> bytes:
@@ -143,7 +143,8 @@ class LivekitCleaner:
             module.renew()  # it learns the path quicker than it finds out that it is another
         if self._played.breaks != self._breaks:
             self._breaks = self._played.breaks
-            self._residual.moved()
+            self._residual.moved(opened=self._played.opened != self._opened)
+            self._opened = self._played.opened
         playing = reference is not None and bool(reference.any())
         if playing and not self._hold:
             # It stood still: what it still holds of then must not come out now.

@@ -35,6 +35,10 @@ _HELD_DOWN = 0.5  # of the room's noise: whoever takes echo out takes some noise
 _AFTER_SECONDS = 0.4  # at the end of the recording: the room's noise once more
 _WEAK = 0.003  # of what was played (-50 dB): an echo that nothing needs to take out
 _FADED = 0.1  # of the beginning's level: an echo that ends so is being taken out
+_UNHEARD = (
+    0.0126  # of what was played (-38 dB): where a louder echo may go unheard, nothing is known
+)
+_DISTURBED = 2.5  # times the noise before: something else sounded
 
 _GAVE_NOTHING = (
     "The microphone gave digital silence while its echo was measured: unmute it, at the device."
@@ -42,6 +46,10 @@ _GAVE_NOTHING = (
 _FELL_SILENT = (
     "The microphone fell silent while its echo was measured, and stayed so: unmute it, at the "
     "device."
+)
+_TOO_LOUD = (
+    "It was too loud in the room to measure the echo: when it is quiet, start Hearth anew or call "
+    "`hearth devices --measure`."
 )
 
 Floats = NDArray[np.float64]
@@ -88,7 +96,8 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
 
     Both mono int16 at SAMPLE_RATE. The recording should last as long, and longer by
     MOST_DELAY_SECONDS. Raises ValueError when it is shorter than what was played, InputUnusable
-    when it tells nothing of the path: the microphone was muted, all the time or from then on.
+    when it tells nothing of the path: the microphone was muted, all the time or from then on, or
+    an echo could not have been heard in what else sounded.
     """
     if len(recorded) < len(played):
         raise ValueError("the recording is shorter than what was played")
@@ -114,10 +123,14 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
         return EchoPath("deaf", _NONE_DB, 0.0, noise)
     if last is not None and lasts:
         return EchoPath("apart", _db(last.level), last.delay_ms, noise)
+    if first is None and during <= _DEAD:
+        raise InputUnusable(_GAVE_NOTHING)
+    since = quiet + (0 if first is None else ends + round(first.delay_ms * SAMPLE_RATE / 1000))
+    disturbed = _loudest(heard[since : since + len(sound) + late]) > _DISTURBED * max(noise, _DEAD)
+    if disturbed or _least(heard, sound, slice(ends, len(sound))) > _UNHEARD:
+        raise InputUnusable(_TOO_LOUD)
     if first is not None:
         return EchoPath("cancels", _db(first.level), first.delay_ms, noise)
-    if during <= _DEAD:
-        raise InputUnusable(_GAVE_NOTHING)
     # Less noise than before may be a noise that has ended; less than before and after is not.
     held_down = during < _HELD_DOWN * min(noise, after)
     return EchoPath("cancels" if held_down else "apart", _NONE_DB, 0.0, noise)
@@ -166,10 +179,7 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
-    size = 1 << (len(heard) + len(piece)).bit_length()
-    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
-    filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
-    sigma = float(np.median(filtered)) / 0.6745  # of a normal distribution
+    filtered, sigma = _filter(heard, piece)
     at = start + int(np.argmax(filtered[start:latest]))
     if filtered[at] <= _FOUND * sigma or filtered[at] == 0.0:
         return None
@@ -181,10 +191,35 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
     return _Found(np.sqrt(power) / _rms(piece), (at - start) / SAMPLE_RATE * 1000)
 
 
+def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
+    """The recording through the piece's matched filter, and how much noise is in that."""
+    size = 1 << (len(heard) + len(piece)).bit_length()
+    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
+    filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
+    return filtered, float(np.median(filtered)) / 0.6745  # of a normal distribution
+
+
+def _least(heard: Floats, sound: Floats, part: slice) -> float:
+    """The level from which on that part of the chirp would have been found in this noise."""
+    piece = sound[part]
+    _, sigma = _filter(heard, piece)
+    return _FOUND * sigma / float(np.sum(piece**2))
+
+
 def _quietest(heard: Floats) -> float:
     """The RMS of the quietest _END_SECONDS of it: nobody knows how late the device reacts."""
+    return min(_by_pieces(heard))
+
+
+def _loudest(heard: Floats) -> float:
+    """The RMS of the loudest _END_SECONDS of it."""
+    return max(_by_pieces(heard))
+
+
+def _by_pieces(heard: Floats) -> list[float]:
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
-    return min(_rms(heard[at : at + size]) for at in range(0, len(heard) - size + 1, step))
+    last = max(0, len(heard) - size)
+    return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]
 
 
 def _rms(samples: Floats) -> float:

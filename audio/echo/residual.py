@@ -46,8 +46,8 @@ class Residual:
         self._stays = 0
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
-    def moved(self) -> None:
-        """The output was opened anew, or was held up: the path is the same or a little longer.
+    def moved(self, *, opened: bool = False) -> None:
+        """The output was held up, or `opened` anew: the path is the same or a little longer.
 
         Without this pause in belief the canceller's mend of that was taken for a person in 6 of 24
         openings that differed by up to 15 ms, with it in none.
@@ -55,7 +55,8 @@ class Residual:
         if self._learned <= 0 or self._learning <= 0:
             self._again = True
             self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
-        self._watched = _WATCHED if self._again else 0
+        # Over the beginning of an answer people talk, and that looks like a lost path.
+        self._watched = _WATCHED if self._again and not opened else 0
         self._downs.clear()
         if self._tail:
             self._tail = _TAIL  # as long as nobody knows what is heard, it may be ours

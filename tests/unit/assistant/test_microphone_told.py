@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -125,16 +126,19 @@ async def test_each_change_and_the_return(
                 assert caplog.messages == [back]
                 run = box.events.now("state", {}).id.split("-")[0]
                 events = box.events.since(f"{run}-0", None)
-                words = [told_in(await anext(events)) for _ in seen.words]
+                sent = [told_in(await anext(events)) for _ in seen.words]
                 await events.aclose()
+    words = [each["microphone"] for each in sent]
     assert words == seen.words
+    assert sent[-1]["problems"] == []
     assert words.index(word) < len(words) - 1
     assert tones == [], "nobody was spoken with"
 
 
-def told_in(event: bytes) -> str:
-    """The word for the microphone in an event as it is sent."""
-    return str(json.loads(event.split(b"data: ")[1])["microphone"])
+def told_in(event: bytes) -> dict[str, Any]:
+    """What an event says, as it is sent."""
+    said: dict[str, Any] = json.loads(event.split(b"data: ")[1])
+    return said
 
 
 class Seen:

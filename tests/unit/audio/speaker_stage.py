@@ -105,6 +105,7 @@ class Rig:
         self.told: list[SpeakerChange] = []
         self.news = News()
         self.trouble: AudioError | None = None
+        self.suspended = False  # a device opens and takes no sound
         self.buffer_s = 0.0
         self.heard = bytearray()
         self.speaker = Speaker("box", clock=self.clock, calls=self.calls, make=self._make)
@@ -135,7 +136,8 @@ class Rig:
             await settle()
             if not go_on():
                 return
-            if self.devices and self.device.alive and not self.device.left:
+            takes = self.devices and self.device.alive and not self.device.left
+            if takes and not self.suspended:
                 self.heard += self.device.pull()
             self.clock.advance(0.02)
         await settle()

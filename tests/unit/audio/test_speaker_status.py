@@ -7,7 +7,7 @@ import pytest
 
 from audio.errors import DeviceLost, InputUnusable
 from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S
-from audio.speaker_status import AGAIN_S, SETTLE_S, SpeakerChange, SpeakerStatus
+from audio.speaker_status import AGAIN_S, DOUBT_S, SETTLE_S, SpeakerChange, SpeakerStatus
 from audio.track import RATE
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 
@@ -144,6 +144,36 @@ async def test_what_waits_for_it_goes_on_when_it_is_there() -> None:
         rig.trouble = None
         await rig.pass_time(AGAIN_S + 0.1)
         assert waiting.done()
+
+
+async def test_one_that_opens_and_takes_no_sound_is_missing_and_hangs_nobody() -> None:
+    async with rigged() as rig:
+        await rig.during(say(rig))
+        rig.suspended = True
+        with pytest.raises(DeviceLost, match="takes no sound"):
+            await rig.during(say(rig))
+        assert told(rig) == [MISSING]
+        await rig.pass_time(AGAIN_S * 3)
+        assert told(rig) == [], "that it is listed is no sign"
+        rig.suspended = False
+        await rig.during(say(rig))
+        await rig.pass_time(0.5)
+        assert told(rig) == [READY]
+
+
+async def test_one_that_is_listed_and_cannot_be_used_is_believed_after_news_or_a_while() -> None:
+    async with rigged() as rig:
+        for news in (True, False):
+            rig.suspended = True
+            with pytest.raises(DeviceLost):
+                await rig.during(say(rig))
+            assert told(rig) == [MISSING]
+            if news:
+                rig.news.tell()
+                await rig.pass_time(SETTLE_S + 0.1)
+            else:
+                await rig.pass_time(DOUBT_S + AGAIN_S)
+            assert told(rig) == [READY]
 
 
 async def test_a_look_that_nobody_answers_is_a_loudspeaker_that_is_missing() -> None:

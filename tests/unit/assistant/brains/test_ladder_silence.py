@@ -94,10 +94,11 @@ async def test_nobody_is_asked_for_the_same_again(stage: Stage, end: Step) -> No
     assert await stage.run() == [Serving(LIVE), door, TurnDone()]
 
 
+@pytest.mark.parametrize("end", [TurnDone(), fault("timeout", retryable=True)], ids=["", "hangs"])
 async def test_the_silence_of_a_brain_whose_call_waits_for_a_yes_is_no_failure(
-    stage: Stage,
+    stage: Stage, end: Step
 ) -> None:
-    stage.expect(live=[[call("c1", "door"), Answered("c1"), TurnDone()]] * 3)
+    stage.expect(live=[[call("c1", "door"), Answered("c1"), end]] * 3)
     for _ in range(3):
         await stage.run()
     assert stage.ladder.rungs[0].breaker.fault is None

@@ -136,15 +136,22 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[EchoPath |
     """What is measured next."""
     results: list[EchoPath | AudioError] = [ECHO]
 
-    async def measure(settings: Settings, pair: Pair) -> EchoPlan:
+    async def measure(settings: Settings, pair: Pair) -> EchoPath:
         result = results.pop(0)
         if isinstance(result, AudioError):
             raise result
-        return EchoPlan(OWN, None, "", result)
+        return result
+
+    async def plan(settings: Settings, *, measures: bool) -> EchoPlan:
+        assert not measures
+        if results and isinstance(results[0], AudioError):
+            raise results[0]
+        return EchoPlan(OWN, None, "")
 
     monkeypatch.setenv("HEARTH_ASSISTANT__DATA", str(tmp_path))
     monkeypatch.setattr(devices, "find_pair", lambda *names: PAIR)
     monkeypatch.setattr(devices, "measure_echo", measure)
+    monkeypatch.setattr(devices, "plan_echo", plan)
     return results
 
 
@@ -200,6 +207,14 @@ def test_what_cannot_be_measured_is_said(
     measured[0] = InputUnusable("mic is muted at the sound server: switch it on there.")
     assert main(["devices", "--measure"]) == 1
     assert "Nothing was measured: mic is muted" in capsys.readouterr().err
+
+
+def test_what_was_measured_is_kept_though_nothing_can_be_done_about_it(
+    measured: list[EchoPath | AudioError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured.append(InputUnusable("Echo cancellation needs an extra."))
+    assert main(["devices", "--measure"]) == 1
+    assert "measured and kept (echo), but: Echo cancellation needs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["INPUT", "OUTPUT"])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from assistant.turn.ear import Ear
+from assistant.turn.ear import Distraction, Ear
 from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
@@ -136,12 +136,13 @@ def test_who_talked_to_somebody_else_before_may_become_faint() -> None:
     assert room.ends_ms(OTHERS[6]) is None
 
 
-def test_our_own_voice_is_nobodys_talk() -> None:
+@pytest.mark.parametrize("ours", ["speaking", "ringing"])
+def test_what_we_play_ourselves_is_nobodys_talk(ours: Distraction) -> None:
     room = Room()
-    room.ear.distract("speaking", on=True)
+    room.ear.distract(ours, on=True)
     room.hear(OTHERS[6], 150)
     room.say_wake_word()
-    room.ear.distract("speaking", on=False)
+    room.ear.distract(ours, on=False)
     assert room.ends_ms(OTHERS[6]) is None
 
 

@@ -72,6 +72,15 @@ async def test_near_misses_are_told_on_the_loops_thread() -> None:
     hearing.close()
 
 
+async def test_it_is_not_stricter_while_something_rings() -> None:
+    wake = Noting()
+    hearing = Hearing(Ear(wake, NoVoice(), Endpointer()))
+    hearing.distract("ringing", True)
+    await hear(hearing, LOUD, 0, 4)
+    assert wake.strictness == []
+    hearing.close()
+
+
 async def test_it_is_strict_as_long_as_anything_plays() -> None:
     wake = Noting()
     hearing = Hearing(Ear(wake, NoVoice(), Endpointer()))

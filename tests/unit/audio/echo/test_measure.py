@@ -77,6 +77,26 @@ def test_a_microphone_that_is_switched_on_after_the_chirp_tells_nothing() -> Non
         analyse(chirp(), heard)
 
 
+@pytest.mark.parametrize("gain", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("noise", [1_500.0, 4_000.0])
+def test_a_room_in_which_no_echo_could_be_heard_tells_nothing(gain: float, noise: float) -> None:
+    with pytest.raises(InputUnusable, match="too loud"):
+        analyse(chirp(), room(gain, 120, noise))
+
+
+@pytest.mark.parametrize("seconds", [(0.5, 1.3), (0.9, 1.5)])
+@pytest.mark.parametrize("gain", [0.0, 0.015])
+def test_somebody_who_talks_over_the_chirp_leaves_nothing_known(
+    gain: float, seconds: tuple[float, float]
+) -> None:
+    heard = room(gain, 120, 10.0).astype(np.float64)
+    begin, end = (round(at * SAMPLE_RATE) for at in seconds)
+    hum = np.random.default_rng(7).standard_normal(end - begin)
+    heard[begin:end] += 1_000 * np.convolve(hum, np.ones(8) / np.sqrt(8), "same")
+    with pytest.raises(InputUnusable, match="too loud"):
+        analyse(chirp(), np.clip(heard, -32_768, 32_767).astype(np.int16))
+
+
 def test_a_noise_that_ends_is_not_held_down() -> None:
     heard = room(0.0, 100, 60)
     heard[8_000:] //= 4

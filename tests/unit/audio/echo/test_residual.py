@@ -129,6 +129,15 @@ def test_who_speaks_long_after_a_break_makes_no_new_canceller() -> None:
         assert not residual.lost
 
 
+def test_who_talks_over_the_beginning_of_an_answer_makes_no_new_canceller() -> None:
+    residual = learnt()
+    residual.moved(opened=True)
+    for _ in range(59):
+        residual.judge(2 * LOUD, LOUD, playing=True)
+        assert not residual.lost
+    assert not [residual.judge(2 * LOUD, LOUD, playing=True) for _ in range(8)][-1]
+
+
 def test_the_first_learning_makes_no_new_canceller() -> None:
     residual = Residual()
     residual.moved()
