@@ -101,6 +101,10 @@ class Asking:
         except BaseException:
             self._pending.take(question.id)
             raise
+        if request.entry.withdrawn:  # nobody is asked for whom a yes would do nothing
+            self._pending.take(question.id)
+            await self._resume()
+            return await self._books.withdrawn(request, way, dict(verdict.arguments))
         if not quiet:
             if not self._governance.has_pin:
                 self._pending.take(question.id)

@@ -74,6 +74,11 @@ class Books:
         await self.end(request, outcome)
         return outcome
 
+    async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
+        """The outcome of a call whose brain had gone before it was sent."""
+        sentence = request.sentences.say("tools.withdrawn")
+        return await self.refuse(request, way, arguments, sentence)
+
     async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
         """The outcome of a call that meets a limit (`guards`)."""
         way = Way("", request.call.name, tier)

@@ -31,10 +31,8 @@ class Sender:
         if confirmed_by:
             # How long the person thought about it is not the call's time.
             request = replace(request, began_s=self._books.now_s)
-        # A yes to a question of ours counts, whatever became of the brain before it was asked.
-        if request.entry.withdrawn and confirmed_by in ("", "always"):
-            sentence = request.sentences.say("tools.withdrawn")
-            return await self._books.refuse(request, way, dict(verdict.arguments), sentence)
+        if request.entry.withdrawn:
+            return await self._books.withdrawn(request, way, dict(verdict.arguments))
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
         undo = self._governance.undo if changes else None

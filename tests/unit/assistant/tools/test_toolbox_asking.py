@@ -123,23 +123,6 @@ async def test_an_equal_call_waits_for_the_same_question(house: House) -> None:
     assert await ask(house) is None
 
 
-async def test_a_yes_counts_though_the_brain_failed_before_the_question() -> None:
-    withdrawing: list[House] = []
-
-    class Fails(Room):
-        async def __call__(self) -> "Room":
-            withdrawing[0].box.withdraw("turn")  # as the ladder does
-            return self
-
-    async with living("Hall", governance=Governance(hush=Fails(quiet=True))) as house:
-        withdrawing.append(house)
-        question = await ask(house)
-        assert question is not None
-        outcome = await house.box.settle(question, YES)
-        assert outcome is not None
-        assert (outcome.decision, outcome.status) == (Decision.CONFIRMED, Status.DONE)
-
-
 async def test_one_question_at_a_time(house: House) -> None:
     question = await asked(house)
     other = await house.do(ON, {"name": "Garage door"}, situation=ASK)
