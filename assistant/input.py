@@ -37,7 +37,8 @@ async def open_microphone(
             yield None
             return
         yield SteadyMicrophone(
-            DeviceInput(audio.input, audio.channel),
+            # A canceller must have each frame when it comes, beside what is played.
+            DeviceInput(audio.input, audio.channel, patient=cleaner is None),
             watch=watch,
             cleaner=cleaner,
             before_refresh=speaker.release if speaker is not None else None,

@@ -13,6 +13,7 @@ import numpy as np
 from audio.devices import DeviceInfo, chosen, find_device, load_portaudio, register_stream
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
+from audio.quiet import QuietRoom
 
 BLOCK_MS = 80  # bare capture costs 0.35 % of a core with it, 1.3 % with 20
 QUEUE_MS = 2000  # a listener that is further behind than this loses sound
@@ -45,13 +46,17 @@ class Blocks:
         self._ended = False
         self._changed = asyncio.Event()
 
-    def put(self, pcm: bytes, lost: bool) -> None:
-        """Add a block; `lost`: PortAudio had to throw one away before it. Any thread."""
+    def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
+        """Add a block; `lost`: PortAudio had to throw one away before it. Any thread.
+
+        `may_wait`: nobody is told; it is taken with the next one that may not.
+        """
         block = Block(pcm, self._now())
         with self._lock:
             self.dropped += lost + (len(self._queue) == self._queue.maxlen)
             self._queue.append(block)
-        self._tell()
+        if not may_wait:
+            self._tell()
 
     def end(self) -> None:
         """No block will follow. Any thread."""
@@ -117,16 +122,25 @@ class DeviceCapture:
     """
 
     def __init__(
-        self, device: str, blocks: Blocks, block_ms: int = BLOCK_MS, channel: int | None = None
+        self,
+        device: str,
+        blocks: Blocks,
+        block_ms: int = BLOCK_MS,
+        channel: int | None = None,
+        patient: bool = False,
     ) -> None:
         """`device`: a name as `list_devices` gives it. `block_ms`: 20 to 80, of what PortAudio
-        hands over at a time. `channel`: which one is listened to, from 1; None: the mean."""
+        hands over at a time. `channel`: which one is listened to, from 1; None: the mean.
+        `patient`: in a quiet room the blocks come a few at once (see `QuietRoom`), where the
+        device gives one channel at SAMPLE_RATE."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
         self._block_ms = block_ms
         self._channel = channel
         self._channels = 1
+        self._patient = patient
+        self._quiet: QuietRoom | None = None
         self._stream: Any = None
         self._release: Callable[[], None] = lambda: None  # tells that no stream is open
 
@@ -162,6 +176,8 @@ class DeviceCapture:
         try:
             with chosen(device):
                 self.rate, self._channels = _negotiate(portaudio, device, self._channel or 1)
+                if self._patient and (self.rate, self._channels) == (SAMPLE_RATE, 1):
+                    self._quiet = QuietRoom(self._block_ms)
                 self._stream = portaudio.RawInputStream(
                     device=device.index,
                     samplerate=self.rate,
@@ -179,7 +195,9 @@ class DeviceCapture:
             ) from error
 
     def _callback(self, indata: Any, frames: int, time: Any, status: Any) -> None:
-        self._blocks.put(bytes(indata), bool(status.input_overflow))
+        pcm = bytes(indata)
+        may_wait = self._quiet is not None and self._quiet.may_wait(pcm)
+        self._blocks.put(pcm, bool(status.input_overflow), may_wait)
 
 
 def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int]:

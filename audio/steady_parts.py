@@ -81,18 +81,20 @@ class DeviceInput:
         device: str = "default",
         channel: int | None = None,
         block_ms: int = BLOCK_MS,
+        patient: bool = False,
     ) -> None:
         """`device`: a name as `list_devices` gives it. `channel`: which one is listened to, from 1;
-        None: the mean of all. `block_ms`: 20 to 80."""
+        None: the mean of all. `block_ms`: 20 to 80. `patient`: see DeviceCapture."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
         self.name = device
         self.queue_blocks = QUEUE_MS // block_ms
         self._channel = channel
         self._block_ms = block_ms
+        self._patient = patient
 
     def capture(self, blocks: Blocks) -> Capture:
-        return DeviceCapture(self.name, blocks, self._block_ms, self._channel)
+        return DeviceCapture(self.name, blocks, self._block_ms, self._channel, self._patient)
 
     def is_there(self) -> bool:
         if self.name == "default":

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from audio.frames import FRAME_MS, FRAME_SAMPLES
+from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES
 
 RISE_DB = 2.0  # above the floor opens
 HOLD_MS = 1_500  # open so long after the last rise: engines fire up to 0.5 s after the word
 START_MS = 2_000  # open so long at first, until the floor is known
+GLANCE_MS = 320  # how much of what came while it was open is looked at at once
 
+_GLANCE_BYTES = GLANCE_MS // FRAME_MS * FRAME_BYTES
 _SMOOTHING = 0.25  # of a frame's power; the rest is what was before, so that noise is steady
 _UP_DB = 0.7 * FRAME_MS / 1000  # the floor rises so slowly that no sentence lifts it ...
 _DOWN = 0.1  # ... and falls by this part of the way in each frame
@@ -29,6 +31,7 @@ class EnergyGate:
     def __init__(self) -> None:
         self._bands = (_Band(), _Band())
         self._left = START_MS // FRAME_MS  # frames that it stays open
+        self._unseen = b""  # what came while it was open
 
     @property
     def open(self) -> bool:
@@ -46,8 +49,17 @@ class EnergyGate:
             self._left = HOLD_MS // FRAME_MS if rises else max(0, self._left - 1)
         return self.open
 
+    def glance(self, pcm: bytes) -> bool:
+        """Like `hear`, with a quarter of the work while it is open: to close is in no hurry."""
+        self._unseen += pcm
+        if self.open and len(self._unseen) < _GLANCE_BYTES:
+            return True
+        unseen, self._unseen = self._unseen, b""
+        return self.hear(unseen)
+
     def restart(self) -> None:
         """Another stream begins."""
+        self._unseen = b""
         self._bands = (_Band(), _Band())
         self._left = START_MS // FRAME_MS
 

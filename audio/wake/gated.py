@@ -94,7 +94,7 @@ class GatedWake:
     def _judge(self) -> bool:
         """Whether the gate is open for the newest frame."""
         unjudged, self._unjudged = self._unjudged, b""
-        return self._gate.hear(unjudged) if unjudged else self._gate.open
+        return self._gate.glance(unjudged) if unjudged else self._gate.open
 
     def _keep(self, pcm: bytes, end: int) -> None:
         if end - FRAME_SAMPLES != self._end:  # what lies between was never heard

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
-from audio.wake.gate import HOLD_MS, START_MS, EnergyGate
+from audio.wake.gate import GLANCE_MS, HOLD_MS, START_MS, EnergyGate
 
 Samples = NDArray[np.float64]
 SILENCE = np.zeros(10 * SAMPLE_RATE)
@@ -97,6 +97,18 @@ def test_frames_that_come_together_are_judged_as_one_by_one(together: int) -> No
     assert [gate.hear(b"".join(part)) for part in parts if len(part) == together] == (
         one_by_one[together - 1 :: together]
     )
+
+
+def test_who_only_glances_sees_it_open_at_once_and_close_a_little_later() -> None:
+    gate, other = EnergyGate(), EnergyGate()
+    sound = np.concatenate([hiss(10, 8.0), tone(300, 300, 0.1), hiss(10, 3.0, seed=2)])
+    exact = [other.hear(frame) for frame in frames(sound)]
+    seen = [gate.glance(frame) for frame in frames(sound)]
+    known = (START_MS + 500) // FRAME_MS
+    assert seen.index(True, known) == exact.index(True, known)
+    assert all(state or not open_ for state, open_ in zip(seen, exact, strict=True))
+    assert 0 <= sum(seen[known:]) - sum(exact[known:]) < GLANCE_MS // FRAME_MS
+    assert not seen[-1]
 
 
 def test_another_stream_begins_open() -> None:
