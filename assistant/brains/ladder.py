@@ -242,9 +242,8 @@ class LadderTurn:
             _log.exception("the brain %s broke", rung.name)
             fault = BrainFault("broken", f"{rung.name} stopped with an internal error.", False)
         _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
-        if not (
-            self._asks and fault.kind in ("empty", "timeout")
-        ):  # it may wait for the person too
+        waits = self._asks and fault.kind in ("empty", "timeout")  # for the person, as we do
+        if not waits:
             rung.breaker.failed(fault)
         self._faults[rung.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
