@@ -104,7 +104,7 @@ async def open_app(
         mute = None
         notices = list(minds.notices)
         if resident:
-            mute = await Resident(settings, bridge, runner, mouth, clock).stay(stack)
+            mute = await Resident(settings, bridge, runner, mouth, clock, works).stay(stack)
             notices += ["The microphone is muted."] if mute.on else []
         yield App(settings, bridge, runner, log, tuple(notices), mute)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ class EchoPlan:
     cleaner: "LivekitCleaner | None"  # between microphone and ear; hears what the speaker plays
     complaint: str  # where the settings want more than there is, a sentence; else ""
     path: EchoPath | None = None  # what was measured with these devices
+    pair: Pair | None = None  # the devices, where the plan is by them; None: they were not found
 
     def as_json(self) -> dict[str, Any]:
         """How it stands now, for programs: `frames` (of 20 ms) since the start, None where none
@@ -45,6 +46,14 @@ class EchoPlan:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What the settings mean, as it is now."""
+
+    pair: Pair
+    cancelled: bool  # the sound server takes our voice out
+
+
 async def plan_echo(settings: Settings, *, measures: bool = True) -> EchoPlan:
     """The plan for the devices of these settings.
 
@@ -56,16 +65,17 @@ async def plan_echo(settings: Settings, *, measures: bool = True) -> EchoPlan:
     audio = settings.audio
     extra = find_spec("livekit") is not None
     cancelled = await asyncio.to_thread(_is_cancelled, audio)
-    path = None
-    if audio.echo_cancellation == "auto" and is_device(audio.input) and is_device(audio.output):
-        path = await _path(settings, measures=measures and not cancelled)
+    pair = path = None
+    if goes_by_devices(audio):
+        pair, path = await _known(settings, measures=measures and not cancelled)
     try:
-        return await _plan(audio, path, extra, cancelled)
+        plan = await _plan(audio, path, extra, cancelled)
     except InputUnusable as error:
         if audio.echo_cancellation != "auto" or _tidies(audio):
             raise
         _log.warning("The echo is not taken out, so only the wake word interrupts: %s", error)
-        return await _plan(audio, path, False, cancelled)
+        plan = await _plan(audio, path, False, cancelled)
+    return replace(plan, pair=pair)
 
 
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
@@ -80,6 +90,20 @@ async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
 def is_device(name: str) -> bool:
     """Whether `audio.input` or `audio.output` names a device: no file, and not nothing."""
     return name != "null" and not name.startswith("file:")
+
+
+def goes_by_devices(audio: Audio) -> bool:
+    """Whether with other devices the plan may be another."""
+    return (
+        audio.echo_cancellation in ("auto", "system")
+        and is_device(audio.input)
+        and is_device(audio.output)
+    )
+
+
+def devices_of(audio: Audio) -> Devices:
+    """The devices of these settings, which name two. Blocking. Raises InputUnusable."""
+    return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 
 
 async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: bool) -> EchoPlan:
@@ -106,25 +130,38 @@ def _tidies(audio: Audio) -> bool:
     return audio.noise_suppression or audio.automatic_gain
 
 
-async def _path(settings: Settings, *, measures: bool) -> EchoPath | None:
-    """What is known of these devices, measured now where nothing is; None where that fails."""
+async def _known(settings: Settings, *, measures: bool) -> tuple[Pair | None, EchoPath | None]:
+    """These devices, and with "auto" what is known of them, measured now where nothing is.
+
+    None where that fails.
+    """
     audio = settings.audio
+    pair: Pair | None = None
+    path: EchoPath | None = None
+    by_path = audio.echo_cancellation == "auto"
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
-        async with Store(settings.database, SystemClock()) as store:
-            paths = EchoPaths(store)
-            path = await paths.known(pair)
-            if path is None and measures:
-                path = await paths.measured(pair, audio)
-            return path
+        if by_path:
+            path = await _path(settings, pair, measures=measures)
+        return pair, path
     except (AudioError, ConfigError, StoreError) as error:
         trouble: Exception = error
     except Exception as error:  # the edge: whatever breaks in there, Hearth starts
         _log.debug("measuring the echo broke", exc_info=True)
         trouble = error
-    if measures:
+    if by_path and measures:
         _log.warning("The echo is not known, so only the wake word interrupts: %s", trouble)
-    return None
+    return pair, None
+
+
+async def _path(settings: Settings, pair: Pair, *, measures: bool) -> EchoPath | None:
+    """What is known of this pair, measured now where nothing is. Raises."""
+    async with Store(settings.database, SystemClock()) as store:
+        paths = EchoPaths(store)
+        path = await paths.known(pair)
+        if path is None and measures:
+            path = await paths.measured(pair, settings.audio)
+        return path
 
 
 def _is_cancelled(audio: Audio) -> bool:

@@ -19,6 +19,7 @@ from assistant.speech.mouth import Mouth
 from assistant.timers.ringer import Ringer
 from assistant.tools.watch import Watch
 from assistant.turn.runner import Runner
+from assistant.works import Works
 from integrations.home_assistant.services import Services
 
 
@@ -31,11 +32,17 @@ class Resident:
     runner: Runner
     mouth: Mouth
     clock: Clock
+    works: Works
 
     async def stay(self, stack: AsyncExitStack) -> Mute:
         """Begin, until the stack is closed. Gives who mutes the microphone."""
         bridge, runner = self.bridge, self.runner
-        watch = Watch(bridge.home, bridge.catalogue, runner.announce)
+        language = self.settings.assistant.languages[0]
+        announcements = await stack.enter_async_context(
+            Announcements(bridge.store, runner, self.mouth.sound, language, self.mouth, self.clock)
+        )
+        self.works.say = announcements.say
+        watch = Watch(bridge.home, bridge.catalogue, announcements.say)
         bridge.tools.tell((await stack.enter_async_context(watch)).follow)
         await self._ring(stack)
         await self._know_the_room(stack)
@@ -44,7 +51,7 @@ class Resident:
         await stack.enter_async_context(tones)
         stack.callback(runner.observe(tones.stand))
         if bridge.demo is None:
-            await self._be_a_device(stack)
+            await self._be_a_device(stack, announcements)
         mute = Mute(bridge.store, runner, self.mouth.sound)
         await mute.load()
         return mute
@@ -89,13 +96,10 @@ class Resident:
         runner.hearing.on_near_miss = recorder.missed
         runner.follow(recorder.opened, recorder.ended)
 
-    async def _be_a_device(self, stack: AsyncExitStack) -> None:
+    async def _be_a_device(self, stack: AsyncExitStack, announcements: Announcements) -> None:
         """Home Assistant has Hearth among its devices, and what it sends there is spoken."""
         bridge, runner = self.bridge, self.runner
         codes = tuple(self.settings.assistant.languages)
-        announcements = await stack.enter_async_context(
-            Announcements(bridge.store, runner, self.mouth.sound, codes[0], self.mouth, self.clock)
-        )
         sensors = await stack.enter_async_context(
             DeviceSensors(bridge.home, bridge.catalogue, codes[0], self.clock, runner.standing)
         )

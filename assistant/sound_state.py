@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.echo_plan import EchoPlan
+from assistant.echo_watch import EchoWatch
 from assistant.health import DEAF_S, health_of, is_deaf
 from audio.player import Outputs
 from audio.speaker import Speaker
@@ -26,7 +27,7 @@ class SoundState:
 
     microphone: SteadyMicrophone | None  # None: a file, or nothing
     outputs: Outputs
-    echo: EchoPlan | None = None  # None: there are no devices to plan for
+    echo: EchoPlan | EchoWatch | None = None  # None: there are no devices to plan for
     near_misses: Callable[[], int] = _none  # of wake words since the start
 
     @property

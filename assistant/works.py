@@ -56,6 +56,8 @@ class Works:
         self._minds: Minds | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
+        # Tells how a job ended; must not block.
+        self.say: Callable[[str, str], None] = lambda text, language: None
         self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
         thinks = "gemini-once" in settings.brain.order and may_use_cloud(settings)
         teller = Teller(catalogue, self if thinks else None, self._spent)
@@ -106,6 +108,7 @@ class Works:
     def serve(self, minds: Minds, runner: Runner, log: TurnLog, mouth: Mouth) -> None:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
+        self.say = runner.announce
         self.controls.serve(mouth, log, minds.forgetting, runner.end_talk)
         log.after_writing = self.controls.written
 
@@ -138,8 +141,7 @@ class Works:
         )
 
     def _announce(self, text: str, language: str) -> None:
-        if self._runner is not None:
-            self._runner.announce(text, language)
+        self.say(text, language)
 
     async def _guide(self) -> Guidance:
         assert self._minds is not None

@@ -2,6 +2,7 @@
 
 AudioError
 ├── InputUnusable   tell the person: this file, device or model cannot be used
+│   └── Unlisted    close what is open: only then can PortAudio see what was plugged in
 └── DeviceLost      retry: the device was there and has gone, open it again after a pause
 """
 
@@ -12,6 +13,10 @@ class AudioError(Exception):
 
 class InputUnusable(AudioError):
     """A file, device or model that will not work however often it is tried."""
+
+
+class Unlisted(InputUnusable):
+    """No such device in PortAudio's list, which may be old: a stream is in the way of a new one."""
 
 
 class DeviceLost(AudioError):

@@ -10,12 +10,13 @@ from audio.devices import (
     DeviceInfo,
     chosen,
     find_device,
+    has_server,
     load_portaudio,
     refresh,
     register_stream,
 )
 from audio.echo.protocol import Reference
-from audio.errors import DeviceLost, InputUnusable
+from audio.errors import DeviceLost, InputUnusable, Unlisted
 from audio.mixer import Mixer
 from audio.player import Conversion
 from audio.stalls import Stalls
@@ -36,7 +37,8 @@ class Playback(Protocol):
     """A device that takes sound. `look`, `open` and `close` block; `open` comes first."""
 
     def look(self) -> None:
-        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost.
+        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost,
+        and Unlisted where another stream of the process is in the way of finding it.
 
         For one that is not open, and is not opened afterwards.
         """
@@ -136,13 +138,16 @@ class DevicePlayback:
         self._left = True
 
     def _find(self) -> DeviceInfo:
-        """Raises InputUnusable where PortAudio does not find it with new eyes either."""
+        """Raises InputUnusable where PortAudio does not find it with new eyes either, and Unlisted
+        where it would need them."""
         try:
             return find_device(self._device, "output")
-        except InputUnusable:
+        except InputUnusable as error:
             self._unregister()
             if not refresh():
-                raise
+                if has_server():
+                    raise
+                raise Unlisted(str(error)) from error
             self._unregister = register_stream()
             return find_device(self._device, "output")
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from audio.alarm import Alarm
 from audio.clock import Clock
-from audio.errors import AudioError
+from audio.errors import AudioError, Unlisted
 
 SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
@@ -53,6 +53,9 @@ class Presence:
         because it is open. Raises AudioError where there is none."""
         # Told on the loop of every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
+        # Told where only a new list of the devices would show it, and a stream is in the way of
+        # that, at each look: whoever has it open may let go. On the loop; must not block.
+        self.on_unlisted: Callable[[], None] = lambda: None
         self._name = name
         self._look = look
         self._clock = clock
@@ -138,6 +141,8 @@ class Presence:
             except AudioError as error:
                 self._doubt_until = 0.0  # it really is not there: once it is, that is news
                 self._miss(error)
+                if isinstance(error, Unlisted):
+                    self.on_unlisted()
 
     def _miss(self, error: AudioError) -> None:
         if self._become(SpeakerStatus.MISSING, str(error)):

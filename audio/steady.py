@@ -7,6 +7,7 @@ from audio.alarm import Alarm
 from audio.bounded import BoundedCalls, Calls, CallStuck, Result
 from audio.capture import Block, Blocks
 from audio.clock import Clock, LoopClock
+from audio.device_list import DeviceList
 from audio.echo.protocol import Cleaner
 from audio.errors import AudioError
 from audio.frames import Frame
@@ -32,6 +33,7 @@ _LONGEST_PATIENCE_S = 30.0  # for a first block, of a stream that may be suspend
 _REFRESH_S = 10.0  # between two new lists of devices where nothing has changed; each costs 40 ms
 _BEAT_S = 1.0  # the longest wait
 _LOOK_S = 2.0  # between two looks where we are, while we are elsewhere
+_UNTOLD_S = 60.0  # as _REFRESH_S, for a loudspeaker while we listen; each is a short gap
 _log = logging.getLogger(__name__)
 
 
@@ -60,10 +62,12 @@ class SteadyMicrophone:
         self._clock = clock or LoopClock()
         self._watch = watch
         self._cleaner = cleaner
-        self._before_refresh = before_refresh
         self._calls = calls or BoundedCalls()
+        self._list = DeviceList(microphone.refresh, before_refresh, self._clock)
         # Told on the loop of every change, before the first frame that comes after it.
         self.on_change: Callable[[MicrophoneChange], None] = lambda change: None
+        # Asked before `make_way` is followed: whether nobody is listened to.
+        self.at_rest: Callable[[], bool] = lambda: True
         self._status = MicrophoneStatus.OPENING
         self._sentence = ""
         self._alarm = Alarm(self._clock)
@@ -74,10 +78,10 @@ class SteadyMicrophone:
         self._look = False  # where we are may have changed
         self._look_at = 0.0  # while we are elsewhere: when to look again in any case
         self._there = True  # the microphone was, when we looked last
-        self._news = True  # something has, among the devices
         self._failed = False  # the last attempt, or the last opening was lost
+        self._way_wanted = False
+        self._anew = False  # the next attempt begins with a new list of the devices
         self._back_off = BackOff(self._clock.monotonic())
-        self._refreshed_at = self._clock.monotonic()
         self._patience_s = FIRST_BLOCK_S
         self._frame_at = self._beat_at = self._clock.monotonic()
         self._openings = self._dropped = 0
@@ -129,6 +133,15 @@ class SteadyMicrophone:
             self._become(MicrophoneStatus.OPENING, "")
         self._alarm.ring()
 
+    def make_way(self) -> None:
+        """Close for a moment, so that PortAudio can see a loudspeaker that was plugged in.
+
+        Nothing happens where nothing has changed, or while somebody is listened to: ask again. It
+        is told to nobody, unless it cannot be opened again. On the loop.
+        """
+        self._way_wanted = True
+        self._alarm.ring()
+
     async def frames(self) -> AsyncGenerator[Frame, None]:
         """Frames until the caller stops; the device is closed then, also on cancellation."""
         self._frame_at = self._clock.monotonic()
@@ -157,6 +170,8 @@ class SteadyMicrophone:
         if self._look:
             # Blocks wait meanwhile: if we were moved, they must not be heard.
             await self._look_where_we_are(opening)
+        elif self._way_wanted:
+            return await self._make_way(opening)
         elif (block := opening.blocks.take()) is not None:
             return self._take(opening, block)
         elif opening.blocks.ended:
@@ -192,6 +207,23 @@ class SteadyMicrophone:
         if self._cleaner is None:
             return frames
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
+
+    async def _make_way(self, opening: Opening) -> list[Frame]:
+        """Give what waits, and open it again with a new list of the devices."""
+        self._way_wanted = False
+        hears = self._status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
+        settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
+        helps = self._list.is_old(_UNTOLD_S) and not self._calls.stuck
+        if not (settled and helps and self.at_rest()):
+            return []
+        await self._close()
+        frames = []
+        while (block := opening.blocks.take()) is not None:
+            frames += self._take(opening, block)
+        self._anew = True
+        await self._attempt()
+        self._back_off.tried(self._clock.monotonic())
+        return frames
 
     async def _stopped(self, opening: Opening) -> None:
         """It is open and gives nothing: the machine may be busy, the source suspended, or the
@@ -282,15 +314,12 @@ class SteadyMicrophone:
 
     async def _refresh_if_due(self) -> None:
         """After a failure, PortAudio has to look anew, or it will not see what was plugged in."""
-        now = self._clock.monotonic()
-        due = self._news or not self._watch or now - self._refreshed_at >= _REFRESH_S
-        if not (self._failed and due) or self._calls.stuck:
-            return
-        if self._before_refresh is not None:
-            await self._before_refresh()
-        if await self._call(self._input.refresh):
-            self._news = False
-            self._refreshed_at = now
+        anew, self._anew = self._anew, False
+        due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
+        if (due or anew) and not self._calls.stuck:
+            done = await self._list.renew(self._call)
+            if anew and not done:
+                self._list.put_off()  # for nothing, no further gap
 
     def _miss(self, sentence: str) -> None:
         self._failed = True
@@ -339,7 +368,8 @@ class SteadyMicrophone:
 
     def _changed(self) -> None:
         """Something is different among the sound devices."""
-        self._news = self._look = True
+        self._list.changed()
+        self._look = True
         now = self._clock.monotonic()
         if self._opening is None and self._status is not MicrophoneStatus.ELSEWHERE:
             self._back_off.news(now)

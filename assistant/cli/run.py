@@ -17,7 +17,9 @@ from assistant.cli.command import Command
 from assistant.cli.show import show_notices, show_turn
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
+from assistant.echo_watch import EchoWatch
 from assistant.http_token import http_token
 from assistant.input import open_microphone
 from assistant.journal.records import StoreError
@@ -30,7 +32,7 @@ from audio.steady import SteadyMicrophone
 from audio.wav import WavSource
 from integrations.serving import serving
 from integrations.web.api import api_routes
-from integrations.web.health import Health, health_route
+from integrations.web.health import health_route
 
 _FORGET_S = 3600.0
 _log = logging.getLogger(__name__)
@@ -46,14 +48,21 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         async with (
             open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
             open_app(settings, outputs, hears=True, resident=True) as app,
-            open_microphone(settings, outputs, echo.cleaner) as microphone,
+            EchoWatch(
+                settings.audio,
+                echo,
+                app.runner.full_duplex,
+                EchoPaths(app.bridge.store).known,
+                SystemClock(),
+            ) as echo_watch,
+            open_microphone(settings, outputs, echo.cleaner, echo_watch) as microphone,
             _serving(
                 settings,
                 app,
                 SoundState(
                     microphone,
                     outputs,
-                    echo,
+                    echo_watch,
                     near_misses=lambda: app.runner.hearing.near_misses,
                 ),
             ),
@@ -61,7 +70,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         ):
             if app.mute is not None and microphone is not None:
                 app.mute.attach(microphone)
-            app.runner.full_duplex(not echo.plan.half_duplex)
+                microphone.at_rest = lambda: app.runner.state is State.IDLE
             show_notices([echo.complaint] if echo.complaint else [])
             if not arguments.quiet:
                 app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
@@ -78,7 +87,7 @@ async def _serving(settings: Settings, app: App, sound: SoundState) -> AsyncIter
     assert app.mute is not None
     token = await asyncio.to_thread(http_token, settings)
     with Box(app.runner, app.mute.set, app.bridge.moments.modes, SystemClock(), sound) as box:
-        routes = [health_route(lambda: _health(app, sound)), *api_routes(box, token)]
+        routes = [health_route(lambda: sound.health), *api_routes(box, token)]
         async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
             try:
                 yield
@@ -110,12 +119,6 @@ async def _forget(app: App) -> None:
         except StoreError as error:
             _log.error("old turns could not be erased: %s", error)
         await asyncio.sleep(_FORGET_S)
-
-
-def _health(app: App, sound: SoundState) -> Health:
-    if sound.microphone is None and app.runner.state is State.FAULT:
-        return "degraded"
-    return sound.health
 
 
 COMMAND = Command(

@@ -73,6 +73,7 @@ class Hands:
         # Told when a person speaks to us or wants silence: what rings falls silent.
         self.on_heard: Callable[[], None] = lambda: None
         self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
+        self.on_announced: Callable[[str, bool], None] = lambda text, played: None
         self.on_opened: Callable[[LiveTurn], None] = lambda turn: None
         self.on_sentence: Callable[[LiveTurn], None] = lambda turn: None  # it is whole
         self._performers = performers
@@ -192,6 +193,8 @@ class Hands:
         self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
     ) -> None:
         await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        if turn.opening.source == "announcement":
+            self.on_announced(turn.opening.text or "", turn.error is None)
         try:
             await self._on_turn(turn, closing)
         finally:

@@ -232,6 +232,11 @@ class Runner:
             _log.warning("too much waits to be announced; the oldest is left out")
         self.dispatch(Announced(text, language))
 
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
+        """Tell of each announcement that is over its text, and whether all of its sound could be
+        played; what somebody stops could be."""
+        self._hands.on_announced = ended
+
     def end_talk(self) -> None:
         """After the answer under way nothing is listened for without the wake word."""
         self.dispatch(TalkEnded(self._machine.turn))

@@ -4,6 +4,7 @@ from audio.devices.find import chosen, find_device, list_devices, server_out_of_
 from audio.devices.info import DeviceInfo, Kind
 from audio.devices.level import SILENCE_DBFS, measure_level
 from audio.devices.portaudio import load_portaudio, refresh, register_stream
+from audio.devices.server import has_server
 
 __all__ = [
     "SILENCE_DBFS",
@@ -11,6 +12,7 @@ __all__ = [
     "Kind",
     "chosen",
     "find_device",
+    "has_server",
     "list_devices",
     "load_portaudio",
     "measure_level",

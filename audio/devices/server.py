@@ -146,6 +146,15 @@ def server_devices() -> list[ServerDevice]:
     ]
 
 
+def has_server() -> bool:
+    """Whether one answers: then what is plugged in is listed by it. Blocking, at most ANSWER_S."""
+    try:
+        with connection():
+            return True
+    except NoServer:
+        return False
+
+
 def our_device(kind: Kind) -> ServerDevice | None:
     """The source (or sink) that this process's newest stream is on; None: we have no stream.
 

@@ -62,6 +62,21 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
     return _auto(extra, cancelled_source, path)
 
 
+def choose_meanwhile(
+    setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
+) -> Plan:
+    """As `choose`, for a pair that came while we run without a canceller: none can begin now."""
+    plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
+    if plan.kind != "own":
+        return plan
+    return Plan(
+        "none",
+        True,
+        "The echo of these devices is taken out from the next start on: until then, while I speak, "
+        "only the wake word counts.",
+    )
+
+
 def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
     if path == "deaf":
         return Plan(

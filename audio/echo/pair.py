@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from audio.bounded import BoundedCalls
 from audio.devices import DeviceInfo, find_device
 from audio.echo.measure import EchoPath, measure
+from audio.echo.ports import ports_of
 from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE
 from audio.microphone_status import MicrophoneChange, MicrophoneStatus
@@ -26,6 +27,8 @@ class Pair:
     input: DeviceInfo
     output: DeviceInfo
     channel: int | None  # the microphone's that is listened to, from 1; None: the mean of all
+    input_port: str = ""  # the sound server's name for the jack in use, "" where there is none
+    output_port: str = ""
 
     @property
     def obstacle(self) -> str:
@@ -41,7 +44,11 @@ class Pair:
     @property
     def names(self) -> tuple[str, int | None, str]:
         """What tells this pair from others, the same after a reboot."""
-        return self.input.name, self.channel, self.output.name
+        return (
+            _with_port(self.input.name, self.input_port),
+            self.channel,
+            _with_port(self.output.name, self.output_port),
+        )
 
 
 def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> Pair:
@@ -49,7 +56,8 @@ def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> 
 
     Raises InputUnusable.
     """
-    return Pair(find_device(microphone, "input"), find_device(loudspeaker, "output"), channel)
+    found = find_device(microphone, "input"), find_device(loudspeaker, "output")
+    return Pair(*found, channel, *ports_of(*found))
 
 
 async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
@@ -99,3 +107,7 @@ async def _measure(microphone: SteadyMicrophone, speaker: Speaker) -> EchoPath:
             if whole or (before is not None and before.kind == path.kind):
                 return path
             before = path
+
+
+def _with_port(name: str, port: str) -> str:
+    return f"{name} {port}" if port else name

@@ -4,8 +4,10 @@ ALSA's `file` plugin over its `null` device reads what is heard from one pipe an
 played into another. Neither has a clock of its own: the two ends here keep real time.
 """
 
+import contextlib
 import fcntl
 import os
+import socket
 import threading
 import time
 from collections import deque
@@ -16,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 NAME = "kitchen"  # of both devices
+PLUGGED = "hall"  # of a loudspeaker that is plugged in later; it swallows what it is given
 HEARD_RATE = 16_000  # Hz, mono, what Hearth asks of a microphone that takes any rate
 PLAYED_RATE = 48_000  # Hz, mono, and of such a loudspeaker
 _PIPE_BYTES = 4096  # the least: what waits in it is late
@@ -35,6 +38,10 @@ pcm.{name} {{
 pcm.!default {name}
 ctl.!default {{ type null }}
 """
+_PLUGGED = f"""\
+pcm.{PLUGGED} {{ type null }}
+"""
+_UEVENTS, _UDEV = 15, 2  # netlink's family of the kernel's events, and udev's group in it
 
 
 class PlainAlsa:
@@ -44,7 +51,8 @@ class PlainAlsa:
         """`heard`: a file of int16 samples, which is heard as fast as it is read; or a pipe."""
         self.played = folder / "played"
         settings = _SETTINGS.format(name=NAME, heard=heard, played=self.played)
-        (folder / "asoundrc").write_text(settings)
+        self._settings = folder / "asoundrc"
+        self._settings.write_text(settings)
         without = ("PULSE_RUNTIME_PATH", "PULSE_SINK", "PULSE_SOURCE", "PIPEWIRE_REMOTE")
         self.surroundings: Mapping[str, str] = {
             **{name: value for name, value in os.environ.items() if name not in without},
@@ -54,6 +62,16 @@ class PlainAlsa:
             "XDG_CONFIG_HOME": str(folder / "config"),
             "PULSE_SERVER": f"unix:{folder}/nowhere",
         }
+
+    def plug_in(self) -> None:
+        """There is one more loudspeaker from now on, and udev tells of it, where we may say so."""
+        with self._settings.open("a") as settings:
+            settings.write(_PLUGGED)
+        with (
+            contextlib.suppress(PermissionError),
+            socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _UEVENTS) as udev,
+        ):
+            udev.sendto(b"add@/sound\0SUBSYSTEM=sound\0", (0, _UDEV))
 
 
 class Room:

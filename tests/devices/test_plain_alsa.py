@@ -11,12 +11,13 @@ import pytest
 
 from audio.wav import read_wav
 from tests.devices.daemon import daemon, settings
-from tests.devices.plain_alsa import NAME, PLAYED_RATE, PlainAlsa, plain_alsa
+from tests.devices.plain_alsa import NAME, PLAYED_RATE, PLUGGED, PlainAlsa, plain_alsa
 
 pytestmark = pytest.mark.devices
 
 TONE_DBFS = -20.0
 TOKEN = "t" * 32
+SETTLED_S = 8.0  # the microphone has been open so long that it may let go
 
 
 async def _hearth(surroundings: dict[str, str], *arguments: str) -> str:
@@ -31,14 +32,24 @@ async def _hearth(surroundings: dict[str, str], *arguments: str) -> str:
     return told.decode()
 
 
+async def _stands(client: httpx.AsyncClient, *words: str, within_s: float = 20.0) -> list[str]:
+    """Wait until it stands as these words say. All that was told until then."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    seen = []
+    async with (
+        asyncio.timeout(within_s),
+        client.stream("GET", "/v1/events", headers=headers, timeout=None) as told,
+    ):
+        async for line in told.aiter_lines():
+            seen.append(line)
+            if all(word in line for word in words):
+                return seen
+    raise AssertionError("it ended")
+
+
 async def _listens(client: httpx.AsyncClient) -> None:
     """Wait until the microphone gives sound."""
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with asyncio.timeout(20), client.stream("GET", "/v1/events", headers=headers) as told:
-        async for line in told.aiter_lines():
-            if '"microphone": "listening"' in line:
-                return
-    raise AssertionError("it ended")
+    await _stands(client, '"microphone": "listening"')
 
 
 async def test_the_devices_are_listed_with_their_levels(tmp_path: Path) -> None:
@@ -74,3 +85,27 @@ async def test_a_spoken_command_is_answered_aloud(command: Path, tmp_path: Path)
             assert (await client.get("/healthz")).text == "ok"
     loud = np.abs(sound.astype(int)) > 1000
     assert loud.sum() > 0.2 * PLAYED_RATE, "the loudspeaker gave no answer"
+
+
+async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is_open(
+    tmp_path: Path,
+) -> None:
+    listening, missing, ready = (
+        '"microphone": "listening"',
+        '"loudspeaker": "missing"',
+        '"loudspeaker": "ready"',
+    )
+    with plain_alsa(tmp_path) as (alsa, _):
+        surroundings = {
+            **settings(tmp_path, AUDIO__INPUT=NAME, AUDIO__OUTPUT=PLUGGED, HTTP__TOKEN=TOKEN),
+            **alsa.surroundings,
+        }
+        base = f"http://127.0.0.1:{surroundings['HEARTH_HTTP__PORT']}"
+        async with daemon(surroundings), httpx.AsyncClient(base_url=base) as client:
+            await _stands(client, listening, missing)
+            await asyncio.sleep(SETTLED_S)
+            alsa.plug_in()
+            # At once where udev tells; else the microphone lets go once a minute.
+            told = await _stands(client, listening, ready, within_s=90)
+            assert not [line for line in told if '"microphone": "missing"' in line]
+            assert (await client.get("/healthz")).text == "ok"

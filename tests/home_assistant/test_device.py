@@ -46,6 +46,8 @@ class Listener:
     async def rest(self) -> None:
         return None
 
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
+
     async def ring(self, sound: str) -> None:
         self.rung.append(sound)
 

@@ -54,6 +54,8 @@ class Box:
     async def rest(self) -> None:
         await asyncio.Event().wait()
 
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
+
     async def ring(self, sound: str) -> None:
         raise AssertionError("nothing rings")
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from assistant.announcements import TRIES, Announcements
+from assistant.announcements import KEEP, TRIES, UNKEPT, Announcements
 from assistant.clock import VirtualClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
@@ -30,14 +30,25 @@ class Talker:
         self.there.set()
         self.drops = 0
         self.goes = 0  # so many times it goes while something is said
+        self.mute = False  # what is said cannot be played, for another reason
+        self.between: list[tuple[str, bool]] = []  # others that end meanwhile; whether whole
+        self.ended: Callable[[str, bool], None] = lambda text, played: None
 
     def announce(self, text: str, language: str) -> None:
+        played = not self.goes and not self.mute
         if self.goes:
             self.goes -= 1
             self.drops += 1
             self.there.clear()
         self.said.append((text, language))
+        self.ended(text, played)
+        for other in self.between:
+            self.drops += not other[1]
+            self.ended(*other)
         self.spoke.set()
+
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
+        self.ended = ended
 
     async def rest(self) -> None:
         await self.free.wait()
@@ -234,3 +245,74 @@ async def test_a_loudspeaker_that_comes_and_goes_ends_it(
             talker.there.set()
         await announcements.keep(news(clock, "two"))
         assert (await said(talker, TRIES + 1))[-2:] == [("one!", "en"), ("two!", "en")]
+
+
+@pytest.mark.parametrize("mute", [True, False])
+async def test_only_what_was_itself_dropped_is_said_again(
+    store: Store, talker: Talker, clock: VirtualClock, mute: bool
+) -> None:
+    talker.mute = mute  # no voice could be made, say: a loudspeaker would not help
+    talker.between = [] if mute else [("another answer", False)]
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "one"))
+        await said(talker, 1)
+        talker.mute, talker.between = False, []
+        await announcements.keep(news(clock, "two"))
+        assert await said(talker, 2) == [("one!", "en"), ("two!", "en")]
+
+
+async def test_one_that_was_dropped_is_said_again_whatever_else_was_heard(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.goes = 1
+    talker.between = [("another answer", True)]
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "one"))
+        await said(talker, 1)
+        talker.there.set()
+        assert await said(talker, 2) == [("one!", "en")] * 2
+
+
+async def test_what_is_not_kept_is_said_in_order_and_never_on_the_disk(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    async with speaking(store, talker, clock) as announcements:
+        announcements.say("The wash is done.", "en")
+        announcements.say("La puerta.", "es")
+        assert await store.pending_announcements() == []
+        assert await said(talker, 2) == [("The wash is done.", "en"), ("La puerta.", "es")]
+        await announcements.keep(news(clock, "one"))
+        assert (await said(talker, 3))[2:] == [("one!", "en")]
+    assert talker.rung == []
+
+
+async def test_what_is_not_kept_waits_for_a_loudspeaker_too(
+    store: Store, talker: Talker, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    talker.there.clear()
+    async with speaking(store, talker, clock) as announcements:
+        announcements.say("old", "en")
+        clock.advance(KEEP.total_seconds() / 2)
+        announcements.say("new", "en")
+        clock.advance(KEEP.total_seconds() / 2 + 1)
+        talker.goes = 1
+        talker.there.set()
+        assert await said(talker, 1) == [("new", "en")]
+        talker.there.set()
+        assert await said(talker, 2) == [("new", "en")] * 2, "it went in the middle"
+    assert caplog.text.count("was not heard") == 1
+
+
+async def test_too_much_that_is_not_kept_and_what_comes_too_late_is_left_out(
+    store: Store, talker: Talker, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    talker.there.clear()
+    async with speaking(store, talker, clock) as announcements:
+        for number in range(UNKEPT + 1):
+            announcements.say(str(number), "en")
+        talker.there.set()
+        texts = [text for text, _ in await said(talker, UNKEPT)]
+    assert texts == [str(number) for number in range(1, UNKEPT + 1)]
+    assert "the oldest is left out" in caplog.text
+    announcements.say("too late", "en")
+    assert "too late" not in [text for text, _ in talker.said]

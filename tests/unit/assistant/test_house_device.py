@@ -33,6 +33,8 @@ class Silent:
     async def rest(self) -> None:
         await asyncio.Event().wait()
 
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
+
     async def ring(self, sound: str) -> None:
         raise AssertionError("the conversation never rests")
 

@@ -6,9 +6,11 @@ import pytest
 
 from assistant import input as module
 from assistant.config.schema import Settings
+from assistant.echo_watch import EchoWatch
 from assistant.input import open_microphone
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker
+from audio.speaker_status import News
 
 NOWHERE = OneOutput(NullPlayer(paced=False))
 
@@ -66,3 +68,27 @@ async def test_without_any_device_nothing_is_watched() -> None:
     async with open_microphone(settings("null"), NOWHERE) as microphone:
         assert microphone is None
     assert Watch.entered == []
+
+
+class Echo(EchoWatch):
+    """Only notes what it is to follow."""
+
+    def __init__(self) -> None:
+        self.followed: list[News] = []
+
+    def follow(self, news: News) -> None:
+        self.followed.append(news)
+
+
+async def test_who_plans_for_the_echo_hears_of_the_devices() -> None:
+    echo = Echo()
+    async with open_microphone(settings("default"), NOWHERE, echo=echo):
+        assert echo.followed == Watch.entered
+
+
+async def test_a_loudspeaker_that_is_looked_for_asks_the_microphone_to_let_go() -> None:
+    speaker = Speaker("box")
+    async with open_microphone(settings("default"), speaker) as microphone:
+        assert microphone is not None
+        assert speaker.presence.on_unlisted == microphone.make_way
+    await speaker.close()

@@ -1,7 +1,7 @@
 """A microphone whose troubles a test makes, on a clock that the test moves."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -84,6 +84,9 @@ class Device:
         self.attempts: list[float] = []
         self.refreshes: list[float] = []
         self.blind = False  # what is plugged in is seen only after a refresh
+        self.held = False  # another stream of the process is open
+        self.refusal: InputUnusable | None = None  # of a refresh
+        self.while_refreshing: Callable[[], None] = lambda: None
         self._given = 0  # samples of the room's own time
 
     def capture(self, blocks: Blocks) -> Capture:
@@ -95,6 +98,11 @@ class Device:
     def refresh(self) -> bool:
         assert not self.open, "a refresh takes every open stream away"
         self.refreshes.append(self.clock.monotonic())
+        self.while_refreshing()
+        if self.refusal is not None:
+            raise self.refusal
+        if self.held:
+            return False
         if self.blind:
             self.there, self.blind = True, False
         return True
@@ -154,7 +162,11 @@ class InlineCalls:
 class Stage:
     """The microphone, what it stands on, and what came out."""
 
-    def __init__(self, watched: bool = True) -> None:
+    def __init__(
+        self,
+        watched: bool = True,
+        before_refresh: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
         self.clock = QuickClock()
         self.device = Device(self.clock)
         self.watch = Watch()
@@ -163,6 +175,7 @@ class Stage:
             self.device,
             clock=self.clock,
             watch=self.watch if watched else None,
+            before_refresh=before_refresh,
             calls=self.calls,
         )
         self.microphone.on_change = self.changes_append

@@ -12,7 +12,7 @@ import pytest
 from assistant.clock import VirtualClock
 from audio import playback
 from audio.devices import DeviceInfo
-from audio.errors import DeviceLost, InputUnusable
+from audio.errors import DeviceLost, InputUnusable, Unlisted
 from audio.mixer import Mixer
 from audio.playback import BLOCK_MS, DevicePlayback
 from audio.track import RATE
@@ -70,6 +70,8 @@ class FakePortAudio:
         self.open = 0
         self.chosen = False
         self.refreshed = 0
+        self.held = False  # another stream of the process is open
+        self.served = False  # a sound server answers
 
     def check_output_settings(self, **settings: Any) -> None:
         self.checks += 1
@@ -94,6 +96,8 @@ class FakePortAudio:
 
     def refresh(self) -> bool:
         assert not self.open
+        if self.held:
+            return False
         self.refreshed += 1
         return True
 
@@ -114,6 +118,7 @@ def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
     monkeypatch.setattr(playback, "find_device", lambda name, kind: DEVICE)
     monkeypatch.setattr(playback, "register_stream", fake.register)
     monkeypatch.setattr(playback, "refresh", fake.refresh)
+    monkeypatch.setattr(playback, "has_server", lambda: fake.served)
     monkeypatch.setattr(playback, "chosen", fake.choose)
     return fake
 
@@ -319,4 +324,20 @@ def test_a_look_tells_what_opening_would(
     with pytest.raises(InputUnusable, match="plug one in"):
         looked.look()
     assert portaudio.refreshed == 1, "PortAudio has looked anew before"
+    assert portaudio.open == 0
+
+
+@pytest.mark.parametrize("how", ["look", "open"])
+@pytest.mark.parametrize("served", [True, False])
+def test_one_that_only_a_new_list_would_show_is_told_apart_where_no_server_lists_it(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch, how: str, served: bool
+) -> None:
+    def nothing(name: str, kind: str) -> DeviceInfo:
+        raise InputUnusable("There is no loudspeaker: plug one in.")
+
+    monkeypatch.setattr(playback, "find_device", nothing)
+    portaudio.held, portaudio.served = True, served
+    with pytest.raises(InputUnusable, match="plug one in") as caught:
+        getattr(made()[0], how)()
+    assert (caught.type is Unlisted) is not served
     assert portaudio.open == 0

@@ -68,7 +68,7 @@ class Counting(Blocks):
 
 async def opened(
     monkeypatch: pytest.MonkeyPatch, code: int = 0, **wishes: bool
-) -> tuple[PortAudio, Counting]:
+) -> tuple[PortAudio, Counting, DeviceCapture]:
     def accepts(rate: int, channels: int) -> int:
         return code if rate == SAMPLE_RATE else 0
 
@@ -77,7 +77,7 @@ async def opened(
     blocks = Counting(100, LoopClock().monotonic)
     capture = DeviceCapture("default", blocks, BLOCK_MS, **wishes)
     await asyncio.to_thread(capture.open)
-    return portaudio, blocks
+    return portaudio, blocks, capture
 
 
 def give(portaudio: PortAudio, sound: list[bytes]) -> None:
@@ -89,13 +89,13 @@ def give(portaudio: PortAudio, sound: list[bytes]) -> None:
 async def test_a_patient_capture_wakes_the_loop_less_often_and_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    portaudio, blocks = await opened(monkeypatch, patient=True)
+    portaudio, blocks, capture = await opened(monkeypatch, patient=True)
     sound = noise(100)
     give(portaudio, sound)
     assert blocks.told < 50
     taken = [block.pcm for block in iter(blocks.take, None)]
     assert taken == sound
-    portaudio.streams[0].close(ignore_errors=True)
+    await asyncio.to_thread(capture.close)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_a_patient_capture_wakes_the_loop_less_often_and_loses_nothing(
 async def test_others_tell_of_every_block(
     monkeypatch: pytest.MonkeyPatch, code: int, patient: bool
 ) -> None:
-    portaudio, blocks = await opened(monkeypatch, code, patient=patient)
+    portaudio, blocks, capture = await opened(monkeypatch, code, patient=patient)
     give(portaudio, noise(100))
     assert blocks.told == 100
-    portaudio.streams[0].close(ignore_errors=True)
+    await asyncio.to_thread(capture.close)

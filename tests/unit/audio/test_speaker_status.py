@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from audio.errors import DeviceLost, InputUnusable
+from audio.errors import DeviceLost, InputUnusable, Unlisted
 from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S
 from audio.speaker_status import AGAIN_S, DOUBT_S, SETTLE_S, SpeakerChange, SpeakerStatus
 from audio.track import RATE
@@ -223,3 +223,26 @@ async def test_closed_it_looks_no_more() -> None:
     looks = len(rig.looks)
     await rig.pass_time(60)
     assert len(rig.looks) == looks
+
+
+async def test_one_that_only_a_new_list_would_show_is_asked_for_at_each_look() -> None:
+    async with rigged() as rig:
+        asked: list[float] = []
+        rig.speaker.presence.on_unlisted = lambda: asked.append(rig.clock.monotonic())
+        rig.trouble = AWAY
+        await rig.pass_time(10)
+        assert asked == [], "PortAudio has looked anew, and there is none"
+        rig.trouble = Unlisted("There is no loudspeaker: plug one in.")
+        rig.looks.clear()
+        rig.news.tell()
+        await rig.pass_time(SETTLE_S + 0.1)
+        assert len(asked) == 1
+        await rig.pass_time(10)
+        assert asked == rig.looks
+        assert len(asked) == pytest.approx(1 + 10 / AGAIN_S, abs=1)
+        rig.trouble = None
+        await rig.pass_time(AGAIN_S + 0.1)
+        assert told(rig) == [MISSING, READY]
+        asked.clear()
+        await rig.pass_time(60)
+        assert asked == []

@@ -336,13 +336,12 @@ async def test_a_cleaner_has_every_frame_and_begins_anew_with_each_opening() -> 
 
 
 async def test_other_streams_let_go_before_the_devices_are_looked_for() -> None:
-    stage = Stage()
     asked: list[float] = []
 
     async def let_go() -> None:
         asked.append(stage.clock.monotonic())
 
-    stage.microphone._before_refresh = let_go
+    stage = Stage(before_refresh=let_go)
     async with listening(stage):
         await stage.room(6)
         stage.device.unplug()

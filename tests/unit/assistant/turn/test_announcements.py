@@ -22,6 +22,7 @@ from assistant.turn.log import TurnLog
 from assistant.turn.machine import State
 from assistant.turn.record import record_of
 from assistant.turn.state import ANNOUNCEMENTS_WAITING
+from audio.errors import DeviceLost
 from audio.player import NullPlayer
 from tests.unit.assistant.turn.doubles import (
     Frames,
@@ -184,3 +185,40 @@ async def test_the_log_keeps_it_apart_from_the_conversation(tmp_path: Path) -> N
 async def _record(log: TurnLog, closed: Closed) -> None:
     for one in closed:
         await log.record(*one)
+
+
+class Leaving(NullPlayer):
+    """A loudspeaker that goes."""
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        raise DeviceLost("The loudspeaker has gone.")
+
+
+@pytest.mark.parametrize(("player", "played"), [(NullPlayer, True), (Leaving, False)])
+async def test_how_each_ended_is_told_before_the_conversation_rests(
+    player: type[NullPlayer], played: bool
+) -> None:
+    told: list[tuple[str, bool]] = []
+    brain = ScriptedBrain(says_hello)
+    async with runner_with(brain, player=player(paced=False)) as (runner, _):
+        runner.follow_announcements(lambda *ending: told.append(ending))
+        await runner.ask("hello")
+        runner.announce("First.", "en")
+        runner.announce("Second.", "en")
+        await runner.rest()
+        assert told == [("First.", played), ("Second.", played)]
+
+
+async def test_one_that_a_person_stops_was_not_dropped() -> None:
+    told: list[tuple[str, bool]] = []
+    clock = VirtualClock()
+    player = NullPlayer(paced=True, clock=clock)
+    async with runner_with(ScriptedBrain(), clock=clock, player=player) as (runner, _):
+        runner.follow_announcements(lambda *ending: told.append(ending))
+        runner.announce("A long one that nobody wants to hear to its end.", "en")
+        while runner.state is not State.SPEAKING:
+            await asyncio.to_thread(int)  # the voice works on a thread
+            await clock.settle()
+        runner.dispatch(StopAsked())
+        await play_out(runner, clock)
+    assert [played for _, played in told] == [True]

@@ -12,6 +12,7 @@ from audio.devices.server import (
     NoServer,
     ServerDevice,
     connection,
+    has_server,
     load_pulsectl,
     our_device,
     server_devices,
@@ -93,6 +94,7 @@ def test_where_our_sound_goes(fake: FakeServer) -> None:
 @pytest.mark.parametrize("state", ["down", "hangs", "goes"])
 def test_a_server_that_does_not_answer(fake: FakeServer, state: str) -> None:
     fake.up, fake.hangs = state != "down", state == "hangs"
+    assert has_server() is (state == "goes")
     with pytest.raises(NoServer):
         _ask_and_lose(fake)
     assert fake.open == 0
@@ -118,5 +120,6 @@ def test_a_system_without_libpulse(monkeypatch: pytest.MonkeyPatch) -> None:
         assert load_pulsectl() is None
         with pytest.raises(NoServer, match="libpulse"):
             server_devices()
+        assert not has_server()
     finally:
         load_pulsectl.cache_clear()

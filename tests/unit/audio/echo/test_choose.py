@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from audio.echo.choose import Setting, choose, echo_cancelled
+from audio.echo.choose import Setting, choose, choose_meanwhile, echo_cancelled
 from audio.echo.measure import PathKind
 
 
@@ -39,6 +39,18 @@ def test_the_plan(
     plan = choose(setting, extra=extra, cancelled_source=cancelled, path=path)
     assert (plan.kind, plan.half_duplex) == (kind, half_duplex)
     assert plan.reason.rstrip("`").endswith((".", "]`.", "]"))
+
+
+@pytest.mark.parametrize("path", ["echo", "apart", "cancels", "deaf", None])
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_canceller_of_ours_begins_at_a_start_only(cancelled: bool, path: PathKind | None) -> None:
+    usual = choose("auto", extra=True, cancelled_source=cancelled, path=path)
+    plan = choose_meanwhile("auto", extra=True, cancelled_source=cancelled, path=path)
+    if usual.kind == "own":
+        assert (plan.kind, plan.half_duplex) == ("none", True)
+        assert "next start" in plan.reason
+    else:
+        assert plan == usual
 
 
 @pytest.mark.parametrize("setting", ["on", "auto"])

@@ -1,0 +1,201 @@
+"""Whether the plan against our own voice still holds for the devices that are there.
+
+What was measured is true of one pair of microphone and loudspeaker. When the system's choice falls
+on another one while we run, speech would cut our answers by what was measured with the first, and
+the speech might be our own. So the plan follows the devices. Nothing is measured here: a tone is
+played at the start or by the command, never in the middle.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.clock import Clock
+from assistant.config.schema import Audio
+from assistant.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
+from assistant.journal.records import StoreError
+from audio.bounded import BoundedCalls, Calls, CallStuck
+from audio.echo.choose import Plan, Setting, choose_meanwhile
+from audio.echo.measure import EchoPath
+from audio.echo.pair import Pair
+from audio.errors import AudioError
+from audio.speaker_status import News
+
+SETTLE_S = 0.5  # after news of the devices, before one looks: they come in bursts
+AGAIN_S = 3.0  # until the next look where the first may have come too early
+
+_NOT_KNOWN = Plan(
+    "none",
+    True,
+    "Which microphone and loudspeaker are used is not known just now: while I speak, only the wake "
+    "word counts.",
+)
+
+_log = logging.getLogger(__name__)
+
+
+def plan_now(
+    first: EchoPlan,
+    setting: Setting,
+    devices: Devices | None,
+    path: EchoPath | None,
+    *,
+    extra: bool,
+) -> EchoPlan:
+    """The plan for `devices`, where `first` was made at the start and has no canceller of ours.
+
+    `devices`: None where they are not known. `path`: what was measured with them once, None where
+    nothing was. `extra`: our canceller is installed. Pure.
+    """
+    if devices is None:
+        return first if first.pair is None else replace(first, plan=_NOT_KNOWN, path=None)
+    if _is_first(first, devices):
+        return first
+    kind = None if path is None else path.kind
+    plan = choose_meanwhile(setting, extra=extra, cancelled_source=devices.cancelled, path=kind)
+    return replace(first, plan=plan, path=path, pair=devices.pair)
+
+
+class EchoWatch:
+    """Keeps the plan true while it is entered. On one event loop."""
+
+    def __init__(
+        self,
+        audio: Audio,
+        first: EchoPlan,
+        full_duplex: Callable[[bool], None],
+        known: Callable[[Pair], Awaitable[EchoPath | None]],
+        clock: Clock,
+        calls: Calls | None = None,
+    ) -> None:
+        """`full_duplex` is told at the start and with each change whether speech interrupts us.
+        `known`: what was measured of a pair, None where nothing was; may raise StoreError."""
+        self._audio = audio
+        self._first = self._now = first
+        self._full_duplex = full_duplex
+        self._known = known
+        self._clock = clock
+        self._extra = find_spec("livekit") is not None
+        self._calls = BoundedCalls() if calls is None else calls
+        self._news = False
+        self._looking: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] = lambda: None
+
+    @property
+    def now(self) -> EchoPlan:
+        """The plan that holds."""
+        return self._now
+
+    def as_json(self) -> dict[str, Any]:
+        """See EchoPlan."""
+        return self._now.as_json()
+
+    def follow(self, news: News) -> None:
+        """Look now, and after each change that this tells of, where a change may matter.
+
+        A canceller of ours adapts itself to whatever it hears.
+        """
+        if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
+            return
+        self._forget()
+        self._forget = news.listen(self._changed)
+        self._changed()
+
+    async def __aenter__(self) -> Self:
+        self._full_duplex(not self._first.plan.half_duplex)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._forget()
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        await self._calls.rest()
+
+    def _changed(self) -> None:
+        """Something is different among the sound devices."""
+        self._news = True
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._keep_looking(), name="echo-looking")
+
+    async def _keep_looking(self) -> None:
+        """As long as there are news, or the last look may have seen too little."""
+        again = False
+        while self._news or again:
+            await self._clock.sleep(SETTLE_S if self._news else AGAIN_S)
+            newly, self._news = self._news, False
+            devices = await self._look()
+            self._become(devices, await self._path(devices))
+            again = devices is None or (newly and _may_be_old(devices.pair))
+
+    async def _look(self) -> Devices | None:
+        """What there is; None: nobody knows."""
+        try:
+            devices = await self._calls.call(partial(devices_of, self._audio))
+        except (AudioError, CallStuck):
+            return None
+        except Exception:  # the edge: whatever breaks in there, the watch goes on
+            _log.debug("looking for the sound devices broke", exc_info=True)
+            return None
+        first = self._first.pair
+        # A server that does not answer: PortAudio calls everything otherwise.
+        away = first is not None and _is_served(first) and not _is_served(devices.pair)
+        return None if away else devices
+
+    async def _path(self, devices: Devices | None) -> EchoPath | None:
+        """What was measured of these, unless they are the first; None: nothing, or unreadable."""
+        by_path = self._audio.echo_cancellation == "auto"
+        if devices is None or not by_path or _is_first(self._first, devices):
+            return None
+        try:
+            return await self._known(devices.pair)
+        except StoreError:
+            return None
+        except Exception:  # as above
+            _log.debug("reading what is known of the echo broke", exc_info=True)
+            return None
+
+    def _become(self, devices: Devices | None, path: EchoPath | None) -> None:
+        before = self._now
+        setting = self._audio.echo_cancellation
+        self._now = now = plan_now(self._first, setting, devices, path, extra=self._extra)
+        if now.plan == before.plan:
+            return
+        _log.log(logging.WARNING if now.plan.half_duplex else logging.INFO, "%s", self._sentence())
+        if now.plan.half_duplex != before.plan.half_duplex:
+            self._full_duplex(not now.plan.half_duplex)
+
+    def _sentence(self) -> str:
+        """For the log, when the plan has become another."""
+        reason, pair = self._now.plan.reason, self._now.pair
+        if self._now.plan is _NOT_KNOWN or pair is None:
+            return reason
+        if self._now is self._first:
+            return f"The sound devices are those of the start again. {reason}"
+        names = f"{pair.input.name} and {pair.output.name}"
+        return f"The sound devices are now {names}. {reason}"
+
+
+def _is_first(first: EchoPlan, devices: Devices) -> bool:
+    return first.pair is not None and devices.pair.names == first.pair.names
+
+
+def _is_served(pair: Pair) -> bool:
+    """Whether the sound server has one of them."""
+    return "server" in (pair.input.backend, pair.output.backend)
+
+
+def _may_be_old(pair: Pair) -> bool:
+    """PortAudio lists what there was at its last start: the microphone, once it is missing, has it
+    started anew, a moment after the news."""
+    return "alsa" in (pair.input.backend, pair.output.backend)
