@@ -54,7 +54,7 @@ def plan_now(
     """
     if devices is None:
         return first if first.pair is None else replace(first, plan=_NOT_KNOWN, path=None)
-    if _is_first(first, devices):
+    if _is_first(first, devices) and not _needs_path(first, path):
         return first
     kind = None if path is None else path.kind
     plan = choose_meanwhile(setting, extra=extra, cancelled_source=devices.cancelled, path=kind)
@@ -130,12 +130,14 @@ class EchoWatch:
 
     async def _keep_looking(self) -> None:
         """As long as there are news, or the last look may have seen too little."""
-        again = False
+        again, failed = False, 0
         while self._news or again:
-            await self._clock.sleep(SETTLE_S if self._news else AGAIN_S)
+            await self._clock.sleep(SETTLE_S if self._news or failed == 1 else AGAIN_S)
             newly, self._news = self._news, False
             devices = await self._look()
-            self._become(devices, await self._path(devices))
+            failed = failed + 1 if devices is None else 0
+            if failed != 1:  # one answer that is late tells nothing of the devices
+                self._become(devices, await self._path(devices))
             again = devices is None or (newly and _may_be_old(devices.pair))
 
     async def _look(self) -> Devices | None:
@@ -153,9 +155,8 @@ class EchoWatch:
         return None if away else devices
 
     async def _path(self, devices: Devices | None) -> EchoPath | None:
-        """What was measured of these, unless they are the first; None: nothing, or unreadable."""
-        by_path = self._audio.echo_cancellation == "auto"
-        if devices is None or not by_path or _is_first(self._first, devices):
+        """What was measured of these and still counts; None: nothing, or unreadable."""
+        if devices is None or self._audio.echo_cancellation != "auto":
             return None
         try:
             return await self._known(devices.pair)
@@ -188,6 +189,11 @@ class EchoWatch:
 
 def _is_first(first: EchoPlan, devices: Devices) -> bool:
     return first.pair is not None and devices.pair.names == first.pair.names
+
+
+def _needs_path(first: EchoPlan, path: EchoPath | None) -> bool:
+    """Whether what was measured of these counts no more: the loudspeaker was turned up since."""
+    return first.path is not None and first.path.kind == "apart" and path is None
 
 
 def _is_served(pair: Pair) -> bool:

@@ -35,8 +35,11 @@ class DeviceList:
         """Something has changed since it was made, or it was made so long ago."""
         return self._news or self._clock.monotonic() - self._made_at >= seconds
 
-    async def renew(self, call: Call) -> bool:
-        """Make a new one. False: a stream is in the way. Raises what `refresh` and `call` raise."""
+    async def renew(self, call: Call, *, once: bool = False) -> bool:
+        """Make a new one. False: a stream is in the way. Raises what `refresh` and `call` raise.
+
+        `once`: where it cannot be made, this is as if it had been: no reason to try again.
+        """
         if self._before_refresh is not None:
             await self._before_refresh()
         now = self._clock.monotonic()
@@ -45,13 +48,8 @@ class DeviceList:
         try:
             done = await call(self._refresh)
         finally:
-            if done:
+            if done or once:
                 self._made_at = now
             else:
                 self._news = self._news or before
         return done
-
-    def put_off(self) -> None:
-        """It could not be made: that is no reason to try until something changes, or for long."""
-        self._news = False
-        self._made_at = self._clock.monotonic()

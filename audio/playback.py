@@ -16,7 +16,7 @@ from audio.devices import (
     register_stream,
 )
 from audio.echo.protocol import Reference
-from audio.errors import DeviceLost, InputUnusable, Unlisted
+from audio.errors import AudioError, DeviceLost, InputUnusable, Unlisted
 from audio.mixer import Mixer
 from audio.player import Conversion
 from audio.stalls import Stalls
@@ -111,8 +111,7 @@ class DevicePlayback:
             # What a sound server lists is there; asking it for more would be a change to the sink,
             # which its events would tell of as news.
             if device.backend != "server":
-                with chosen(device):
-                    self._negotiate(device, _check)
+                self._look_at(device)
         finally:
             self._unregister()
 
@@ -143,13 +142,29 @@ class DevicePlayback:
         try:
             return find_device(self._device, "output")
         except InputUnusable as error:
-            self._unregister()
-            if not refresh():
-                if has_server():
-                    raise
-                raise Unlisted(str(error)) from error
-            self._unregister = register_stream()
+            self._renew(error)
             return find_device(self._device, "output")
+
+    def _look_at(self, device: DeviceInfo) -> None:
+        """Raises DeviceLost and Unlisted: plugged in again it has another number, and the old one
+        is listed until PortAudio looks anew."""
+        try:
+            with chosen(device):
+                self._negotiate(device, _check)
+        except DeviceLost as error:
+            self._renew(error)
+            with chosen(device := self._find()):
+                self._negotiate(device, _check)
+
+    def _renew(self, trouble: AudioError) -> None:
+        """Have PortAudio look anew. Raises Unlisted where a stream is in the way, and the trouble
+        where a sound server would have listed what there is."""
+        self._unregister()
+        if not refresh():
+            if has_server():
+                raise trouble
+            raise Unlisted(str(trouble)) from trouble
+        self._unregister = register_stream()
 
     def _negotiate(self, device: DeviceInfo, begin: _Begin) -> None:
         portaudio = load_portaudio()

@@ -317,9 +317,7 @@ class SteadyMicrophone:
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:
-            done = await self._list.renew(self._call)
-            if anew and not done:
-                self._list.put_off()  # for nothing, no further gap
+            await self._list.renew(self._call, once=anew)  # for nothing, no further gap
 
     def _miss(self, sentence: str) -> None:
         self._failed = True

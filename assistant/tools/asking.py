@@ -101,17 +101,18 @@ class Asking:
         except BaseException:
             self._pending.take(question.id)
             raise
-        if request.entry.withdrawn:  # nobody is asked for whom a yes would do nothing
-            self._pending.take(question.id)
-            await self._resume()
-            return await self._books.withdrawn(request, way, dict(verdict.arguments))
         if not quiet:
             if not self._governance.has_pin:
                 self._pending.take(question.id)
                 await self._resume()
                 return await self._refuse(request, way, verdict, "asking.noisy", "noisy")
             self._pending.freeze(replace(frozen, question=replace(question, how="pin")))
-        return await self._asked(request, way, verdict)
+        outcome = await self._asked(request, way, verdict)
+        if request.entry.withdrawn:  # nobody is asked for whom a yes would do nothing
+            self._pending.take(question.id)
+            await self._resume()
+            return await self._books.withdrawn(request, way, dict(verdict.arguments))
+        return outcome
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:

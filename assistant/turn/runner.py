@@ -111,6 +111,7 @@ class Runner:
         self._changed = asyncio.Event()  # set and replaced after every event
         self._deaf_after: int | None = None  # turns, after which no wake word counts
         self._ending = False  # nothing more is begun
+        self._speech_cuts = self._machine.rules.barge_in == "speech"  # from the next turn on
         self._heard_ms = 0.0  # how far the source has come; the machine is told when it matters
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
         self._observers = Observers(self._stands())
@@ -198,9 +199,12 @@ class Runner:
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Whether our own voice is taken out of what the microphone hears: then speech cuts it."""
-        rules = replace(self._machine.rules, barge_in="speech" if on else "wake")
-        self._machine = replace(self._machine, rules=rules)
+        """Whether our own voice is taken out of what the microphone hears: then speech cuts it.
+
+        An answer under way ends by the rules by which it began.
+        """
+        self._speech_cuts = on
+        self._set_rules()
 
     def noisy(self, on: bool) -> None:
         """Music plays in the room: a wake word must be surer, as while we speak."""
@@ -302,7 +306,14 @@ class Runner:
             self._pending.clear()  # whatever an effect raises, the next event must be taken
         if self._machine.wants_sound:
             self._conversation.listen()
+        self._set_rules()
         self._wake_waiters()
+
+    def _set_rules(self) -> None:
+        rules = self._machine.rules
+        if self._machine.rests and self._speech_cuts is not (rules.barge_in == "speech"):
+            rules = replace(rules, barge_in="speech" if self._speech_cuts else "wake")
+            self._machine = replace(self._machine, rules=rules)
 
     @property
     def _resting(self) -> bool:

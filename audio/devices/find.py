@@ -11,7 +11,7 @@ from typing import Any
 
 from audio.devices.cards import SYS, usb_names
 from audio.devices.info import DeviceInfo, Kind
-from audio.devices.portaudio import load_portaudio, raw_devices
+from audio.devices.portaudio import default_device, raw_devices
 from audio.devices.server import NoServer, ServerDevice, server_devices
 from audio.errors import InputUnusable
 
@@ -172,7 +172,7 @@ def _portaudio_devices(
 ) -> list[DeviceInfo]:
     mine = [device for device in raw if device[f"max_{kind}_channels"] > 0]
     short = [_NUMBERS.sub("", device["name"]) for device in mine]
-    default = load_portaudio().default.device[0 if kind == "input" else 1]
+    default = default_device(kind)
     devices = []
     for device, name in zip(mine, short, strict=True):
         card, part = _numbers(device["name"])

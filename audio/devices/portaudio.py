@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from audio.devices.info import Kind
 from audio.errors import InputUnusable
 
 _guard = threading.RLock()  # of the two below; held while PortAudio starts anew
@@ -33,6 +34,13 @@ def raw_devices() -> list[dict[str, Any]]:
     portaudio = load_portaudio()
     with _guard:
         return [dict(device) for device in portaudio.query_devices()]
+
+
+def default_device(kind: Kind) -> int:
+    """PortAudio's index of the system's choice, -1 for none. Raises as `raw_devices`."""
+    portaudio = load_portaudio()
+    with _guard:
+        return int(portaudio.default.device[0 if kind == "input" else 1])
 
 
 def register_stream() -> Callable[[], None]:

@@ -68,7 +68,7 @@ class PlainAlsa:
         with self._settings.open("a") as settings:
             settings.write(_PLUGGED)
         with (
-            contextlib.suppress(PermissionError),
+            contextlib.suppress(OSError),
             socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _UEVENTS) as udev,
         ):
             udev.sendto(b"add@/sound\0SUBSYSTEM=sound\0", (0, _UDEV))

@@ -87,6 +87,7 @@ async def test_a_spoken_command_is_answered_aloud(command: Path, tmp_path: Path)
     assert loud.sum() > 0.2 * PLAYED_RATE, "the loudspeaker gave no answer"
 
 
+@pytest.mark.timeout(240)  # where udev may not be told, it takes a minute
 async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is_open(
     tmp_path: Path,
 ) -> None:

@@ -262,6 +262,8 @@ async def test_while_nobody_knows_only_the_wake_word_interrupts(
     async with running(planned(), box, monkeypatch) as watch:
         box.calls.stuck_next = trouble == "stuck"
         await box.becomes(trouble if isinstance(trouble, Exception) else FIRST)
+        assert box.told == [True], "one answer that is late tells nothing"
+        await box.clock.run(SOON)
         assert box.told == [True, False]
         assert "not known" in watch.as_json()["reason"]
         await box.clock.run(10 * AGAIN_S)
@@ -269,6 +271,33 @@ async def test_while_nobody_knows_only_the_wake_word_interrupts(
         box.calls.stuck_next, box.there = False, FIRST
         await box.clock.run(AGAIN_S + 0.1)
         assert box.told == [True, False, True], "it takes no news"
+
+
+async def test_one_look_that_fails_between_two_changes_nothing(
+    box: Box, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(planned(), box, monkeypatch):
+        for _ in range(3):
+            await box.becomes(InputUnusable("gone"))
+            box.there = FIRST
+            await box.clock.run(SOON)
+        assert (box.told, caplog.records) == ([True], [])
+
+
+async def test_a_loudspeaker_that_was_turned_up_may_be_heard_now(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.known[PHONE.name] = path("apart")
+    first = planned("none", path=path("apart"))
+    async with running(first, box, monkeypatch) as watch:
+        assert box.told == [True]
+        del box.known[PHONE.name]  # as `EchoPaths` has it once the volume is 6 dB higher
+        await box.becomes(FIRST)
+        assert box.told == [True, False]
+        assert "has not been measured" in watch.as_json()["reason"]
+        box.known[PHONE.name] = path("apart")
+        await box.becomes(FIRST)
+        assert box.told == [True, False, True]
 
 
 @pytest.mark.parametrize("trouble", [StoreError("the disk is gone"), RuntimeError("a defect")])
@@ -290,6 +319,7 @@ async def test_a_server_that_hangs_is_no_other_pair(
     """Then everything has the name that PortAudio gives it, and no news tell when it ends."""
     async with running(planned(), box, monkeypatch) as watch:
         await box.becomes(ALSA)
+        await box.clock.run(SOON)
         assert "not known" in watch.as_json()["reason"]
         box.there = FIRST
         await box.clock.run(AGAIN_S + 0.1)

@@ -53,27 +53,27 @@ async def test_it_is_old_at_first_after_news_and_after_a_while() -> None:
 
 
 @pytest.mark.parametrize("makes", [False, InputUnusable("PortAudio does not start again.")])
-async def test_one_that_was_not_made_is_still_due_unless_it_is_put_off(
-    makes: bool | InputUnusable,
+@pytest.mark.parametrize("once", [False, True])
+async def test_one_that_was_not_made_is_still_due_unless_it_was_for_once(
+    makes: bool | InputUnusable, once: bool
 ) -> None:
     made, portaudio, clock = listed()
     portaudio.makes = makes
     if isinstance(makes, InputUnusable):
         with pytest.raises(InputUnusable):
-            await made.renew(at_once)
+            await made.renew(at_once, once=once)
     else:
-        assert not await made.renew(at_once)
-    assert made.is_old(10)
-    made.put_off()
-    assert not made.is_old(10)
+        assert not await made.renew(at_once, once=once)
+    assert made.is_old(10) is not once
     clock.advance(10)
     assert made.is_old(10)
 
 
 @pytest.mark.parametrize("makes", [True, False])
-async def test_what_comes_meanwhile_is_news_for_the_next(makes: bool) -> None:
+@pytest.mark.parametrize("once", [False, True])
+async def test_what_comes_meanwhile_is_news_for_the_next(makes: bool, once: bool) -> None:
     made, portaudio, _ = listed()
     portaudio.makes = makes
     portaudio.meanwhile = made.changed
-    assert await made.renew(at_once) is makes
+    assert await made.renew(at_once, once=once) is makes
     assert made.is_old(10)

@@ -315,7 +315,7 @@ def test_a_look_tells_what_opening_would(
     looked, _, _ = made()
     with pytest.raises(DeviceLost, match="cannot be opened"):
         looked.look()
-    assert portaudio.checks == 1
+    assert portaudio.checks == 2, "it may have had another number in a new list"
 
     def nothing(name: str, kind: str) -> DeviceInfo:
         raise InputUnusable("There is no loudspeaker: plug one in.")
@@ -323,7 +323,41 @@ def test_a_look_tells_what_opening_would(
     monkeypatch.setattr(playback, "find_device", nothing)
     with pytest.raises(InputUnusable, match="plug one in"):
         looked.look()
-    assert portaudio.refreshed == 1, "PortAudio has looked anew before"
+    assert portaudio.refreshed == 2, "PortAudio has looked anew before"
+    assert portaudio.open == 0
+
+
+def returning(portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed under its old number, which takes nothing, until PortAudio looks anew."""
+
+    def find(name: str, kind: str) -> DeviceInfo:
+        portaudio.rates = {RATE} if portaudio.refreshed else set()
+        return replace(DEVICE, backend="alsa", index=3 if portaudio.refreshed else 1)
+
+    monkeypatch.setattr(playback, "find_device", find)
+    portaudio.refusal = -9985  # paDeviceUnavailable
+
+
+def test_one_that_returns_under_another_number_is_found(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returning(portaudio, monkeypatch)
+    made()[0].look()
+    assert portaudio.refreshed == 1
+    assert portaudio.open == 0
+
+
+@pytest.mark.parametrize(("served", "trouble"), [(False, Unlisted), (True, DeviceLost)])
+def test_one_that_returns_while_another_stream_is_open_asks_for_a_new_list(
+    portaudio: FakePortAudio,
+    monkeypatch: pytest.MonkeyPatch,
+    served: bool,
+    trouble: type[Exception],
+) -> None:
+    returning(portaudio, monkeypatch)
+    portaudio.held, portaudio.served = True, served
+    with pytest.raises(trouble, match="cannot be opened"):
+        made()[0].look()
     assert portaudio.open == 0
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from assistant.confirm.question import Settlement
 from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Status
+from assistant.tools.outcome import Decision, Status, ToolOutcome
 from assistant.tools.situation import Situation
 from tests.unit.assistant.tools.embedded import living
 
@@ -61,6 +61,20 @@ async def test_a_call_taken_back_while_the_room_falls_silent_is_not_asked_about(
         other = await house.box.call(replace(call, id="y"), "turn", "unlock it", situation=ASK)
         assert other.decision is Decision.NEEDS_CONFIRMATION  # as another brain asks for it
         assert house.demo.calls == []
+
+
+async def test_nor_is_one_that_is_taken_back_while_it_is_written_down() -> None:
+    async with living("Hall") as house:
+        keep = house.journal.finish_call
+
+        async def slow(turn_id: str, outcome: ToolOutcome) -> None:
+            house.box.withdraw("turn")
+            await keep(turn_id, outcome)
+
+        house.journal.finish_call = slow  # type: ignore[method-assign]
+        outcome = await house.do(OFF, DOOR, situation=ASK)
+        assert outcome.decision is Decision.ALLOWED
+        assert house.box.question("turn", outcome.id) is None
 
 
 async def test_what_was_paused_for_a_question_that_is_not_asked_plays_on() -> None:

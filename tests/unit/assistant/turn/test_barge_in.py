@@ -104,15 +104,20 @@ async def talked_over(
     events: dict[int, Sequence[EarEvent]],
     *,
     duplex: bool = True,
+    becomes: bool | None = None,
     tools: Tools | None = None,
     stop: DecodedStop | None = None,
 ) -> AsyncIterator[tuple[Runner, Closed, list[bool]]]:
-    """A long answer that began at 9 s on the microphone's clock, and what happens over it."""
+    """A long answer that began at 9 s on the microphone's clock, and what happens over it.
+
+    `becomes`: what `duplex` is in the middle of it, as with another loudspeaker."""
 
     async def speaks() -> None:
         while runner.state is not State.SPEAKING:
             await asyncio.to_thread(int)
             await clock.run(0.1)
+        if becomes is not None:
+            runner.full_duplex(becomes)
         await clock.run(1.0)
 
     async def settles() -> None:
@@ -163,6 +168,16 @@ async def test_a_cough_lowers_the_answer_and_it_goes_on() -> None:
     assert why.error is None
     assert len(turn.spoken.clauses) == 10
     assert ducked == [True, False]
+
+
+@pytest.mark.parametrize("began", [True, False])
+async def test_an_answer_ends_by_the_rules_by_which_it_began(began: bool) -> None:
+    then = [hears("turn it off", ReplyText("It is off."))] if began else []
+    brain = ScriptedBrain(tells, *then)
+    async with talked_over(brain, OVER, duplex=began, becomes=not began) as (_, closed, ducked):
+        pass
+    assert closed[0][1].error == ("interrupted" if began else None)
+    assert ducked == ([True, False] if began else [])
 
 
 async def test_half_duplex_hears_nothing_but_the_wake_word() -> None:
