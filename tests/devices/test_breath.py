@@ -27,7 +27,7 @@ from tests.devices.pulse import play
 from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedTurn
 from tests.unit.assistant.turn.stage import runner_with
 
-pytestmark = pytest.mark.devices
+pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(120, 600))]
 
 Samples = NDArray[np.float64]
 PIECE = SAMPLE_RATE // 10
