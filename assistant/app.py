@@ -14,11 +14,10 @@ from assistant.minds import Minds, open_minds
 from assistant.mute import Mute
 from assistant.questions import means_of
 from assistant.resident import Resident
-from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.turn.ear import Ear
 from assistant.turn.exchange import Prompter
-from assistant.turn.language import Languages
+from assistant.turn.language import languages_of
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules
 from assistant.turn.performers import Performers
@@ -92,7 +91,7 @@ async def open_app(
             clock,
             lambda: new_id(clock.now()),
             log.record,
-            languages=_languages(settings),
+            languages=languages_of(settings.assistant.languages),
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles={word.model: word.profile for word in settings.wake.words if word.profile},
             stop_listener=_stop_listener(settings, minds),
@@ -107,11 +106,6 @@ async def open_app(
             mute = await Resident(settings, bridge, runner, mouth, clock, works).stay(stack)
             notices += ["The microphone is muted."] if mute.on else []
         yield App(settings, bridge, runner, log, tuple(notices), mute)
-
-
-def _languages(settings: Settings) -> Languages:
-    codes = tuple(settings.assistant.languages)
-    return Languages(codes, lambda text, expected: identify(text, codes, expected))
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:

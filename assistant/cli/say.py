@@ -9,22 +9,25 @@ from assistant.cli.command import Command
 from assistant.config.schema import Settings
 from assistant.output import open_outputs
 from assistant.speech.mouth import Mouth
+from assistant.turn.language import TurnLanguage, languages_of
 from assistant.voices import voices_of
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="what to say, markup and all")
     parser.add_argument("--out", type=Path, metavar="FILE.wav", help="write it instead of playing")
-    parser.add_argument("--language", metavar="CODE", help="default: the first configured one")
+    parser.add_argument(
+        "--language", metavar="CODE", help="default: each clause's own, of the configured ones"
+    )
     parser.add_argument("--json", action="store_true", help="print what was said as one JSON value")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
-    language = arguments.language or settings.assistant.languages[0]
+    turn = TurnLanguage(languages_of(settings.assistant.languages))
     async with open_outputs(settings, arguments.out) as outputs:
         mouth = Mouth(voices_of(settings), outputs, volume=settings.voice.volume)
         try:
-            spoken = await mouth.speak(arguments.text, language)
+            spoken = await mouth.speak(arguments.text, arguments.language or turn.now)
         finally:
             mouth.close()
     if arguments.json:

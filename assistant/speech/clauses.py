@@ -4,6 +4,7 @@ import re
 
 FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
 LONG = 160  # characters from which any clause may end at a comma
+VERY_LONG = 200  # characters from which it may end before a word that joins sentences
 TOO_LONG = 320  # characters from which it may end between two words
 SPAN_LENGTH = 100  # characters for which an open bracket or backtick holds a clause together
 BLOCK_LENGTH = 4000  # characters of a table or code block that are kept together
@@ -18,11 +19,20 @@ _ABBREVIATIONS = frozenset(
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ene abr ago dic
     ex cf inc ltd co jr""".split()
 )
+_JOINING = frozenset(
+    """and but because while which y e pero porque mientras und aber weil während et mais parce
+    mas porém enquanto và nhưng vì""".split()
+)
+# "21. November": in German the point of a day ends nothing.
+_MONTHS_AFTER_A_POINT = frozenset(
+    """januar februar märz april mai juni juli august september oktober november dezember""".split()
+)
 _CLOSERS = "\"'”’»)]*_`"
 _OPENERS = "\"'“‘«([*_`"
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
 _QUESTION_MARKS = ("?", "？", "؟")
 _FENCE = "```"
+_OPEN_TAG = re.compile(r"</?[A-Za-z][^<>]*$")
 _ENDS = frozenset(".!?…。！？")
 
 
@@ -35,7 +45,8 @@ class ClauseCutter:
     """Takes an answer as it comes, gives clauses in order.
 
     The first clause ends at the first safe boundary, a comma too, so that speaking starts early;
-    later ones end with their sentence or line. A boundary is decided only when the characters that
+    later ones end with their sentence or line, long ones at a comma, before a joining word, or
+    between two words. A boundary is decided only when the characters that
     decide it are there, so any chunking of a text gives the same clauses. Tables and code blocks
     stay whole.
     """
@@ -105,7 +116,7 @@ class ClauseCutter:
         if char in ".!?…":
             return self._sentence_end(at, clause)
         if char.isspace():
-            return at if len(clause) >= TOO_LONG else 0
+            return self._between_words(at, clause)
         return self._pause(at, clause)
 
     def _line_end(self, at: int) -> int | None:
@@ -131,6 +142,10 @@ class ClauseCutter:
         begin = self._skip(after, _OPENERS + " \t\u00a0")
         if begin is None:
             return None
+        if clause[-1:].isdigit() and self._text[begin].isupper():
+            word = self._word(begin)
+            if word is None or word.lower() in _MONTHS_AFTER_A_POINT:
+                return None if word is None else 0
         return after if _ends_sentence(clause, self._text[begin]) else 0
 
     def _pause(self, at: int, clause: str) -> int | None:
@@ -139,7 +154,32 @@ class ClauseCutter:
         after = self._skip(at + 1, _CLOSERS)
         if after is None:
             return None
-        return after if self._text[after].isspace() else 0
+        if not self._text[after].isspace():
+            return 0
+        if not clause[-1:].isdigit():
+            return after
+        begin = self._skip(after, " \t\u00a0")
+        if begin is None:
+            return None
+        # "November 21, 2026", "1, 2 and 3": what belongs together is said in one breath.
+        return 0 if self._text[begin].isdigit() else after
+
+    def _between_words(self, at: int, clause: str) -> int | None:
+        if len(clause) < VERY_LONG or clause[-1:].isdigit() or _is_inside_span(clause):
+            return at if len(clause) >= TOO_LONG + SPAN_LENGTH else 0
+        if len(clause) >= TOO_LONG:
+            return at
+        word = self._word(at + 1)
+        if word is None:
+            return None
+        return at if word.lower() in _JOINING else 0
+
+    def _word(self, at: int) -> str | None:
+        """The word that begins there; None: it has not come to its end yet."""
+        end = at
+        while end < len(self._text) and self._text[end].isalpha():
+            end += 1
+        return self._text[at:end] if end < len(self._text) else None
 
     def _skip(self, at: int, characters: str) -> int | None:
         """The index of the first other character from `at` on; None: it has not come yet."""
@@ -160,6 +200,7 @@ def _is_inside_span(clause: str) -> bool:
         tail.count("`") % 2 == 1
         or tail.rfind("[") > tail.rfind("]")
         or tail.rfind("(") > tail.rfind(")")
+        or bool(_OPEN_TAG.search(tail))
     )
 
 

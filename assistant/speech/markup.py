@@ -14,12 +14,14 @@ _ENDINGS = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？")
 _PARSER = (
     MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "html_block"])
 )
+_FOOTNOTE = re.compile(r"\[\^\w+\]:?")
+_KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # how a line of "key: value" begins
 _HIDDEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 
 
 def plain(text: str) -> str:
     """The text as a reader would read it aloud, in one line; numbers and names are as they were."""
-    tokens = _PARSER.parse(_HIDDEN.sub(" ", text))
+    tokens = _PARSER.parse(_FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
     return _sentences(_blocks(tokens))
 
 
@@ -45,13 +47,20 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
             if following.type == "td_close":
                 row.append(_inline(token.children or []))
             else:
-                yield f"{number} {_inline(token.children or [])}"
+                yield f"{number} {_ticked(_inline(token.children or []))}"
                 number = ""
         elif token.type == "fence" and "\n" not in token.content.strip():
             yield token.content if len(token.content) <= SHORT_CODE else ""
         elif token.type == "tr_close":
             yield _row(row)
             row = []
+
+
+def _ticked(item: str) -> str:
+    """The item of a list to be done, with its tick behind it."""
+    if item.startswith("[ ] "):
+        return item[4:]
+    return f"{item[4:]}, ☑" if item[:4] in ("[x] ", "[X] ") else item
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -63,15 +72,25 @@ def _row(cells: Sequence[str]) -> str:
 
 def _inline(tokens: Sequence[Token]) -> str:
     """Text of a paragraph; of a link its label, of a picture its description."""
-    parts = []
-    for token in tokens:
+    parts: list[str] = []
+    for place, token in enumerate(tokens):
         if token.type in ("text", "text_special", "code_inline"):
             parts.append(token.content)
-        elif token.type in ("softbreak", "hardbreak", "html_inline"):
-            parts.append(" " if token.type != "html_inline" else _tag(token.content))
+        elif token.type in ("softbreak", "hardbreak"):
+            parts.append(_line_break("".join(parts), tokens[place + 1 :]))
+        elif token.type == "html_inline":
+            parts.append(_tag(token.content))
         elif token.type == "image":
             parts.append(_inline(token.children or []))
     return "".join(parts)
+
+
+def _line_break(before: str, after: Sequence[Token]) -> str:
+    """A space, but a pause where the lines are of the kind "key: value"."""
+    following = "".join(token.content for token in after[:4]).lstrip()
+    if not before or before.rstrip().endswith(_ENDINGS) or not _KEY.match(following):
+        return " "
+    return ". " if following[0].isupper() else ", "
 
 
 def _tag(tag: str) -> str:

@@ -87,12 +87,15 @@ class Mouth:
         if failure is not None:
             raise failure
 
-    async def speak(self, text: str, language: str) -> Spoken:
-        """Say a whole text and return when it has been played. Raises AudioError."""
+    async def speak(self, text: str, language: str | Callable[[str], str]) -> Spoken:
+        """Say a whole text and return when it has been played. Raises AudioError.
+
+        `language`: of all of it, or asked for each clause.
+        """
         cutter = ClauseCutter()
         async with self.answer() as answer:
             for clause in [*cutter.push(text), *cutter.flush()]:
-                await answer.say(clause, language)
+                await answer.say(clause, language(clause) if callable(language) else language)
             return await answer.finish()
 
     async def sound(self, name: str) -> None:

@@ -19,7 +19,9 @@ _TOP_LEVEL = "com|org|net|io|dev|app|info|gov|edu|local|home|lan|es|de|fr|uk|us|
 ENTITY = re.compile(
     rf"(?<![\w.@/])(?:{'|'.join(sorted(DOMAINS, key=len, reverse=True))})\.([a-z0-9_]+)(?![\w/])"
 )
-_URL = re.compile(r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*", re.I)
+_URL = re.compile(
+    r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*(?<![.,;:!?])", re.I
+)
 _EMAIL = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+\b")
 _HOST = re.compile(rf"\b(?:www\.)?((?:[\w-]+\.)+(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?", re.I)
 _FILE = re.compile(r"\b([^\W\d]\w+)\.([a-z]\w+)\b(?!\.\w)")

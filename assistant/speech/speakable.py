@@ -6,7 +6,7 @@ import unicodedata
 from assistant.speech.language import spoken_language
 from assistant.speech.markup import plain
 from assistant.speech.names import say_entities, say_names
-from assistant.speech.quantities import say_quantities
+from assistant.speech.readers import read_aloud
 
 _PUNCTUATION = frozenset(".,;:!?¿¡…。，、！？।،؟؛")
 # Where no table says them, the voice does: every engine reads these in its own language.
@@ -15,6 +15,7 @@ _SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
 _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
+_CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # behind which nothing is left to pause for
 _LEADING = re.compile(r"^[\s,;:.!?…-]+")
 _STRENGTH = "?!.…:;,"  # of a run of marks, the one that stays
 
@@ -30,8 +31,9 @@ def speakable(text: str, language: str) -> str:
     words = _SMILEY.sub(" ", words)
     words = say_names(words, spoken.dot if spoken else "", spoken.symbols["@"] if spoken else "")
     if spoken:
-        words = say_quantities(words, spoken)
-    words = _tidy(_only_speech(words, frozenset() if spoken else _LEFT_TO_THE_VOICE))
+        words = read_aloud(words, spoken)
+    allowed = frozenset() if spoken else _LEFT_TO_THE_VOICE
+    words = _tidy(_only_speech(_CLOSING.sub("", words), allowed))
     return say_entities(words)
 
 
@@ -71,7 +73,7 @@ def _spoken_form(char: str, before: str, after: str, allowed: frozenset[str]) ->
         return "-" if inside or (allowed and after.isdigit()) else " "
     if char in "−" and allowed:
         return "-"
-    return ", " if char in "()–—|" else " "
+    return ", " if char in "()[]–—|" else " "
 
 
 def _tidy(text: str) -> str:
@@ -80,6 +82,7 @@ def _tidy(text: str) -> str:
     text = _RUN.sub(lambda run: _strongest(run[0]) + " ", text)
     text = " ".join(_LEADING.sub("", text).split())
     text = _SPACE_BEFORE.sub(r"\1", text)
+    text = text.replace("…", ".")
     return text if any(char.isalnum() for char in text) else ""
 
 

@@ -51,7 +51,7 @@ WORDS: dict[str, frozenset[str]] = {
         frío calor oscuro alto bajo fuerte hora horas minuto minutos segundo segundos segunda
         tercero tercera media cuarto grados ciento tiempo arriba abajo dentro fuera luces uno dos
         tres cuatro cinco seis siete ocho nueve diez once doce quince veinte veintiuno veintiún
-        treinta cuarenta cincuenta sesenta setenta ochenta noventa cien
+        treinta cuarenta cincuenta sesenta setenta ochenta noventa cien puesto dejado calefacción
         """.split()
     ),
     "pt": frozenset(

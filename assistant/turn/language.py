@@ -1,7 +1,9 @@
 """Which of the configured languages a turn is in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from assistant.speech.identify import identify
 
 
 def _cannot_tell(text: str, expected: str | None) -> str | None:
@@ -35,6 +37,11 @@ class Languages:
         return next((known for known in self.codes if _base(known) == base), None)
 
 
+def languages_of(codes: Sequence[str]) -> Languages:
+    """The configured codes, told apart by the words of a sentence."""
+    return Languages(tuple(codes), lambda text, expected: identify(text, codes, expected))
+
+
 def _base(code: str) -> str:
     return code.replace("_", "-").split("-")[0].lower()
 
@@ -62,6 +69,10 @@ class TurnLanguage:
         if not self._known:
             self._settle(told)
         return told
+
+    def now(self, clause: str) -> str:
+        """The language in which to say that clause: its own, else the turn's."""
+        return self.of_clause(clause) or self.code
 
     def _settle(self, told: str | None) -> None:
         if told is not None:

@@ -1,6 +1,6 @@
 """English, as spoken."""
 
-from assistant.speech.language.table import Spoken, Unit
+from assistant.speech.language.table import Calendar, Numbers, Spoken, Unit
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen""".split()
@@ -11,7 +11,7 @@ _SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, 
 def integer(number: int, unit: Unit | None = None) -> str:
     """A whole number >= 0 in words; from 10**15 on digit by digit."""
     if number >= 10**15:
-        return decimals(str(number))
+        return spell(str(number))
     if number < 20:
         return _ONES[number]
     if number < 100:
@@ -24,9 +24,35 @@ def integer(number: int, unit: Unit | None = None) -> str:
     raise AssertionError(number)
 
 
-def decimals(digits: str) -> str:
+def spell(digits: str) -> str:
     """Digit by digit."""
     return " ".join(_ONES[int(digit)] for digit in digits)
+
+
+def decimal(whole: str, mark: str, decimals: str) -> str:
+    """ "21.5": "twenty-one point five"."""
+    return f"{integer(int(whole))} point {spell(decimals)}"
+
+
+def ordinal(number: int, sign: str) -> str | None:
+    """ "21st": "twenty-first"; None for "21th" is too strict: the sign does not matter."""
+    return _ordinal(number) if number < 1000 else None
+
+
+def _ordinal(number: int) -> str:
+    if number >= 100:
+        rest = f" {_ordinal(number % 100)}" if number % 100 else "th"
+        return f"{_ONES[number // 100]} hundred{rest}"
+    if number < 20 and number in _ORDINALS:
+        return _ORDINALS[number]
+    if number < 20:
+        return f"{_ONES[number]}th"
+    tens = _TENS[number // 10]
+    return f"{tens}-{_ordinal(number % 10)}" if number % 10 else f"{tens[:-1]}ieth"
+
+
+_ORDINALS = {1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "ninth",
+             12: "twelfth"}  # fmt: skip
 
 
 def clock(hour: int, minute: int, half: str) -> str:
@@ -53,6 +79,28 @@ def seconds(number: int) -> str:
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 
+_MONTHS = """January February March April May June July August September October November
+December""".split()
+_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
+    """ "November twenty-first, twenty twenty-six"; the month alone without a day."""
+    said = _MONTHS[month - 1]
+    if day is not None:
+        said += f" {_ordinal(day)}"
+    return f"{said}, {_year(year)}" if year is not None else said
+
+
+def _year(year: int) -> str:
+    if not 1100 <= year < 10_000 or year % 1000 < 10:
+        return integer(year)
+    century, rest = divmod(year, 100)
+    if not rest:
+        return f"{integer(century)} hundred"
+    return f"{integer(century)} {f'oh {_ONES[rest]}' if rest < 10 else integer(rest)}"
+
+
 def _regular(names: dict[str, str]) -> dict[str, Unit]:
     return {sign: Unit(name, f"{name}s") for sign, name in names.items()}
 
@@ -65,7 +113,7 @@ _UNITS = _regular(
         "Wh": "watt hour",
         "kWh": "kilowatt hour",
         "MWh": "megawatt hour",
-        "VA": "volt ampere",
+        "VA": "volt amp",
         "V": "volt",
         "mV": "millivolt",
         "A": "amp",
@@ -88,6 +136,13 @@ _UNITS = _regular(
         "gal": "gallon",
         "m³": "cubic meter",
         "m3": "cubic meter",
+        "Ah": "amp hour",
+        "mAh": "milliamp hour",
+        "kn": "knot",
+        " K": "kelvin",
+        "yd": "yard",
+        "tbsp": "tablespoon",
+        "tsp": "teaspoon",
         "hPa": "hectopascal",
         "kPa": "kilopascal",
         "mbar": "millibar",
@@ -124,6 +179,17 @@ _UNITS = _regular(
     "mph": Unit("mile per hour", "miles per hour"),
     "mm/h": Unit("millimeter per hour", "millimeters per hour"),
     "ft": Unit("foot", "feet"),
+    "″": Unit("inch", "inches"),
+    "inHg": Unit("inch of mercury", "inches of mercury"),
+    "psi": Unit("pound per square inch", "pounds per square inch"),
+    "dBm": Unit("decibel milliwatt", "decibel milliwatts"),
+    "dBA": Unit("decibel", "decibels"),
+    "bar": Unit("bar", "bar"),
+    "µS/cm": Unit("microsiemens per centimeter", "microsiemens per centimeter"),
+    "day": Unit("day", "days"),
+    "month": Unit("month", "months"),
+    "year": Unit("year", "years"),
+    "hour": Unit("hour", "hours"),
     "ppm": Unit("part per million", "parts per million"),
     "ppb": Unit("part per billion", "parts per billion"),
     "µg/m³": Unit("microgram per cubic meter", "micrograms per cubic meter"),
@@ -136,20 +202,48 @@ _UNITS = _regular(
 }
 
 ENGLISH = Spoken(
-    thousands=",",
-    integer=integer,
-    decimals=decimals,
-    decimal_signs={".": "point", ",": "point"},
-    minus="minus",
-    plus="plus",
-    to="to",
-    clock=clock,
-    seconds=seconds,
+    numbers=Numbers(
+        thousands=",",
+        decimal_mark=".",
+        integer=integer,
+        decimal=decimal,
+        spell=spell,
+        ordinal_signs="st|nd|rd|th",
+        ordinal=ordinal,
+        minus="minus",
+        plus="plus",
+    ),
+    calendar=Calendar(
+        clock=clock,
+        seconds=seconds,
+        date=date,
+        months={name: number for number, name in enumerate(_MONTHS, 1)}
+        | {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
+        | {"Sept": 9},
+        weekdays={name[:3].lower(): name for name in _WEEKDAYS}
+        | {"tues": "Tuesday", "thur": "Thursday", "thurs": "Thursday"},
+        month_first=True,
+        clock_words="",
+        h_is_clock=False,
+        joint="of",
+        half_joints="to|until|till|and",
+        durations={
+            "d": Unit("day", "days"),
+            "h": Unit("hour", "hours"),
+            "m": Unit("minute", "minutes"),
+            "s": Unit("second", "seconds"),
+        },
+    ),
     units=_UNITS,
+    per="per",
     currencies={
         "$": (Unit("dollar", "dollars"), Unit("cent", "cents")),
         "€": (Unit("euro", "euros"), Unit("cent", "cents")),
         "£": (Unit("pound", "pounds"), Unit("penny", "pence")),
+        "¥": (Unit("yen", "yen"), Unit("sen", "sen")),
+        "USD": (Unit("dollar", "dollars"), Unit("cent", "cents")),
+        "EUR": (Unit("euro", "euros"), Unit("cent", "cents")),
+        "GBP": (Unit("pound", "pounds"), Unit("penny", "pence")),
     },
     currency_join="and",
     fractions={
@@ -183,20 +277,87 @@ ENGLISH = Spoken(
         "€": "euros",
         "$": "dollars",
         "£": "pounds",
+        "¥": "yen",
+        "π": "pi",
+        "²": "squared",
+        "³": "cubed",
+        "≠": "is not equal to",
+        "☑": "done",
     },
     abbreviations={
-        "e.g.": "for example",
-        "i.e.": "that is",
         "etc.": "et cetera",
         "approx.": "approximately",
+        "avg.": "average",
+        "temp.": "temperature",
+        "hum.": "humidity",
+        "dept.": "department",
+        "Ave.": "Avenue",
+        "Blvd.": "Boulevard",
+        "Rd.": "Road",
+        "w/o": "without",
+        "w/": "with",
+    },
+    inner={
+        "e.g.": "for example",
+        "i.e.": "that is",
         "vs.": "versus",
         "Dr.": "Doctor",
         "Mr.": "Mister",
         "Mrs.": "Missus",
-        "w/o": "without",
+        "Ms.": "Miss",
+        "Prof.": "Professor",
     },
+    before_number={
+        "p.": "page",
+        "pp.": "pages",
+        "min.": "minimum",
+        "max.": "maximum",
+    },
+    acronyms={
+        "CO2": "C O two",
+        "CO₂": "C O two",
+        "PM2.5": "P M two point five",
+        "PM10": "P M ten",
+        "PM1": "P M one",
+        "pH": "P H",
+        "AC": "air conditioning",
+        "A/C": "air conditioning",
+        "NE": "northeast",
+        "NW": "northwest",
+        "SE": "southeast",
+        "SW": "southwest",
+        "4K": "four K",
+        "8K": "eight K",
+        "3D": "three D",
+        "2D": "two D",
+    }
+    # A voice reads these as words.
+    | {word: " ".join(word) for word in "AQI FAQ HVAC NAS PIR TVOC UPS VOC".split()},
+    rewrites=[
+        (r"\b24/7\b", "twenty-four seven"),
+        (r"\b50/50\b", "fifty-fifty"),
+        (r"\bS0?(\d+)E0?(\d+)\b", r"season \1, episode \2"),
+        (r"(\d+(?:\.\d+){3}):(\d+)", r"\1, port \2"),
+        (r"(?<=\d)\s?in(?=\sof\b|\s(?:tall|long|wide|deep|high|thick)\b)", "″"),
+        (r"(?<=ft )(\d+)\s?in\b", r"\1″"),
+        (r"(?<=[a-z] )St\.(?=\s[a-z]|[,;])", "Street"),
+        (r"(?<=[a-z] )St\.$", "Street."),
+        (r"\bNo\.\s?(?=\d)", "number "),
+        (r"\bApt\.\s?(?=\d)", "apartment "),
+        (r"(?<!\w)#(?=[A-Za-z])", "hashtag "),
+        (r"(?<=\S)\s≈\s", " is about "),
+        (r"\bC\+\+", "C plus plus"),
+    ],
+    to="to",
+    range_words="to|and|or",
+    scales="hundred|thousand|million|billion|trillion",
+    times="times",
+    by="by",
+    phones="(?!)",
     dot="dot",
     point="point",
     number="number",
+    version="version",
     slash="slash",
+    power="to the power of",
 )

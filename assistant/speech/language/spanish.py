@@ -1,6 +1,6 @@
 """Spanish, as spoken."""
 
-from assistant.speech.language.table import Spoken, Unit
+from assistant.speech.language.table import Calendar, Numbers, Spoken, Unit
 
 _ONES = """cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince
 dieciséis diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro
@@ -15,6 +15,8 @@ def integer(number: int, unit: Unit | None = None) -> str:
     words = _cardinal(number)
     if unit is None or unit.apart:
         return words
+    if number and number % 10**6 == 0:
+        return f"{words} de"  # "un millón de vatios"
     if unit.feminine:
         words = words.replace("cientos", "cientas").replace("quinientos", "quinientas")
         return words[:-1] + "a" if words.endswith("uno") else words
@@ -52,11 +54,30 @@ def _join(head: str, rest: int) -> str:
     return f"{head} {_cardinal(rest)}" if rest else head
 
 
-def decimals(digits: str) -> str:
-    """Up to two digits as a number, more digit by digit."""
-    if len(digits) <= 2 and not digits.startswith("0"):
-        return _cardinal(int(digits))
+def spell(digits: str) -> str:
+    """Digit by digit."""
     return " ".join(_ONES[int(digit)] for digit in digits)
+
+
+def decimal(whole: str, mark: str, decimals: str) -> str:
+    """ "21,5": "veintiuno coma cinco"; up to two decimals as a number, more digit by digit."""
+    as_number = len(decimals) <= 2 and not decimals.startswith("0")
+    behind = _cardinal(int(decimals)) if as_number else spell(decimals)
+    return f"{_cardinal(int(whole))} {'coma' if mark == ',' else 'punto'} {behind}"
+
+
+_ORDINALS = """- primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo undécimo
+duodécimo""".split()
+
+
+def ordinal(number: int, sign: str) -> str | None:
+    """ "2.ª": "segunda"; None from 13 on."""
+    if not 1 <= number < len(_ORDINALS):
+        return None
+    word = _ORDINALS[number]
+    if sign.endswith("er"):
+        return word.removesuffix("o")  # "primer piso"
+    return f"{word[:-1]}a" if sign.endswith("ª") else word
 
 
 _HOUR = Unit("hora", "horas", feminine=True)
@@ -66,10 +87,12 @@ def clock(hour: int, minute: int, half: str) -> str:
     """A time of day without its article: "seis y cinco de la mañana", "dieciocho treinta"."""
     shown = (hour % 12 or 12) if half else hour
     words = integer(shown, _HOUR)
-    if minute and shown <= 12:
+    if minute and 1 <= shown <= 12:
         words += " y " + {15: "cuarto", 30: "media"}.get(minute, integer(minute))
     elif minute:
         words += f" {'cero ' if minute < 10 else ''}{integer(minute)}"
+    elif shown > 12 or not hour:
+        words += " horas"
     return f"{words} {_part_of_day(shown, half)}".rstrip()
 
 
@@ -89,6 +112,18 @@ def seconds(number: int) -> str:
     """What follows the clock time."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
+
+
+_MONTHS = """enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre
+diciembre""".split()
+_WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo".split()
+
+
+def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
+    """ "veintiuno de noviembre de dos mil veintiséis"; the month alone without a day."""
+    name = _MONTHS[month - 1]
+    said = name if day is None else f"{_cardinal(day)} de {name}"
+    return f"{said} de {_cardinal(year)}" if year is not None else said
 
 
 def _regular(names: dict[str, str]) -> dict[str, Unit]:
@@ -152,6 +187,23 @@ _UNITS = _regular(
     "m/s": Unit("metro por segundo", "metros por segundo"),
     "mm/h": Unit("milímetro por hora", "milímetros por hora"),
     "mph": Unit("milla por hora", "millas por hora", feminine=True),
+    "bar": Unit("bar", "bares"),
+    "dBm": Unit("decibelio milivatio", "decibelios milivatio"),
+    "dBA": Unit("decibelio", "decibelios"),
+    "Mbit/s": Unit("megabit por segundo", "megabits por segundo"),
+    "rpm": Unit("revolución por minuto", "revoluciones por minuto", feminine=True),
+    " K": Unit("kelvin", "kelvins"),
+    "VA": Unit("voltamperio", "voltamperios"),
+    "Ah": Unit("amperio hora", "amperios hora"),
+    "mAh": Unit("miliamperio hora", "miliamperios hora"),
+    "µS/cm": Unit("microsiemens por centímetro", "microsiemens por centímetro"),
+    "lb": Unit("libra", "libras", feminine=True),
+    "oz": Unit("onza", "onzas", feminine=True),
+    "cda": Unit("cucharada", "cucharadas", feminine=True),
+    "día": Unit("día", "días"),
+    "mes": Unit("mes", "meses"),
+    "año": Unit("año", "años"),
+    "hora": _HOUR,
     "ppm": Unit("parte por millón", "partes por millón", feminine=True),
     "ppb": Unit("parte por mil millones", "partes por mil millones", feminine=True),
     "µg/m³": Unit("microgramo por metro cúbico", "microgramos por metro cúbico"),
@@ -163,20 +215,48 @@ _UNITS = _regular(
 }
 
 SPANISH = Spoken(
-    thousands=".",
-    integer=integer,
-    decimals=decimals,
-    decimal_signs={".": "punto", ",": "coma"},
-    minus="menos",
-    plus="más",
-    to="a",
-    clock=clock,
-    seconds=seconds,
+    numbers=Numbers(
+        thousands=". ",
+        decimal_mark=",",
+        integer=integer,
+        decimal=decimal,
+        spell=spell,
+        ordinal_signs=r"\.?(?:[ºª]|er)",
+        ordinal=ordinal,
+        minus="menos",
+        plus="más",
+    ),
+    calendar=Calendar(
+        clock=clock,
+        seconds=seconds,
+        date=date,
+        months={name: number for number, name in enumerate(_MONTHS, 1)}
+        | {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
+        | {"sept": 9, "setiembre": 9},
+        weekdays={name[:3]: name for name in _WEEKDAYS} | {"mie": "miércoles", "sab": "sábado"},
+        month_first=False,
+        clock_words="horas|hrs|h",
+        h_is_clock=False,
+        joint="del?",
+        half_joints="",
+        durations={
+            "d": Unit("día", "días"),
+            "h": _HOUR,
+            "m": Unit("minuto", "minutos"),
+            "s": Unit("segundo", "segundos"),
+        },
+    ),
     units=_UNITS,
+    per="por",
     currencies={
         "$": (Unit("dólar", "dólares"), Unit("centavo", "centavos")),
         "€": (Unit("euro", "euros"), Unit("céntimo", "céntimos")),
         "£": (Unit("libra", "libras", feminine=True), Unit("penique", "peniques")),
+        "¥": (Unit("yen", "yenes"), Unit("sen", "senes")),
+        "US$": (Unit("dólar", "dólares"), Unit("centavo", "centavos")),
+        "USD": (Unit("dólar", "dólares"), Unit("centavo", "centavos")),
+        "EUR": (Unit("euro", "euros"), Unit("céntimo", "céntimos")),
+        "MXN": (Unit("peso mexicano", "pesos mexicanos"), Unit("centavo", "centavos")),
     },
     currency_join="con",
     fractions={
@@ -197,12 +277,12 @@ SPANISH = Spoken(
         "=": "igual a",
         "×": "por",
         "÷": "entre",
-        "±": "más o menos",
+        "±": "más menos",
         "<": "menos de",
         ">": "más de",
         "≤": "como mucho",
         "≥": "al menos",
-        "≈": "unos",
+        "≈": "alrededor de",
         "@": "arroba",
         "→": "a",
         "%": "por ciento",
@@ -210,21 +290,82 @@ SPANISH = Spoken(
         "€": "euros",
         "$": "dólares",
         "£": "libras",
+        "¥": "yenes",
+        "π": "pi",
+        "²": "al cuadrado",
+        "³": "al cubo",
+        "≠": "no es igual a",
+        "☑": "hecho",
     },
     abbreviations={
-        "p. ej.": "por ejemplo",
-        "p.ej.": "por ejemplo",
         "etc.": "etcétera",
         "aprox.": "aproximadamente",
         "EE. UU.": "Estados Unidos",
+        "EE.UU.": "Estados Unidos",
+        "temp.": "temperatura",
+        "hum.": "humedad",
+        "prom.": "promedio",
+        "tel.": "teléfono",
+        "tfno.": "teléfono",
+        "máx.": "máximo",
+        "mín.": "mínimo",
+    },
+    inner={
+        "p. ej.": "por ejemplo",
+        "p.ej.": "por ejemplo",
         "Sr.": "señor",
         "Sra.": "señora",
+        "Srta.": "señorita",
         "Dr.": "doctor",
         "Dra.": "doctora",
+        "D.": "don",
+        "Dña.": "doña",
         "Ud.": "usted",
+        "Uds.": "ustedes",
+        "Avda.": "avenida",
+        "Av.": "avenida",
     },
+    before_number={
+        "n.º": "número",
+        "nº": "número",
+        "núm.": "número",
+        "pág.": "página",
+        "págs.": "páginas",
+    },
+    acronyms={
+        "CO2": "C O dos",
+        "CO₂": "C O dos",
+        "PM2.5": "P M dos punto cinco",
+        "PM2,5": "P M dos coma cinco",
+        "PM10": "P M diez",
+        "pH": "P H",
+        "AC": "aire acondicionado",
+        "A/C": "aire acondicionado",
+        "4K": "cuatro K",
+        "3D": "tres D",
+    }
+    | {word: " ".join(word) for word in "HVAC PIR TVOC VOC".split()},
+    rewrites=[
+        (r"\$(\d{1,3}),(\d{3})(?=\s?MXN\b)", r"\1.\2"),
+        (r"\$(?=[\d.,]+\s?MXN\b)", ""),
+        (r"\b24/7\b", "veinticuatro siete"),
+        (r"\bS0?(\d+)E0?(\d+)\b", r"temporada \1, episodio \2"),
+        (r"\bT0?(\d+)E0?(\d+)\b", r"temporada \1, episodio \2"),
+        (r"(\d+(?:\.\d+){3}):(\d+)", r"\1, puerto \2"),
+        (r"\bC/\s?(?=[A-ZÁÉÍÓÚ])", "calle "),
+        (r"(?<!\w)#(?=[^\W\d])", "almohadilla "),
+        (r"(?<=\S)\s≈\s", " es aproximadamente "),
+    ],
+    to="a",
+    range_words="a|y|o|e",
+    scales="mil|millón|millones|mil millones|billones",
+    times="por",
+    by="por",
+    phones=r"[6-9]\d{2} \d{3} \d{3}|[89]\d \d{3} \d{2} \d{2}",
     dot="punto",
     point="punto",
     number="número",
+    version="versión",
     slash="barra",
+    power="elevado a",
 )

@@ -2,12 +2,16 @@
 
 import random
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.speech.clauses import LONG, TOO_LONG, ClauseCutter
+from assistant.speech.speakable import speakable
+
+GOLDEN = Path(__file__).with_name("golden")
 
 
 def cut(*pieces: str) -> list[str]:
@@ -59,16 +63,37 @@ def test_answers_are_cut_where_a_reader_would_breathe(clauses: list[str]) -> Non
     assert cut(*text) == clauses  # one character at a time
 
 
-def test_ten_thousand_random_splits_give_the_same_clauses() -> None:
+def corpus(dice: random.Random) -> list[str]:
+    """Answers of one to four sentences or lines from the golden corpus."""
+    lines = [
+        line.split("\t")[2].replace("\\n", "\n")
+        for name in ("en", "es", "mixed", "others")
+        for line in (GOLDEN / f"{name}.tsv").read_text("utf-8").splitlines()
+    ]
+    joints = [" ", " ", "\n", "\n\n"]
+    return [dice.choice(joints).join(dice.sample(lines, dice.randrange(1, 5))) for _ in range(400)]
+
+
+def test_ten_thousand_random_splits_give_the_same_speech() -> None:
     dice = random.Random(7)
-    texts = [joined(clauses) for clauses in ANSWERS]
+    texts = [*map(joined, ANSWERS), *corpus(dice)]
     expected = [cut(text) for text in texts]
-    for _ in range(2000):
+    for text, clauses in zip(texts, expected, strict=True):
+        assert cut(*text) == clauses
+    for _ in range(10_000):
         number = dice.randrange(len(texts))
         text = texts[number]
-        places = sorted(dice.choices(range(len(text) + 1), k=dice.randrange(1, 6)))
+        places = sorted(dice.choices(range(len(text) + 1), k=dice.randrange(1, 9)))
         pieces = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
         assert cut(*pieces) == expected[number], pieces
+
+
+def test_what_is_said_does_not_depend_on_the_pieces() -> None:
+    """Equal clauses give equal speech: the same clause is never said in two ways."""
+    dice = random.Random(8)
+    for text in corpus(dice)[:100]:
+        said = [speakable(clause, "en") for clause in cut(text)]
+        assert [speakable(clause, "en") for clause in cut(*text)] == said
 
 
 ALPHABET = st.text('aB1 .,;:!?\n|`*()[]"…—。-', max_size=60)
@@ -137,6 +162,26 @@ def test_long_sentences_are_split_at_commas_then_between_words() -> None:
     endless = cut("word " * 500)
     assert max(map(len, endless)) < TOO_LONG + 10
     assert " ".join(endless) == ("word " * 500).strip()
+
+
+def test_a_long_sentence_is_split_before_a_joining_word() -> None:
+    half = "The lamp " * 25 + "is on"
+    assert cut(f"Well. {half} and {half}.") == ["Well.", half, f"and {half}."]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It is November 21, 2026, in the evening.",
+        "Es ist der 21. November 2026 heute.",
+        "Rooms 1, 2 and 3 are lit.",
+        'See <a href="http://a.b/c, d. e">the docs</a> now.',
+    ],
+)
+def test_what_belongs_together_is_not_torn_apart(sentence: str) -> None:
+    clauses = cut(sentence)
+    assert clauses[0].startswith(sentence[:24])
+    assert cut(*sentence) == clauses
 
 
 def test_an_open_bracket_does_not_hold_everything_back() -> None:

@@ -1,0 +1,156 @@
+"""Vietnamese, as spoken; its numbers are left to the voice."""
+
+from assistant.speech.language import digits
+from assistant.speech.language.table import Calendar, Spoken, Unit
+
+
+def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
+    """Day, month and year as they are read; the month alone without a day."""
+    said = f"tháng {month}" if day is None else f"ngày {day} tháng {month}"
+    return f"{said} năm {year}" if year is not None else said
+
+
+def seconds(number: int) -> str:
+    """What follows the clock time."""
+    return f"{number} giây"
+
+
+VIETNAMESE = Spoken(
+    numbers=digits.numbers(thousands=".", minus="âm", plus="cộng"),
+    calendar=Calendar(
+        clock=digits.clock("giờ"),
+        seconds=seconds,
+        date=date,
+        months={},
+        weekdays={},
+        month_first=False,
+        clock_words="giờ|h",
+        h_is_clock=True,
+        joint="",
+        half_joints="",
+        durations={
+            "d": Unit("ngày", "ngày"),
+            "h": Unit("giờ", "giờ"),
+            "m": Unit("phút", "phút"),
+            "s": Unit("giây", "giây"),
+        },
+    ),
+    units=digits.units(
+        {
+            "W": ("oát", "oát"),
+            "kW": ("ki lô oát", "ki lô oát"),
+            "MW": ("mêga oát", "mêga oát"),
+            "Wh": ("oát giờ", "oát giờ"),
+            "kWh": ("ki lô oát giờ", "ki lô oát giờ"),
+            "MWh": ("mêga oát giờ", "mêga oát giờ"),
+            "V": ("vôn", "vôn"),
+            "A": ("ampe", "ampe"),
+            "mA": ("miliampe", "miliampe"),
+            "Hz": ("héc", "héc"),
+            "km": ("ki lô mét", "ki lô mét"),
+            "m": ("mét", "mét"),
+            "cm": ("xen ti mét", "xen ti mét"),
+            "mm": ("mi li mét", "mi li mét"),
+            "kg": ("ki lô gam", "ki lô gam"),
+            "g": ("gam", "gam"),
+            "l": ("lít", "lít"),
+            "L": ("lít", "lít"),
+            "ml": ("mi li lít", "mi li lít"),
+            "m²": ("mét vuông", "mét vuông"),
+            "m³": ("mét khối", "mét khối"),
+            "hPa": ("héc tô pát can", "héc tô pát can"),
+            "mbar": ("mi li ba", "mi li ba"),
+            "dB": ("đề xi ben", "đề xi ben"),
+            "lx": ("lux", "lux"),
+            "lm": ("lumen", "lumen"),
+            "ppm": ("phần triệu", "phần triệu"),
+            "µg/m³": ("micro gam trên mét khối", "micro gam trên mét khối"),
+            "μg/m³": ("micro gam trên mét khối", "micro gam trên mét khối"),
+            "km/h": ("ki lô mét trên giờ", "ki lô mét trên giờ"),
+            "m/s": ("mét trên giây", "mét trên giây"),
+            "mm/h": ("mi li mét trên giờ", "mi li mét trên giờ"),
+            "W/m²": ("oát trên mét vuông", "oát trên mét vuông"),
+            "MB": ("mêga bai", "mêga bai"),
+            "GB": ("giga bai", "giga bai"),
+            "ms": ("mi li giây", "mi li giây"),
+            "s": ("giây", "giây"),
+            "min": ("phút", "phút"),
+            "h": ("giờ", "giờ"),
+            "°C": ("độ C", "độ C"),
+            "ºC": ("độ C", "độ C"),
+            "℃": ("độ C", "độ C"),
+            "°F": ("độ F", "độ F"),
+            "ºF": ("độ F", "độ F"),
+            "℉": ("độ F", "độ F"),
+            "°": ("độ", "độ"),
+            "%": ("phần trăm", "phần trăm"),
+        }
+    ),
+    per="mỗi",
+    currencies={
+        "₫": (Unit("đồng", "đồng"), Unit("xu", "xu")),
+        "đ": (Unit("đồng", "đồng"), Unit("xu", "xu")),
+        "€": (Unit("euro", "euro"), Unit("xu", "xu")),
+        "$": (Unit("đô la", "đô la"), Unit("xu", "xu")),
+        "£": (Unit("bảng", "bảng"), Unit("xu", "xu")),
+    },
+    currency_join="và",
+    fractions={
+        "1/2": "một phần hai",
+        "½": "một phần hai",
+        "1/3": "một phần ba",
+        "⅓": "một phần ba",
+        "2/3": "hai phần ba",
+        "⅔": "hai phần ba",
+        "1/4": "một phần tư",
+        "¼": "một phần tư",
+        "3/4": "ba phần tư",
+        "¾": "ba phần tư",
+    },
+    symbols={
+        "☑": "xong",
+        "&": "và",
+        "+": "cộng",
+        "=": "bằng",
+        "×": "nhân",
+        "÷": "chia",
+        "±": "cộng trừ",
+        "<": "dưới",
+        ">": "trên",
+        "≤": "nhiều nhất",
+        "≥": "ít nhất",
+        "≈": "khoảng",
+        "@": "a còng",
+        "→": "đến",
+        "%": "phần trăm",
+        "°": "độ",
+        "€": "euro",
+        "$": "đô la",
+        "£": "bảng",
+    },
+    abbreviations={
+        "v.v.": "vân vân",
+        "VD:": "ví dụ:",
+    },
+    inner={
+        "vd.": "ví dụ",
+    },
+    before_number={},
+    acronyms={
+        "CO2": "C O 2",
+        "CO₂": "C O 2",
+    },
+    rewrites=[],
+    range_words="đến|và|hoặc",
+    scales="nghìn|triệu|tỷ",
+    times="nhân",
+    to="đến",
+    by="nhân",
+    phones="(?!)",
+    dot="chấm",
+    point="chấm",
+    number="số",
+    version="phiên bản",
+    slash="trên",
+    power="mũ",
+)

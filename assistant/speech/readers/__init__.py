@@ -1,0 +1,45 @@
+"""Numbers, dates, times, amounts and signs in words, by the rows of a language's table.
+
+Each reader knows one kind of thing and leaves everything else as it is. Their order matters: a date
+is read before a fraction, a time before a number.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+from assistant.speech.language.table import Spoken
+from assistant.speech.readers.amounts import Amounts
+from assistant.speech.readers.clock import ClockReader
+from assistant.speech.readers.dates import DateReader
+from assistant.speech.readers.digits import DigitReader
+from assistant.speech.readers.measures import MeasureReader
+from assistant.speech.readers.short import ShortReader
+from assistant.speech.readers.signs import SignReader
+
+Reader = Callable[[str], str]
+
+
+def read_aloud(text: str, spoken: Spoken) -> str:
+    """The text with all that the table knows written out. Plain whole numbers stay digits."""
+    for read in _readers(spoken):
+        text = read(text)
+    return text
+
+
+@cache
+def _readers(spoken: Spoken) -> tuple[Reader, ...]:
+    amounts = Amounts(spoken.numbers)
+    short, signs = ShortReader(spoken), SignReader(spoken)
+    dates, digits = DateReader(spoken), DigitReader(spoken)
+    return (
+        signs.plain_forms,
+        short.rewrite,
+        dates.stamps,
+        short.read,
+        dates.read,
+        ClockReader(spoken).read,
+        digits.read,
+        signs.before_numbers,
+        MeasureReader(spoken, amounts).read,
+        signs.read,
+    )

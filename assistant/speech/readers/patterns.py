@@ -1,0 +1,26 @@
+"""Small parts of the readers' patterns."""
+
+import re
+from collections.abc import Iterable
+
+MINUS = "-−–"
+DASH = r"\s?[-–—]\s?"
+
+
+def any_of(texts: Iterable[str]) -> str:
+    """A pattern for any of the texts, the longest first; one that never matches for none."""
+    ordered = sorted(texts, key=len, reverse=True)
+    return "|".join(re.escape(text) for text in ordered) or r"(?!)"
+
+
+def full_stop(found: re.Match[str]) -> str:
+    """The point of "p.m." or "etc." that also ends its sentence."""
+    rest = found.string[found.end() :].lstrip()
+    return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
+
+
+def as_written(words: str, found: re.Match[str]) -> str:
+    """With a capital where a sentence begins with what was found."""
+    before = found.string[: found.start()].rstrip()
+    begins = not before or before[-1] in ".!?…"
+    return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words

@@ -1,0 +1,73 @@
+"""Abbreviations, acronyms and initials in full."""
+
+import re
+from collections.abc import Mapping
+
+from assistant.speech.language.table import Spoken
+from assistant.speech.readers.patterns import DASH, any_of, as_written, full_stop
+
+_INITIAL = re.compile(r"(?<![\w.°ºµ/])(?<!\d )([A-ZÁÉÍÓÚÑÄÖÜÇ])\.(?=\s?[A-ZÁÉÍÓÚÑÄÖÜÇ])")
+_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
+
+
+class ShortReader:
+    """Says what is written short, by the table's rows."""
+
+    def __init__(self, spoken: Spoken) -> None:
+        self._rewrites = [(re.compile(short), words) for short, words in spoken.rewrites]
+        self._words = _cased(spoken.abbreviations)
+        self._inner = _cased(spoken.inner)
+        self._before = _cased(spoken.before_number)
+        self._acronyms = spoken.acronyms
+        self._to = spoken.to
+        self._weekdays = spoken.calendar.weekdays
+        self._short = _short(self._words)
+        self._inside = _short(self._inner)
+        self._numbered = re.compile(rf"(?<![\w.])({any_of(self._before)})\s?(?=[#+\-−]?\d)")
+        self._spelled = re.compile(rf"(?<![\w.-])(?:{any_of(spoken.acronyms)})(?![\w-])")
+        days = any_of(self._weekdays)
+        months = any_of(spoken.calendar.months)
+        # Several of them are words, too ("sun", "mar"): they count beside a date or each other.
+        self._day = re.compile(
+            rf"(?<!\w)({days})\b(?:\.|(?=,?\s(?:\d|(?:{months})\b)|{DASH}(?:{days})\b|:(?:\s|$)))",
+            re.IGNORECASE,
+        )
+        self._day_behind = re.compile(
+            rf"({any_of(self._weekdays.values())})({DASH})({days})\b", re.IGNORECASE
+        )
+
+    def rewrite(self, text: str) -> str:
+        """What the language reads in a way of its own."""
+        for pattern, words in self._rewrites:
+            text = pattern.sub(words, text)
+        return text
+
+    def read(self, text: str) -> str:
+        """The text with every abbreviation in full."""
+        text = self._numbered.sub(
+            lambda found: as_written(self._before[found[1]], found) + " ", text
+        )
+        text = self._inside.sub(lambda found: self._inner[found[0]], text)
+        text = self._short.sub(
+            lambda found: as_written(self._words[found[0]], found) + full_stop(found), text
+        )
+        text = self._spelled.sub(lambda found: self._acronyms[found[0]], text)
+        text = _INITIALS.sub(
+            lambda found: " ".join(found[0].replace(".", "")) + full_stop(found), text
+        )
+        text = _INITIAL.sub(r"\1", text)
+        text = self._day.sub(
+            lambda found: self._weekdays[found[1].lower()] + full_stop(found), text
+        )
+        return self._day_behind.sub(
+            lambda found: f"{found[1]} {self._to} {self._weekdays[found[3].lower()]}", text
+        )
+
+
+def _cased(rows: Mapping[str, str]) -> dict[str, str]:
+    """As written, and with a capital: "min." and "Min."; but "18 ms." is no "Ms."."""
+    return {short[0].upper() + short[1:]: words for short, words in rows.items()} | dict(rows)
+
+
+def _short(rows: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])(?:{any_of(rows)})(?!\w)")
