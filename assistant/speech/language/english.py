@@ -225,7 +225,7 @@ ENGLISH = Spoken(
         month_first=True,
         clock_words="",
         h_is_clock=False,
-        joint="of",
+        joint="",
         half_joints="to|until|till|and",
         durations={
             "d": Unit("day", "days"),

@@ -93,17 +93,17 @@ def clock(hour: int, minute: int, half: str) -> str:
         words += f" {'cero ' if minute < 10 else ''}{integer(minute)}"
     elif shown > 12 or not hour:
         words += " horas"
-    return f"{words} {_part_of_day(shown, half)}".rstrip()
+    return f"{words} {_part_of_day(shown, minute, half)}".rstrip()
 
 
-def _part_of_day(hour: int, half: str) -> str:
+def _part_of_day(hour: int, minute: int, half: str) -> str:
     if half == "am":
         if hour == 12:
             return "de la noche"
         return "de la madrugada" if hour < 6 else "de la mañana"
     if half == "pm":
         if hour == 12:
-            return "del mediodía"
+            return "de la tarde" if minute else "del mediodía"
         return "de la tarde" if hour < 8 else "de la noche"
     return ""
 
@@ -346,6 +346,8 @@ SPANISH = Spoken(
     }
     | {word: " ".join(word) for word in "HVAC PIR TVOC VOC".split()},
     rewrites=[
+        (r"\b([Tt])emp\. máx\.", r"\1emperatura máxima"),
+        (r"\b([Tt])emp\. mín\.", r"\1emperatura mínima"),
         (r"\$(\d{1,3}),(\d{3})(?=\s?MXN\b)", r"\1.\2"),
         (r"\$(?=[\d.,]+\s?MXN\b)", ""),
         (r"\b24/7\b", "veinticuatro siete"),

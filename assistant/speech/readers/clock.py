@@ -2,7 +2,7 @@
 
 import re
 
-from assistant.speech.language.table import Spoken
+from assistant.speech.language.table import Spoken, Unit
 from assistant.speech.readers.patterns import DASH, full_stop
 
 _HALF = r"(?:\s?([ap])\.?\s?m\b\.?)"
@@ -67,12 +67,26 @@ class ClockReader:
         return self._durations(found) + kept
 
     def _durations(self, found: re.Match[str]) -> str:
-        said = []
-        for part, unit in zip(found.groups(), self._units, strict=True):
-            if part is not None and (int(part) or found[0].startswith("P")):
-                name = unit.one if int(part) == 1 else unit.many
-                said.append(f"{self._numbers.integer(int(part), unit)} {name}")
+        given = [None if part is None else int(part) for part in found.groups()]
+        said = [
+            self._counted(number, unit)
+            for number, unit in zip(given, self._units, strict=True)
+            if number or (number == 0 and found[0].startswith("P"))
+        ]
         return " ".join(said)
+
+    def _lasting(self, *parts: int) -> str:
+        """ "0:05:00" is five minutes: a time of day with seconds is written "00:05:00"."""
+        said = [
+            self._counted(number, unit)
+            for number, unit in zip(parts, self._units[1:], strict=True)
+            if number
+        ]
+        return " ".join(said) or self._counted(0, self._units[-1])
+
+    def _counted(self, number: int, unit: Unit) -> str:
+        name = unit.one if number == 1 else unit.many
+        return f"{self._numbers.integer(number, unit)} {name}"
 
     def _say_half_begin(self, found: re.Match[str]) -> str:
         """ "6:00 to" is "six to"; which half of the day it is comes at the end."""
@@ -88,6 +102,8 @@ class ClockReader:
         if int(hour) > 23:
             return found[0]
         half = f"{half.lower()}m" if half and 1 <= int(hour) <= 12 else ""
+        if second and len(hour) == 1 and not half:
+            return self._lasting(int(hour), int(minute), int(second)) + full_stop(found)
         words = self._calendar.clock(
             int(hour) % 12 + 12 * (half == "pm") if half else int(hour), int(minute), half
         )
