@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from assistant.announcements import Announcements
 from assistant.bridge import Bridge, open_bridge
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
@@ -15,6 +16,7 @@ from assistant.mute import Mute
 from assistant.questions import means_of
 from assistant.resident import Resident
 from assistant.speech.mouth import Mouth
+from assistant.turn.acknowledging import Acknowledging
 from assistant.turn.ear import Ear
 from assistant.turn.exchange import Prompter
 from assistant.turn.language import languages_of
@@ -23,13 +25,12 @@ from assistant.turn.machine import Rules
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
 from assistant.turn.stopping import DecodedStop, StopListener
-from assistant.voices import silent_voice, voices_of
+from assistant.voices import silent_voice, spare_voices_of, voices_of
 from assistant.wake_words import wake_engine
 from assistant.works import Works
 from audio.endpoint import Endpointer
 from audio.errors import AudioError
 from audio.player import NullPlayer, Outputs, Player
-from audio.tts import EspeakVoice
 from audio.vad import make_voice_detector
 
 _log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class App:
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
     mute: Mute | None  # of a process that stays
+    announcements: Announcements | None  # of a process that stays
 
 
 @asynccontextmanager
@@ -85,6 +87,8 @@ async def open_app(
                 mouth,
                 bridge.catalogue,
                 means_of(settings, bridge, minds, clock, prompter),
+                _acknowledging(settings, bridge),
+                minds.tell_heard,
             ),
             ear,
             bridge.catalogue,
@@ -105,7 +109,7 @@ async def open_app(
         if resident:
             mute = await Resident(settings, bridge, runner, mouth, clock, works).stay(stack)
             notices += ["The microphone is muted."] if mute.on else []
-        yield App(settings, bridge, runner, log, tuple(notices), mute)
+        yield App(settings, bridge, runner, log, tuple(notices), mute, works.announcements)
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
@@ -123,8 +127,14 @@ def _mouth(settings: Settings, player: Outputs | Player | None, pace: Callable[[
         voices_of(settings, pace),
         player,
         settings.voice.volume,
-        fallback=lambda language: EspeakVoice(language, pace),
+        fallback=spare_voices_of(settings, pace),
+        off=settings.sounds.off,
     )
+
+
+def _acknowledging(settings: Settings, bridge: Bridge) -> Acknowledging:
+    habit = settings.voice.acknowledge if settings.sounds.done else "words"
+    return Acknowledging(habit, settings.assistant.area, lambda: bridge.home.house)
 
 
 def _stop_listener(settings: Settings, minds: Minds) -> StopListener | None:

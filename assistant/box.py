@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from assistant.announcements import KEEP, PREANNOUNCE
 from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.journal.records import AnnouncementRecord, StoreError, new_id
 from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
 from audio.speaker_status import Presence, SpeakerChange
-from integrations.web.api import NotKept
+from integrations.web.api import AnnounceRequest, NotAnnounced, NotKept
 from integrations.web.events import EventLog
 from integrations.web.health import Health
 
@@ -47,6 +48,19 @@ class Modes(Protocol):
 
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
         """Switch. `until`: aware; None: for good. Raises StoreError."""
+        ...
+
+
+class Announcing(Protocol):
+    """Who says what nobody asked for (`assistant.announcements.Announcements`)."""
+
+    async def keep(self, record: AnnouncementRecord) -> bool:
+        """Say it, if need be after a restart. False: much waits that is more important. Raises
+        StoreError."""
+        ...
+
+    def hold(self, record: AnnouncementRecord) -> bool:
+        """Say it in this process. False: as `keep`."""
         ...
 
 
@@ -88,15 +102,17 @@ class Box:
         modes: Modes,
         clock: Clock,
         sound: Sound | None = None,
+        announcing: Announcing | None = None,
     ) -> None:
         """`mute`: keeps it and carries it out; raises StoreError. `sound`: None where no device is
-        meant to be told of."""
+        meant to be told of. `announcing`: None where nothing is said unasked."""
         self.events = EventLog()
         self._conversation = conversation
         self._mute = mute
         self._modes = modes
         self._clock = clock
         self._sound = sound
+        self._announcing = announcing
         self._leave: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
@@ -141,6 +157,23 @@ class Box:
     def stop(self) -> None:
         self._conversation.stop()
 
+    async def announce(self, wanted: AnnounceRequest) -> str:
+        if self._announcing is None:
+            raise NotAnnounced("Nothing is announced by this process.")
+        record = _record_of(wanted, self._clock.now())
+        if wanted.persist:
+            try:
+                taken = await self._announcing.keep(record)
+            except StoreError as error:
+                raise NotKept(f"It is not announced, since it cannot be kept: {error}") from error
+        else:
+            taken = self._announcing.hold(record)
+        if not taken:
+            raise NotAnnounced(
+                "It is not announced: what waits already is as important, or more so."
+            )
+        return record.id
+
     def _as_json(self, standing: Standing) -> dict[str, Any]:
         """The words are those of the enums, in small letters. What is told of every change: what
         changes all the time is only in `state`."""
@@ -160,6 +193,18 @@ class Box:
 
     def _loudspeaker_changed(self, change: SpeakerChange) -> None:
         self.events.tell("state", self._as_json(self._conversation.standing))
+
+
+def _record_of(wanted: AnnounceRequest, now: datetime) -> AnnouncementRecord:
+    length = KEEP if wanted.expire_s is None else timedelta(seconds=wanted.expire_s)
+    options: dict[str, Any] = {"priority": wanted.priority}
+    if wanted.preannounce:
+        options["sound"] = PREANNOUNCE
+    if wanted.volume is not None:
+        options["volume"] = wanted.volume
+    if wanted.language is not None:
+        options["language"] = wanted.language
+    return AnnouncementRecord(new_id(now), wanted.text, now, now + length, options)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
 from assistant.clock import Clock
-from assistant.config.schema import VoiceChoice
+from assistant.config.voice import VoiceChoice
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
 from assistant.turn.log import FinishedTurn, TurnLog
 from assistant.turn.record import wordless

@@ -12,7 +12,7 @@ from assistant.announcements import Announcements
 from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device.messages import mode_order, words_of
+from assistant.device.messages import mode_order, options_of, words_of
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import Register, address_of, appearance, ensure_registered
 from assistant.journal.records import AnnouncementRecord, StoreError, new_id
@@ -216,9 +216,10 @@ class DeviceKeeper:
         if words is None:
             return
         now = self._clock.now()
-        options = {"language": words.language or self._identify(words.text) or first}
-        if words.sound:
-            options["sound"] = words.sound
+        options = options_of(push)
+        options["language"] = words.language or self._identify(words.text) or first
+        if words.sound:  # a timer of Home Assistant's has ended
+            options |= {"sound": words.sound, "alarm": True}
         await self._announcements.keep(
             AnnouncementRecord(push.confirm_id or new_id(now), words.text, now, now + KEEP, options)
         )

@@ -54,6 +54,8 @@ class Minds:
     thinker: GeminiOnceBrain | None  # for questions that take long, where Gemini may be used
     ear: Callable[[], Awaitable[Listener]]  # the recogniser, made when first asked for
     learn: Callable[[str], None]  # what a model is to know with its next turn
+    # How much of a brain's answer was heard that was cut off: its name, the turn's id, the words.
+    tell_heard: Callable[[str, str, str], None]
     forgetting: tuple[Callable[[], None], ...]  # brains forget their talk when called
     notices: tuple[str, ...]  # what a person should know of brains that are set but not there
 
@@ -110,6 +112,7 @@ async def open_minds(
             maker.thinker,
             maker.listener,
             maker.learn,
+            maker.tell_heard,
             (maker.forget, bridge.conversation.forget),
             notices,
         )
@@ -256,6 +259,11 @@ class _Maker:
         """Tell the model that keeps a conversation; without one nobody need know."""
         if self._live_brain is not None:
             self._live_brain.learn(text)
+
+    def tell_heard(self, brain: str, turn_id: str, heard: str) -> None:
+        """Tell the model that keeps a conversation, of its own answers."""
+        if self._live_brain is not None and self._live_brain.name == brain:
+            self._live_brain.cut_off(turn_id, heard)
 
     async def _offline(self) -> OfflineBrain:
         if self._own_brain is not None:

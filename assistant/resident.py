@@ -37,11 +37,19 @@ class Resident:
     async def stay(self, stack: AsyncExitStack) -> Mute:
         """Begin, until the stack is closed. Gives who mutes the microphone."""
         bridge, runner = self.bridge, self.runner
-        language = self.settings.assistant.languages[0]
+        codes = tuple(self.settings.assistant.languages)
         announcements = await stack.enter_async_context(
-            Announcements(bridge.store, runner, self.mouth.sound, language, self.mouth, self.clock)
+            Announcements(
+                bridge.store,
+                runner,
+                lambda text: identify(text, codes) or codes[0],
+                self.mouth,
+                self.clock,
+            )
         )
+        self.works.announcements = announcements
         self.works.say = announcements.say
+        self._tell_of_fallbacks(announcements)
         watch = Watch(bridge.home, bridge.catalogue, announcements.say)
         bridge.tools.tell((await stack.enter_async_context(watch)).follow)
         await self._ring(stack)
@@ -55,6 +63,15 @@ class Resident:
         mute = Mute(bridge.store, runner, self.mouth.sound)
         await mute.load()
         return mute
+
+    def _tell_of_fallbacks(self, announcements: Announcements) -> None:
+        """Once for each language whose own voice is missing or broken."""
+
+        def tell(language: str) -> None:
+            line = self.bridge.catalogue.line("voice.fallback", language)
+            announcements.say(line.text, line.language)
+
+        self.mouth.on_fallback(tell)
 
     async def _ring(self, stack: AsyncExitStack) -> None:
         mouth, runner = self.mouth, self.runner

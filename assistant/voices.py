@@ -4,24 +4,62 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from audio.tts import Speed, Voice, make_voice
+from assistant.config.voice import VoiceModel
+from audio.tts import (
+    Chunk,
+    Leveller,
+    PhraseCache,
+    Speed,
+    TunedVoice,
+    Voice,
+    make_voice,
+    speed_now,
+)
 
 
-def voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], Voice]:
+def voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
     """A function from a language code to its voice. Blocking when called: a model may load.
 
-    `speed`: in the place of `voice.speed`.
+    It raises AudioError where there is no usable voice. The voices are equally loud and keep short
+    phrases; they belong to one thread. `speed`: in the place of `voice.speed`.
     """
-    choice = settings.voice
     # The model's own voice speaks only what the model says; our own lines need a local one.
-    engine = "piper" if choice.engine == "gemini" else choice.engine
+    engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine
+    return _tuned(engine, settings, speed)
 
-    def voice(language: str) -> Voice:
-        name = choice.models.get(language) or choice.models.get(language.split("-")[0])
-        model = _model_file(name, settings.data_folder) if name else None
-        return make_voice(engine, language, model, choice.speed if speed is None else speed)
+
+def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
+    """The same with espeak-ng, for languages whose own voice fails."""
+    return _tuned("espeak", settings, speed)
+
+
+def _tuned(engine: str, settings: Settings, speed: Speed | None) -> Callable[[str], TunedVoice]:
+    common: Speed = settings.voice.speed if speed is None else speed
+    leveller, cache = Leveller(), PhraseCache()
+
+    def voice(language: str) -> TunedVoice:
+        choice = _choice(settings, language)
+        model = _model_file(choice.model, settings.data_folder) if choice.model else None
+
+        def pace() -> float:
+            return speed_now(common) * choice.speed
+
+        return TunedVoice(
+            make_voice(engine, language, model, pace, choice.speaker),
+            leveller,
+            cache,
+            identity=f"{engine} {language} {model}",
+            speaker=choice.speaker,
+            speed=pace,
+            volume=choice.volume,
+        )
 
     return voice
+
+
+def _choice(settings: Settings, language: str) -> VoiceModel:
+    models = settings.voice.models
+    return models.get(language) or models.get(language.split("-")[0]) or VoiceModel()
 
 
 def _model_file(name: str, data: Path) -> Path | None:
@@ -38,7 +76,7 @@ class _SilentVoice:
     name = "silent"
     rate = 16_000  # Hz
 
-    def speak(self, text: str) -> Iterator[bytes]:
+    def speak(self, text: str) -> Iterator[Chunk]:
         return iter(())
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
+from assistant.announcements import Announcements
 from assistant.brains.gemini_once import ThinkResult
 from assistant.brains.protocol import BrainFault, Spent
 from assistant.bridge import Bridge
@@ -19,6 +20,7 @@ from assistant.jobs.thinker import Guidance, RunCall
 from assistant.journal.records import TurnRecord
 from assistant.lock import is_held
 from assistant.minds import Minds, may_use_cloud
+from assistant.quiet_hours import loudest
 from assistant.speech.mouth import Mouth
 from assistant.timers.book import TimerBook
 from assistant.tools.builtin.announce import Announcer
@@ -53,9 +55,11 @@ class Works:
         self._tools = tools
         self._catalogue = catalogue
         self._clock = clock
+        self._quiet_hours = settings.quiet_hours
         self._minds: Minds | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
+        self.announcements: Announcements | None = None  # of a process that stays
         # Tells how a job ended; must not block.
         self.say: Callable[[str, str], None] = lambda text, language: None
         self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
@@ -109,6 +113,7 @@ class Works:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
         self.say = runner.announce
+        mouth.limit(lambda: loudest(self._quiet_hours, self._clock.now()))
         self.controls.serve(mouth, log, minds.forgetting, runner.end_talk)
         log.after_writing = self.controls.written
 

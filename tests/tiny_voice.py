@@ -1,7 +1,8 @@
 """A Piper voice of a few hundred bytes, so that the real Piper can be tested without a download.
 
 Every phoneme id sounds for 1024 samples times the length scale, a sine of 120 + 12 * id Hz; id 0 is
-silent. Inputs and output are those of a Piper model.
+silent. Inputs and output are those of a Piper model, and on request its durations, which a Piper
+model computes and keeps to itself, and several speakers, who all sound alike.
 """
 
 import json
@@ -16,23 +17,26 @@ RATE = 22_050  # Hz
 SAMPLES_PER_ID = 1024
 
 
-def make_tiny_voice(folder: Path) -> Path:
+def make_tiny_voice(
+    folder: Path, name: str = "tiny", durations: bool = False, speakers: tuple[str, ...] = ()
+) -> Path:
     """Write the model and its description, give the model's path."""
-    path = folder / "tiny.onnx"
-    onnx.save(_model(), path)
+    path = folder / f"{name}.onnx"
+    onnx.save(_model(durations, bool(speakers)), path)
     description = {
         "num_symbols": 256,
-        "num_speakers": 1,
+        "num_speakers": max(1, len(speakers)),
+        "speaker_id_map": {name: number for number, name in enumerate(speakers)},
         "audio": {"sample_rate": RATE},
         "espeak": {"voice": "en-us"},
         "phoneme_id_map": dict(DEFAULT_PHONEME_ID_MAP),
         "inference": {"noise_scale": 0.667, "length_scale": 1.0, "noise_w": 0.8},
     }
-    path.with_name("tiny.onnx.json").write_text(json.dumps(description))
+    path.with_name(f"{name}.onnx.json").write_text(json.dumps(description))
     return path
 
 
-def _model() -> onnx.ModelProto:
+def _model(durations: bool, speakers: bool) -> onnx.ModelProto:
     node = helper.make_node
     constants: dict[str, np.ndarray] = {
         "one": np.array(1, np.int64),
@@ -60,6 +64,18 @@ def _model() -> onnx.ModelProto:
         node("Mul", ["waves", "mask"], ["voiced"]),
         node("Reshape", ["voiced", "shape"], ["output"]),
     ]
+    if durations:
+        # In hops of 256 samples; as in Piper's models, the one Ceil of the graph.
+        constants["hops"] = np.array(SAMPLES_PER_ID / 256, np.float32)
+        constants["no_slope"] = np.array(0.0, np.float32)
+        constants["row"] = np.array([1, 1, -1], np.int64)
+        nodes += [
+            node("Mul", ["length", "hops"], ["wanted"]),
+            node("Mul", ["ids", "no_slope"], ["nothing"]),
+            node("Add", ["nothing", "wanted"], ["each"]),
+            node("Ceil", ["each"], ["whole"]),
+            node("Reshape", ["whole", "row"], ["durations"]),
+        ]
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes,
@@ -68,6 +84,7 @@ def _model() -> onnx.ModelProto:
             info("input", TensorProto.INT64, [1, "phonemes"]),
             info("input_lengths", TensorProto.INT64, [1]),
             info("scales", TensorProto.FLOAT, [3]),
+            *([info("sid", TensorProto.INT64, [1])] if speakers else []),
         ],
         [info("output", TensorProto.FLOAT, [1, 1, 1, "time"])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],

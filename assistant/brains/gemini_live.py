@@ -92,6 +92,10 @@ class GeminiLiveBrain:
         """Something that the model is to know with its next turn; it does not answer."""
         self._keeper.note(text)
 
+    def cut_off(self, turn_id: str, heard: str) -> None:
+        """The answer to that turn was cut off: only these words of it were heard."""
+        self._keeper.cut_off(turn_id, heard)
+
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id
 

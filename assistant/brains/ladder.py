@@ -21,6 +21,7 @@ from assistant.brains.protocol import (
     BrainTurn,
     Heard,
     NotMeant,
+    Preface,
     ReplyAudio,
     ReplyText,
     Restarted,
@@ -133,6 +134,7 @@ class LadderTurn:
         self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
         self._attempts = 0
         self._gave = False  # the attempt under way has said something
+        self._prefaced = False  # it begins with a line of ours
         self._worded = False  # more than blanks, and after its last call
         self._serving = ""  # who answers in it: a model's brain may leave a sentence to the home
         self._sign_at = self._failed_at = 0.0  # its last sign and its end, on the monotonic clock
@@ -203,7 +205,7 @@ class LadderTurn:
     async def _attempt(self, rung: Rung) -> AsyncGenerator[BrainEvent]:
         """One brain's events without its fault, which is left in `_faults`."""
         self._attempts += 1
-        self._gave = self._worded = False
+        self._gave = self._worded = self._prefaced = False
         self._serving = rung.name
         self._sign_at = self._ladder.clock.monotonic()
         self._faults.pop(rung.name, None)
@@ -218,7 +220,9 @@ class LadderTurn:
                         break
                     if isinstance(event, TurnDone | NotMeant):
                         if words := await self._owed(rung, event):
-                            yield ReplyText(words)
+                            if self._prefaced:
+                                yield self._preface
+                            yield self._words(words)
                             event = TurnDone()
                         elif isinstance(event, TurnDone) and not (self._worded or self._asks):
                             fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
@@ -229,7 +233,8 @@ class LadderTurn:
                         return
                     if isinstance(event, ReplyText | ReplyAudio):
                         if not self._gave and (line := self._line(rung)):
-                            yield ReplyText(f"{line} ")
+                            yield self._preface
+                            yield self._words(f"{line} ")
                         self._gave = True
                         self._worded |= isinstance(event, ReplyAudio) or bool(event.delta.strip())
                     elif isinstance(event, ToolCall):
@@ -248,6 +253,10 @@ class LadderTurn:
         self._faults[rung.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
         self._ladder.standing.known = knew  # what it may have said of it is void
+
+    def _words(self, text: str) -> ReplyText:
+        """What the ladder says by itself."""
+        return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, rung: Rung, end: TurnDone | NotMeant) -> str:
         """What is said for a brain that did something and ends without a word about it; "" where
@@ -316,7 +325,13 @@ class LadderTurn:
                 break
             if other.cloud and other.name in self._faults:
                 above.append(self._faults[other.name])
-        return self._ladder.standing.line(rung.name, above, self._language)
+        line = self._ladder.standing.line(rung.name, above, self._language)
+        self._prefaced = bool(line)
+        return line
+
+    @property
+    def _preface(self) -> Preface:
+        return Preface(alone=self._ladder.standing.known.alone)
 
     async def _deeds(self) -> Sequence[Deed]:
         """What was done in this turn, once the calls under way have come back, or have had time to.

@@ -23,6 +23,14 @@ class ReplyText:
 
     delta: str
     voiced: bool = True  # False: the brain says it itself, by ReplyAudio; this is its transcript
+    language: str | None = None  # of a sentence of Hearth's own; None: the text itself tells
+
+
+@dataclass(frozen=True, slots=True)
+class Preface:
+    """The answer's next piece is none of the brain's: it tells who serves, and why."""
+
+    alone: bool  # Gemini is away, from here on
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +160,7 @@ class BrainFault:
 BrainEvent = (
     Heard
     | ReplyText
+    | Preface
     | ReplyAudio
     | ReplySettled
     | ToolCall

@@ -33,6 +33,7 @@ COMMANDS = (
     "audit",
     "doctor",
     "devices",
+    "models",
 )
 
 FAILED, UNUSABLE = 1, 2

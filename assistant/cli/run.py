@@ -86,7 +86,8 @@ async def _serving(settings: Settings, app: App, sound: SoundState) -> AsyncIter
     """The HTTP interface. Raises ConfigError and Misconfigured."""
     assert app.mute is not None
     token = await asyncio.to_thread(http_token, settings)
-    with Box(app.runner, app.mute.set, app.bridge.moments.modes, SystemClock(), sound) as box:
+    modes, clock = app.bridge.moments.modes, SystemClock()
+    with Box(app.runner, app.mute.set, modes, clock, sound, app.announcements) as box:
         routes = [health_route(lambda: sound.health), *api_routes(box, token)]
         async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
             try:

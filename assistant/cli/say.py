@@ -10,7 +10,7 @@ from assistant.config.schema import Settings
 from assistant.output import open_outputs
 from assistant.speech.mouth import Mouth
 from assistant.turn.language import TurnLanguage, languages_of
-from assistant.voices import voices_of
+from assistant.voices import spare_voices_of, voices_of
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     turn = TurnLanguage(languages_of(settings.assistant.languages))
     async with open_outputs(settings, arguments.out) as outputs:
-        mouth = Mouth(voices_of(settings), outputs, volume=settings.voice.volume)
+        mouth = Mouth(
+            voices_of(settings), outputs, settings.voice.volume, spare_voices_of(settings)
+        )
         try:
             spoken = await mouth.speak(arguments.text, arguments.language or turn.now)
         finally:

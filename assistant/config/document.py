@@ -82,7 +82,8 @@ def _toml(value: Any) -> str:
 
 def _kind(field: FieldInfo) -> str:
     if table_in(field) and field.default:
-        return "list of text or tables"
+        whole = "table" if isinstance(field.default, dict) else "list"
+        return f"{whole} of text or tables"
     return _kind_of(field.annotation)
 
 

@@ -157,7 +157,7 @@ def _table_at(place: Place) -> tuple[type[Section], str]:
     inner = table_in(keys_of(section)[str(place[1])])
     if inner is None:  # no such table in the schema: the section is the best answer
         return section, f"[{place[0]}]"
-    return inner, f"{place[0]}.{place[1]} entry {int(place[2]) + 1}"
+    return inner, spell(place[:3])
 
 
 def _hint(name: str, table: type[Section], place: Place) -> str:

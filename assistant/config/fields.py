@@ -52,7 +52,9 @@ def is_text(field: FieldInfo) -> bool:
 
 
 def table_in(field: FieldInfo) -> type[Section] | None:
-    """The table that a list such as `mcp.servers` is made of, if it is one."""
+    """The table that a list such as `mcp.servers`, or a table of tables, is made of, if any."""
     kind = core(field.annotation)
-    inner = core(get_args(kind)[0]) if get_origin(kind) is tuple else None
+    origin = get_origin(kind)
+    values = get_args(kind)[origin is dict] if origin in (tuple, dict) else None
+    inner = core(values)
     return inner if isinstance(inner, type) and issubclass(inner, Section) else None

@@ -32,6 +32,10 @@ def _time_of_day(text: str) -> str:
     return text
 
 
+def _time_of_day_or_empty(text: str) -> str:
+    return _time_of_day(text) if text else text
+
+
 def _web_address(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -99,6 +103,7 @@ Speed = Annotated[float, Field(strict=True, ge=0.25, le=4)]
 Volume = Annotated[float, Field(strict=True, ge=0, le=2)]
 Language = Annotated[str, AfterValidator(_language)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
+OptionalTime = Annotated[str, AfterValidator(_time_of_day_or_empty)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty

@@ -27,14 +27,15 @@ from assistant.config.kinds import (
     Port,
     Positive,
     Section,
-    Speed,
-    Volume,
     at_least_one,
     no_repeats,
 )
 from assistant.config.places import data_folder
+from assistant.config.quiet import QuietHours
+from assistant.config.sounds import SoundChoice
 from assistant.config.suggest import nearest
 from assistant.config.tools import Limits, Mcp, Policy, Tools
+from assistant.config.voice import VoiceChoice
 
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 Sensitivity = Literal["low", "normal", "high"]
@@ -231,24 +232,6 @@ class Recordings(Section):
     )
 
 
-class VoiceChoice(Section):
-    """How it speaks."""
-
-    engine: Literal["piper", "espeak", "gemini"] = Field(
-        default="piper", description="The local voices piper and espeak, or the model's own."
-    )
-    models: dict[Language, NameOrPath] = Field(
-        default={"en": "en_US-lessac-medium"},
-        description="piper: the voice for each language, a name or the path of a voice file.",
-    )
-    speed: Speed = Field(default=1.0, description="1.0 is the voice's own pace.")
-    volume: Volume = Field(default=1.0, description="1.0 is the voice's own loudness.")
-    acknowledge: Literal["auto", "sound", "words"] = Field(
-        default="words",
-        description="How a done command is answered: as it fits, by a tone, in words.",
-    )
-
-
 class Http(Section):
     """The interface for programs and the console page."""
 
@@ -313,6 +296,8 @@ class Settings(Section):
     media: Media = Media()
     recordings: Recordings = Recordings()
     voice: VoiceChoice = VoiceChoice()
+    sounds: SoundChoice = SoundChoice()
+    quiet_hours: QuietHours = QuietHours()
     policy: Policy = Policy()
     tools: Tools = Tools()
     limits: Limits = Limits()

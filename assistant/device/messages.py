@@ -4,7 +4,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from assistant.announcement_order import Priority
+from assistant.announcements import PREANNOUNCE
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.words import length_of
 from assistant.tools.moment import Mode
@@ -30,6 +33,8 @@ _ORDERS = frozenset(
 # "0:05:00 timer finished": str() of Python's timedelta (mobile_app/timers.py, 2026.11.0)
 _UNNAMED = re.compile(r"(?:(\d+) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.\d+)? timer finished")
 _NAMED = " finished"
+_PRIORITIES = frozenset(one.name.lower() for one in Priority)
+_NO = frozenset({"false", "no", "off", "0"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ def mode_order(push: Push) -> ModeOrder | None:
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
-    """What to say, None where nothing is. `language`: of Hearth's own sentences."""
+    """What to say, None where nothing is. `language`: of people who have not spoken."""
     message = _plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
@@ -77,6 +82,25 @@ def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
     return Words(_short(text)) if text else None
 
 
+def options_of(push: Push) -> dict[str, Any]:
+    """How it is to be said (see `assistant.announcements`): `priority`, `volume` (0 to 1) and
+    `preannounce` of its data. What makes no sense there counts as not given."""
+    preannounce, priority, volume = (
+        str(push.data.get(key)).strip().lower() for key in ("preannounce", "priority", "volume")
+    )
+    options: dict[str, Any] = {}
+    if preannounce not in _NO:
+        options["sound"] = PREANNOUNCE
+    if priority in _PRIORITIES:
+        options["priority"] = priority
+    try:
+        if 0 <= float(volume) <= 1:
+            options["volume"] = float(volume)
+    except ValueError:
+        pass  # none is given, or words
+    return options
+
+
 def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
     unnamed = _UNNAMED.fullmatch(message)
     if unnamed:
@@ -84,10 +108,11 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
         length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         spoken = length_of(length.total_seconds(), catalogue, language)
         text = catalogue.say("timers.over", language, length=spoken)
-        return Words(text, language, "timer")
+        return Words(text, catalogue.own(language), "timer")
     if message.endswith(_NAMED) and len(message) > len(_NAMED):
         name = _short(message.removesuffix(_NAMED))
-        return Words(catalogue.say("timers.over_named", language, name=name), language, "timer")
+        line = catalogue.line("timers.over_named", language, name=name)
+        return Words(line.text, line.language, "timer")
     return Words(_short(message), None, "timer") if message else None
 
 

@@ -8,13 +8,13 @@ from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Found, bad, good, odd
+from assistant.doctor.voice import voice
 from assistant.echo_plan import is_device, plan_echo
 from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.minds import may_use_cloud
 from assistant.turn.events import STOP_WORD
 from assistant.turn.stop_words import languages_with
-from assistant.voices import voices_of
 from assistant.wake_words import models_folder, wake_engine
 from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
 from audio.errors import AudioError
@@ -137,25 +137,6 @@ async def _stop_words(settings: Settings) -> Found:
     return good("; ".join(works))
 
 
-async def _voice(settings: Settings) -> Found:
-    voices = voices_of(settings)
-    names = []
-    for language in settings.assistant.languages:
-        try:
-            voice = await asyncio.to_thread(voices, language)
-        except AudioError as error:
-            return bad(f"there is no voice for {language}", str(error))
-        names.append(f"{language}: {voice.name}")
-    told = ", ".join(names)
-    if settings.voice.engine != "espeak" and "espeak" in told:
-        return odd(
-            told,
-            "put a Piper voice into the folder models of the data folder and name it in "
-            'voice.models, or set voice.engine = "espeak"',
-        )
-    return good(told)
-
-
 CHECKS: tuple[Check[Settings], ...] = (
     Check("data folder", _data_folder),
     Check("journal", _journal),
@@ -165,5 +146,5 @@ CHECKS: tuple[Check[Settings], ...] = (
     Check("echo", _echo),
     Check("wake word", _wake_word),
     Check("stop words", _stop_words),
-    Check("voice", _voice, limit_s=30.0),  # a large model on a slow card
+    Check("voice", voice, limit_s=30.0),  # large models on a slow card
 )

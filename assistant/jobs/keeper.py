@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from assistant.clock import Clock
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from integrations.owner import OwnedTasks
@@ -34,7 +34,7 @@ class Job:
     own: bool  # Hearth's own work, which may be ended at any moment
 
 
-Tell = Callable[[Job, ToolOutcome], Awaitable[str]]
+Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
 
 
 @dataclass(slots=True, eq=False)
@@ -148,18 +148,18 @@ class Jobs:
             return
         work.task.cancel()
         _log.error("%s was given up after %g s", job.call.name, self._limit_s)
-        self._say(self._catalogue.say("jobs.too_long", job.language, what=job.label), job)
+        self._say(self._catalogue.line("jobs.too_long", job.language, what=job.label))
 
     async def _announce_end(self, work: Work, outcome: ToolOutcome | Exception) -> None:
         self._telling.append(work)  # a model may put it into words: it can still be dropped
         try:
-            text = await self._told(work.job, outcome)
+            line = await self._told(work.job, outcome)
         finally:
             self._telling.remove(work)
         if not work.left:
-            self._say(text, work.job)
+            self._say(line)
 
-    async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> str:
+    async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> Line:
         """One sentence or two about the end. Never raises."""
         if not isinstance(outcome, Exception):
             try:
@@ -168,10 +168,10 @@ class Jobs:
                 # The work is done and somebody waits to hear of it, whatever went wrong in telling.
                 outcome = error
         _log.error("%s failed", job.call.name, exc_info=outcome)
-        return self._catalogue.say("jobs.failed", job.language, what=job.label)
+        return self._catalogue.line("jobs.failed", job.language, what=job.label)
 
-    def _say(self, text: str, job: Job) -> None:
-        self._announce(text, job.language)
+    def _say(self, line: Line) -> None:
+        self._announce(line.text, line.language)
 
 
 async def ends_within(

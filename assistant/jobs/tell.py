@@ -5,7 +5,7 @@ from functools import partial
 
 from assistant.jobs.keeper import Job
 from assistant.jobs.thinker import Spend, Thinker
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Status, Tier, ToolOutcome
@@ -29,24 +29,29 @@ class Teller:
         self._thinker = thinker
         self._spend = spend
 
-    async def tell(self, job: Job, outcome: ToolOutcome) -> str:
-        """The text for this end of the job, in its language."""
+    async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
+        """What is said of this end of the job, in its language where we can say it in that."""
         if outcome.server == HEARTH:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
-            return self._catalogue.say(
-                "jobs.answer", job.language, text=outcome.data or outcome.sentence
-            )
+            return self._answer(job, outcome)
         if self._thinker is not None and outcome.status is Status.DONE and outcome.data:
             worded = await self._worded(self._thinker, job, outcome)
             if worded:
-                return worded
+                return Line(worded, job.language)
         return self._about(job, outcome)
 
-    def _about(self, job: Job, outcome: ToolOutcome) -> str:
+    def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
+        """What a model thought of, which is in the job's language whether or not we speak that."""
+        text = outcome.data or outcome.sentence
+        if self._catalogue.own(job.language) != job.language:
+            return Line(text, job.language)
+        return self._catalogue.line("jobs.answer", job.language, text=text)
+
+    def _about(self, job: Job, outcome: ToolOutcome) -> Line:
         if outcome.status is Status.DONE and outcome.tier is Tier.READ:
-            return self._catalogue.say("jobs.done", job.language, what=job.label)
-        return self._catalogue.say(
+            return self._catalogue.line("jobs.done", job.language, what=job.label)
+        return self._catalogue.line(
             "jobs.ended", job.language, what=job.label, sentence=outcome.sentence
         )
 

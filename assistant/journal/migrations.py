@@ -136,7 +136,9 @@ END;
 
 _THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it stands still
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+_FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an answer cut off
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 
 class TooNewError(Exception):

@@ -64,6 +64,7 @@ class TurnRecord:
     heard: str | None = None  # None: nothing, or erased
     answer: str | None = None  # as the brain gave it
     clauses: tuple[str, ...] = ()  # as they went to the voice
+    cut_at: str | None = None  # where it was cut off: the words that were heard of it
     sound: str | None = None  # the tone that stood for words
     audio_ms: float = 0.0  # of answer that was played
     timeline: dict[str, float] = field(default_factory=dict)  # ms, on one clock

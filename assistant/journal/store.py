@@ -36,7 +36,7 @@ from assistant.journal.rows import (
 from assistant.tools.outcome import Decision, Status, ToolOutcome
 
 _WORDLESS_TURN = (
-    "heard = NULL, answer = NULL, clauses = '[]', error_message = NULL, "
+    "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
 _WORDLESS_CALL = "arguments = '{}', sentence = NULL"

@@ -52,6 +52,8 @@ def draw_trace(
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")
     lines += _told("answer", turn.answer)
+    if turn.cut_at is not None:
+        lines += _told("cut at", turn.cut_at)
     if turn.error:
         lines += _told("error", f"{turn.error.kind}: {turn.error.message or '(erased)'}")
     latency = first_sound_ms(turn.timeline)

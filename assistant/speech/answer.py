@@ -1,15 +1,19 @@
 """One answer being spoken: sound is made ahead by one task and played by another."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 import numpy as np
 
+from assistant.speech.heard import PACE_MS, Sounding
+from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
+from audio.mixer import limited
 from audio.player import Player
 
 LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped: `say` waits
@@ -23,9 +27,18 @@ class Spoken:
 
     clauses: tuple[str, ...]  # as given to the voice; after a stop those that had begun to sound
     audio_ms: float  # of sound played
+    heard: str | None = None  # the words that were played to their end; None: all of them
 
     def __add__(self, after: "Spoken") -> "Spoken":
-        return Spoken((*self.clauses, *after.clauses), self.audio_ms + after.audio_ms)
+        heard = None
+        if self.heard is not None or after.heard is not None:
+            heard = f"{self._words} {after._words}".strip()
+        clauses = (*self.clauses, *after.clauses)
+        return Spoken(clauses, self.audio_ms + after.audio_ms, heard)
+
+    @property
+    def _words(self) -> str:
+        return " ".join(self.clauses) if self.heard is None else self.heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,8 @@ class Output:
 
     def __init__(self, player: Player, volume: float) -> None:
         self.volume = volume
+        self.manner = PLAIN  # of what is being said, where nothing else is told
+        self.limit: Callable[[], float] = lambda: math.inf  # of all but alarms; asked each time
         self.accepted_ms = player.played_ms  # sound given now begins there
         self._player = player
 
@@ -67,13 +82,18 @@ class Output:
         """Milliseconds of sound played, on the scale of `accepted_ms`."""
         return self._player.played_ms
 
-    async def play(self, pcm: bytes, rate: int) -> None:
-        """Queue mono int16 at `rate` Hz, made quieter by the volume. Raises AudioError."""
-        if self.volume < 1.0:
-            samples = np.frombuffer(pcm, np.int16) * max(0.0, self.volume)
-            pcm = samples.astype(np.int16).tobytes()
+    async def play(self, pcm: bytes, rate: int, manner: Manner | None = None) -> None:
+        """Queue mono int16 at `rate` Hz, as loud as the volume says. Raises AudioError."""
+        volume = self._volume(manner or self.manner)
+        if volume != 1.0:
+            samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, volume)
+            pcm = limited(samples).astype(np.int16).tobytes()
         await self._player.play(pcm, rate)
         self.accepted_ms += len(pcm) / 2 / rate * 1000
+
+    def _volume(self, manner: Manner) -> float:
+        volume = self.volume if manner.volume is None else manner.volume
+        return volume if manner.alarm else min(volume, self.limit())
 
     async def drain(self) -> None:
         """Return when all that was queued has been played."""
@@ -97,10 +117,13 @@ class Answer:
         synthesis: Synthesis,
         output: Output,
         on_first_audio: Callable[[], None] | None,
+        make_way: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`make_way` is awaited before the first sound: whatever else sounds comes to its end."""
         self._synthesis = synthesis
         self._output = output
         self._on_first_audio = on_first_audio
+        self._make_way = make_way
         self._lines: asyncio.Queue[tuple[int, _Words | _Sound] | None]
         self._lines = asyncio.Queue(LINES_WAITING)  # each with its draft
         self._pieces: asyncio.Queue[_Piece | None] = asyncio.Queue(PIECES_WAITING)
@@ -110,6 +133,11 @@ class Answer:
         self._begins: list[float] = []  # of each clause that was handed on: the output's ms
         self._began: float | None = None  # the answer's own first sound: the output's ms
         self._untold_from: float | None = None  # where brain's sound without transcript begins
+        self._soundings: dict[int, Sounding] = {}  # of the local voice, by clause
+        self._played: list[tuple[float, Sounding]] = []  # what was handed on, and its begin
+        self._own: Sounding | None = None  # of the brain's own voice, the newest
+        self._pace_ms = PACE_MS
+        self._made = False  # all that was given has become sound
         self._finished = False  # no more is taken
         self._over = asyncio.Event()
         self.stopped = False  # it was cut off, or failed
@@ -167,13 +195,23 @@ class Answer:
         self._output.stop()
         self._refuse_more()
         played = self._output.played_ms
+        words = self._words_heard
         heard = sum(begin < played for begin in self._begins)
-        self._end(self._clauses[:heard])
+        whole = self._made and words == " ".join(" ".join(self._clauses).split())
+        self._end(self._clauses[:heard], None if whole else words)
 
     @property
     def spoken(self) -> Spoken:
         """What was said; while it is still being said, up to now."""
-        return self._spoken or Spoken(tuple(self._clauses), self._played_ms)
+        if self._spoken is not None:
+            return self._spoken
+        return Spoken(tuple(self._clauses), self._played_ms, self._words_heard)
+
+    @property
+    def _words_heard(self) -> str:
+        played = self._output.played_ms
+        words = (sounding.heard(played - begin) for begin, sounding in self._played)
+        return " ".join(heard for heard in words if heard)
 
     @property
     def _played_ms(self) -> float:
@@ -198,6 +236,8 @@ class Answer:
         except AudioError as error:
             self._failure = error
             self._refuse_more()
+        else:
+            self._made = True
         await self._pieces.put(None)
 
     async def _make(self, draft: int, words: _Words) -> None:
@@ -210,11 +250,15 @@ class Answer:
         if language is None:
             await self._pieces.put(_Piece(draft, index, b"", 0))
             return
+        sounding = self._soundings[index] = Sounding(text, self._pace_ms)
         async with aclosing(self._synthesis.sound(text, language)) as sound:
-            async for pcm, rate in sound:
-                await self._hand_on(draft, index, pcm, rate)
+            async for chunk, rate in sound:
+                sounding.add(chunk.pcm, rate, chunk.ends)
+                await self._hand_on(draft, index, chunk.pcm, rate)
                 if self._is_void(draft, index):
                     return
+        sounding.whole = True
+        self._pace_ms = sounding.pace_ms
 
     async def _hand_on(self, draft: int, clause: int | None, pcm: bytes, rate: int) -> None:
         for part in _parts(pcm, rate):
@@ -223,6 +267,9 @@ class Answer:
     async def _play(self) -> None:
         try:
             while (piece := await self._pieces.get()) is not None:
+                if self._make_way is not None:
+                    make_way, self._make_way = self._make_way, None
+                    await make_way()
                 if self._is_void(piece.draft, piece.clause):
                     continue
                 self._note(piece)
@@ -237,7 +284,7 @@ class Answer:
             self._failure = error
             self.stop()
             return
-        self._end(self._clauses)
+        self._end(self._clauses, None if self._made else self._words_heard)
 
     def _is_void(self, draft: int, clause: int | None) -> bool:
         """Of an earlier draft, and not of a clause that has begun."""
@@ -255,12 +302,25 @@ class Answer:
         if piece.clause is None:
             if self._untold_from is None:
                 self._untold_from = here
+            self._own_sounding(here, sounds=True).add(piece.pcm, piece.rate)
         elif piece.pcm:
-            self._untold_from = None
+            self._untold_from = self._own = None
+            if piece.clause >= len(self._begins):
+                self._played.append((here, self._soundings[piece.clause]))
             self._begins += [here] * (piece.clause + 1 - len(self._begins))
         else:
             self._begins.append(here if self._untold_from is None else self._untold_from)
             self._untold_from = here
+            sounding = self._own_sounding(here, sounds=False)
+            sounding.tell(self._clauses[piece.clause])
+            sounding.whole = sounding.sounds
+
+    def _own_sounding(self, here: float, *, sounds: bool) -> Sounding:
+        """To which the brain's next sound or words belong: sound, and the words told behind it."""
+        if self._own is None or (sounds and self._own.whole):
+            self._own = Sounding(pace_ms=self._own.pace_ms if self._own is not None else PACE_MS)
+            self._played.append((here, self._own))
+        return self._own
 
     def _refuse_more(self) -> None:
         """Take no more, and free whoever waits to give something."""
@@ -268,8 +328,8 @@ class Answer:
         while not self._lines.empty():
             self._lines.get_nowait()
 
-    def _end(self, clauses: Sequence[str]) -> None:
-        self._spoken = Spoken(tuple(clauses), self._played_ms)
+    def _end(self, clauses: Sequence[str], heard: str | None) -> None:
+        self._spoken = Spoken(tuple(clauses), self._played_ms, heard)
         self._over.set()
 
 

@@ -1,12 +1,15 @@
 """Speaks answers clause by clause, one answer at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import get_args
 
 from assistant.speech.answer import Answer, Output, Spoken
 from assistant.speech.clauses import ClauseCutter
+from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sounds import Sounds
+from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis, Voices
 from audio.earcons import earcon
 from audio.player import Outputs, Player, StreamName, as_outputs
@@ -14,6 +17,7 @@ from audio.speaker import Speaker
 from audio.tts import EspeakVoice
 
 _OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `stop` silences
+_ALARM = Manner(alarm=True)
 
 
 class Mouth:
@@ -36,11 +40,13 @@ class Mouth:
         outputs: Outputs | Player,
         volume: float = 1.0,
         fallback: Voices = EspeakVoice,
+        off: Collection[str] = (),
     ) -> None:
-        """`volume`: 0 to 1, of words and short sounds alike."""
+        """`volume`: 0 to 1, of words and short sounds alike; `off`: sounds that are not played."""
         self._synthesis = Synthesis(voices, fallback)
         self._outputs = as_outputs(outputs)
         self._streams = _accounts(self._outputs, volume)
+        self._sounds = Sounds(self._streams["sounds"], self._streams["voice"], off)
         self._volume = volume
         self._answer: Answer | None = None
         self._free = asyncio.Lock()
@@ -56,13 +62,22 @@ class Mouth:
         for stream in self._streams.values():
             stream.volume = volume
 
+    def limit(self, loudest: Callable[[], float]) -> None:
+        """No volume passes what this gives, but of alarms; it is asked with each piece of sound
+        that is handed to the player."""
+        for stream in self._streams.values():
+            stream.limit = loudest
+
     @asynccontextmanager
     async def answer(
-        self, on_first_audio: Callable[[], None] | None = None, announced: bool = False
+        self,
+        on_first_audio: Callable[[], None] | None = None,
+        announced: Manner | None = None,
     ) -> AsyncIterator[Answer]:
         """Open the answer of a turn. Leaving the block waits for the end of playback.
 
-        `announced`: nobody asked for it; it goes to the stream of announcements.
+        `announced`: nobody asked for it; it goes to the stream of announcements, as loud as that
+        says. Its tone is not this method's.
         Waits for an answer before it, which may just have been interrupted, to be cleared away.
         An error or a cancellation inside the block stops the sound and goes on outwards as it is.
         Raises AudioError, from `finish` or at the end of the block, when it could not be spoken.
@@ -70,8 +85,11 @@ class Mouth:
         failure: Exception | None = None
         async with self._free:
             self._synthesis.renew()
-            output = self._streams["announcements" if announced else "voice"]
-            self._answer = answer = Answer(self._synthesis, output, on_first_audio)
+            output = self._streams["announcements" if announced is not None else "voice"]
+            output.manner = announced or PLAIN
+            self._answer = answer = Answer(
+                self._synthesis, output, on_first_audio, self._sounds.make_way
+            )
             try:
                 async with asyncio.TaskGroup() as group:
                     answer.start(group)
@@ -84,6 +102,7 @@ class Mouth:
                         answer.stop()
             finally:
                 self._answer = None
+                output.manner = PLAIN
         if failure is not None:
             raise failure
 
@@ -100,11 +119,20 @@ class Mouth:
 
     async def sound(self, name: str) -> None:
         """Queue one of the sounds of `audio.earcons`; it is not waited for. Raises AudioError."""
-        await self._streams["sounds"].play(*earcon(name))
+        await self._sounds.play(name)
+
+    async def sounded(self) -> None:
+        """Return when such sounds, as far as any are queued, have been played."""
+        await self._sounds.ended()
+
+    def has_sound(self, name: str) -> bool:
+        """Whether such a sound is wanted: one that is off is played nowhere."""
+        return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
         """Queue such a sound as what rings until somebody hears it, for `hush` to end."""
-        await self._streams["ringing"].play(*earcon(name))
+        if self._sounds.is_on(name):
+            await self._streams["ringing"].play(*earcon(name), _ALARM)
 
     def hush(self) -> None:
         """Silence what rings at once; an answer goes on."""
@@ -121,6 +149,10 @@ class Mouth:
         """Make words much quieter for now, or as loud as before; what is said goes on."""
         self._outputs.duck(on)
 
+    def on_fallback(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with each language, once, whose own voice another one replaces."""
+        self._synthesis.on_fallback(tell)
+
     @property
     def drops(self) -> int:
         """How often sound was dropped because there was no loudspeaker."""
@@ -134,6 +166,7 @@ class Mouth:
     async def warm(self, languages: Sequence[str]) -> None:
         """Make these voices now, so that the first answer does not wait. Raises AudioError."""
         for language in languages:
+            speakable("1 °C", language)  # its patterns are compiled once, in some 20 ms
             await self._synthesis.warm(language)
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 from assistant.clock import Clock
 from assistant.journal.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import Manner
 from assistant.timers.book import Store
 from assistant.timers.deadlines import Deadlines
 from assistant.timers.unheard import Kept, Unheard
@@ -25,12 +26,13 @@ WORDS_S = 30.0  # between two times that the words are said
 GIVE_UP_S = 600.0  # of ringing, after which nobody seems to be there
 LATE_S = 60.0  # due for so long, it is said when it was due
 TONE = "timer"
+_ALARM = Manner(alarm=True)  # what was to wake somebody is loud at night too
 
 
 class Speaker(Protocol):
     """Whoever says it, such as the turn's `Runner`."""
 
-    def announce(self, text: str, language: str) -> None:
+    def announce(self, text: str, language: str, manner: Manner = ...) -> None:
         """Say it once the conversation rests."""
         ...
 
@@ -194,7 +196,8 @@ class Ringer:
             if one.began_s is None:
                 one.began_s = now_s
         for language, sentences in texts.items():
-            self._speaker.announce(" ".join(sentences), language)
+            own = self._catalogue.own(language)
+            self._speaker.announce(" ".join(sentences), own, _ALARM)
 
     async def _toned(self) -> bool:
         """Play the tone; whether it can be played again."""

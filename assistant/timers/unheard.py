@@ -69,7 +69,7 @@ class Unheard:
         for row in rows:
             timer = _timer(row)
             told = unheard_of(timer, self._clock.now(), self._catalogue)
-            self._speaker.announce(told, timer.language)
+            self._speaker.announce(told, self._catalogue.own(timer.language))
 
 
 def _row(timer: TimerRecord) -> dict[str, Any]:

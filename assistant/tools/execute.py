@@ -155,6 +155,7 @@ class Executor:
             observed=finding.observed,
             sentence=sentences.after(status, answer, finding, self._home.house),
             data=answer.text,
+            as_asked=finding.as_asked is True,
         )
 
     async def _look(

@@ -60,6 +60,7 @@ class ToolOutcome:
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
     retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
     running: bool = False  # it goes on in the background: this is not its end
+    as_asked: bool = False  # the house was seen to show all of what was asked for
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
     rule: str = ""  # what decided: a rule of the policy, or the owner's
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known

@@ -102,4 +102,5 @@ class Saying:
             observed=finding.observed,
             sentence=sentences.after(status, answer, finding, self._home.house),
             data=speech,
+            as_asked=finding.as_asked is True,
         )

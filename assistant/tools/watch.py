@@ -110,7 +110,7 @@ class Watch:
             return
         key = "tools.ended_otherwise" if rests else "tools.still_moving"
         told = sentences.say(key, name=entity.name, state=sentences.state(entity.state))
-        self._announce(told, language)
+        self._announce(told, self._catalogue.own(language))
 
 
 def _is_half_way(entity: Entity) -> bool:

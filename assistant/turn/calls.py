@@ -70,6 +70,10 @@ class Turn(Protocol):
         """A call takes its time."""
         ...
 
+    def call_ended(self, under_way: int) -> None:
+        """A call has come back; so many have not."""
+        ...
+
     async def stop_calling(self) -> None:
         """The brain does not stop calling."""
         ...
@@ -101,6 +105,7 @@ class Calls:
         self._timeline = timeline
         self._spawn = spawn
         self._running: set[asyncio.Task[bool]] = set()
+        self._under_way = 0
         self._warned = False  # told of a limit: what the brain asks for from here on is too much
         self._stopped = False
 
@@ -108,6 +113,7 @@ class Calls:
         """Run it. `group` waits for its end, and breaks if it does."""
         self._timeline.mark("first_tool_call")
         self._patience.excuse(call_name(call.id))
+        self._under_way += 1
         # Not a task of this turn: a call that was asked for runs to its end, is journalled and
         # answered, even if the turn is cut off meanwhile.
         running = self._spawn(self._run(brain_turn, call, self._warned))
@@ -159,6 +165,8 @@ class Calls:
             return False
         finally:
             moment.cancel()
+            self._under_way -= 1
+            self._turn.call_ended(self._under_way)
         return True
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:

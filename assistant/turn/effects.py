@@ -6,6 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.speech.manner import Manner
 from assistant.turn.events import AnswersBy, Source, WakeHeard
 
 
@@ -22,6 +23,7 @@ class OpenTurn:
     wake: WakeHeard | None = None
     text: str | None = None
     language: str | None = None  # of an announcement; else nobody knows yet
+    manner: Manner | None = None  # of an announcement
     near_own_speech: bool = False  # it began while we spoke, or so soon after that it may be us
     over_ours: bool = False  # we were at work, spoke or rang when it began
     held: bool = False  # a brain is at it already: it was said in place of a yes or no
@@ -125,6 +127,14 @@ class PlaySound:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchThinking:
+    """Tell by StillThinking when so much time has passed and the turn is not over."""
+
+    turn: int
+    after_ms: float  # of real time
+
+
+@dataclass(frozen=True, slots=True)
 class SayLine:
     """Speak a sentence of the catalogue as part of the turn's answer."""
 
@@ -190,6 +200,7 @@ Effect = (
     | EndAnswer
     | NoAnswer
     | PlaySound
+    | WatchThinking
     | SayLine
     | SayText
     | AnnounceLine

@@ -6,6 +6,8 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.speech.manner import PLAIN, Manner
+
 Source = Literal[
     "voice",  # with the wake word, or a button in its place
     "follow_up",  # after a question of ours
@@ -103,6 +105,7 @@ class Announced:
 
     text: str
     language: str
+    manner: Manner = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,27 @@ class SetAside:
 
     turn: int
     why: AsideFor
+
+
+@dataclass(frozen=True, slots=True)
+class StillThinking:
+    """A person has waited, in real time, and nothing is known to have been said."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """What was asked for was seen to be done: a tone may tell it in place of words."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class WentOffline:
+    """This device alone serves from here on; the sentence about it is on its way to the mouth."""
+
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +252,9 @@ Event = (
     | BrainFailed
     | SpeechNotMeant
     | SetAside
+    | StillThinking
+    | Acknowledged
+    | WentOffline
     | PlaybackEnded
     | StopAsked
     | StopHeard

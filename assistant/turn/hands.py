@@ -5,11 +5,14 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import PLAIN
 from assistant.turn.effects import (
     AnnounceLine,
     Anticipate,
     AwaitAnswer,
+    CancelReason,
     CancelTurn,
     CloseTurn,
     Duck,
@@ -29,10 +32,12 @@ from assistant.turn.effects import (
     SayText,
     StopWatching,
     WatchSpeech,
+    WatchThinking,
 )
 from assistant.turn.events import (
     Announced,
     Event,
+    StillThinking,
     StopAsked,
     StopHeard,
 )
@@ -63,6 +68,7 @@ class Hands:
         on_turn: OnTurn,
         dispatch: Callable[[Event], None],
         stop_listener: StopListener | None,
+        clock: Clock,
     ) -> None:
         """`on_turn`: see Runner. `dispatch` gives the machine an event."""
         self.turn: LiveTurn | None = None  # the newest one, open or just closed
@@ -84,6 +90,9 @@ class Hands:
         self._on_turn = on_turn
         self._dispatch = dispatch
         self._stop_listener = stop_listener
+        self._clock = clock
+        self._waiting: asyncio.Task[None] | None = None  # somebody waits for an answer
+        self.in_a_room = True  # False: a file is read at full speed, and nobody waits
 
     def perform(self, effect: Effect) -> None:
         """Do it, or begin to."""
@@ -113,20 +122,23 @@ class Hands:
                     self._conversation.stand()
             case PlaySound(name):
                 self.group.create_task(self._play(name))
+            case WatchThinking():
+                self._watch_thinking(effect)
             case EndListening():
                 self._end_listening(effect)
             case SayLine(_, key) if self.turn is not None:
-                language = self.turn.language
-                self.turn.say(self._catalogue.say(key, language), language)
+                line = self._catalogue.line(key, self.turn.language)
+                self.turn.say(line.text, line.language)
             case SayText(_, text) if self.turn is not None:
-                self.turn.say(text)
+                self.turn.say(text, self._catalogue.own(self.turn.language))
             case AnnounceLine(key):
                 language = self.turn.language if self.turn else self._maker.languages.first
-                self._dispatch(Announced(self._catalogue.say(key, language), language))
+                line = self._catalogue.line(key, language)
+                self._dispatch(Announced(line.text, line.language))
             case FinishSpeech() if self.turn is not None:
                 self.turn.finish_speech()
-            case CancelTurn():
-                self._cancel()
+            case CancelTurn(_, reason):
+                self._cancel(reason)
             case CloseTurn():
                 self._close(effect)
 
@@ -140,6 +152,21 @@ class Hands:
         self.task = self.group.create_task(self._run(turn))
         self.on_opened(turn)
 
+    def _watch_thinking(self, watch: WatchThinking) -> None:
+        self._forget_waiting()
+        if self.in_a_room:
+            self._waiting = self.group.create_task(self._wait(watch))
+
+    async def _wait(self, watch: WatchThinking) -> None:
+        await self._clock.sleep(watch.after_ms / 1000)
+        self._waiting = None
+        self._dispatch(StillThinking(watch.turn))
+
+    def _forget_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
     def _listen_for_stop(self, from_ms: float, after: int) -> None:
         if self._stop_listener is not None:
             pcm = self._hearing.answer(max(0.0, from_ms - _STOP_LEAD_MS)).pcm
@@ -149,17 +176,24 @@ class Hands:
         if await listener.hears_stop(pcm):
             self._dispatch(StopHeard(after))
 
-    def _cancel(self) -> None:
+    def _cancel(self, reason: CancelReason) -> None:
         self._performers.mouth.stop()
         if self.task is not None:
             self.task.cancel()
         if self.turn is None:
             return
+        self._tell_cut(self.turn)  # before the next turn begins
+        self.turn.cut = reason
         # Behind the calls that were asked for just now: what is not begun yet cannot be left.
         leave = self._performers.tools.leave
         asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
         if self.turn.audio is not None:
             self.turn.audio.abandon()  # its end would pass for the end of a sentence
+
+    def _tell_cut(self, turn: LiveTurn) -> None:
+        heard = turn.take_cut()
+        if heard is not None and turn.brain is not None:
+            self._performers.tell_heard(turn.brain, turn.turn_id, heard)
 
     async def _run(self, turn: LiveTurn) -> None:
         try:
@@ -186,6 +220,7 @@ class Hands:
         self.on_sentence(self.turn)
 
     def _close(self, closing: CloseTurn) -> None:
+        self._forget_waiting()
         if self.turn is not None and self.task is not None:
             self.group.create_task(self._write_down(self.turn, self.task, closing))
 
@@ -193,14 +228,24 @@ class Hands:
         self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
     ) -> None:
         await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        self._tell_cut(turn)
         if turn.opening.source == "announcement":
-            self.on_announced(turn.opening.text or "", turn.error is None)
+            self._end_announcement(turn)
         try:
             await self._on_turn(turn, closing)
         finally:
             self.closed += _is_asked_for(turn)
             self.unfinished -= 1
             self.on_written()
+
+    def _end_announcement(self, turn: LiveTurn) -> None:
+        opening = turn.opening
+        if turn.cut == "barge_in" and turn.only_toned:
+            # They heard that something is to come, and not what: it waits again.
+            again = Announced(opening.text or "", turn.language, opening.manner or PLAIN)
+            self._dispatch(again)
+        else:
+            self.on_announced(opening.text or "", turn.error is None)
 
     async def _play(self, name: str) -> None:
         try:

@@ -15,6 +15,7 @@ from assistant.brains.protocol import (
     Heard,
     Interrupted,
     NotMeant,
+    Preface,
     Reached,
     ReplyAudio,
     ReplySettled,
@@ -32,10 +33,12 @@ from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter, asks
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.turn.acknowledging import IN_WORDS
 from assistant.turn.calls import Calls, ToolRun, call_name
 from assistant.turn.confirming import Confirming
-from assistant.turn.effects import OpenTurn
+from assistant.turn.effects import CancelReason, OpenTurn
 from assistant.turn.events import (
+    Acknowledged,
     BrainFailed,
     BrainFinished,
     Event,
@@ -43,6 +46,7 @@ from assistant.turn.events import (
     PlaybackStarted,
     SetAside,
     SpeechNotMeant,
+    WentOffline,
 )
 from assistant.turn.exchange import Exchange
 from assistant.turn.judging import Judge
@@ -51,6 +55,7 @@ from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
 from assistant.turn.speech import Speech
 from assistant.turn.timeline import Timeline
+from assistant.turn.toning import Toning
 
 _log = logging.getLogger(__name__)
 # Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
@@ -87,21 +92,25 @@ class LiveTurn:
         self.usage: Usage | None = None
         self.cost_usd = 0.0
         self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
+        self.cut: CancelReason | None = None  # why it was cut short
         self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._performers = performers
         self._dispatch = dispatch
         self._spawn = spawn
         self._language = TurnLanguage(languages, opening.language)
-        announced = opening.source == "announcement"
         self._speech = Speech(
-            self._language, performers.mouth, timeline, self._first_audio, announced
+            self._language, performers.mouth, timeline, self._first_audio, opening.manner
         )
         self._patience = Patience(BRAIN_SILENCE_S)
         self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
+        unspoken = opening.source in ("text", "announcement")
+        rule = IN_WORDS if unspoken else performers.acknowledging
+        self._toning = Toning(rule, lambda: self._speech.reply, self._acknowledge)
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
         self._failed = False  # the person is being told that it went wrong
+        self._cut_taken = False
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
@@ -114,6 +123,11 @@ class LiveTurn:
     def language(self) -> str:
         """The turn's language, as far as it is known."""
         return self._language.code
+
+    @property
+    def _own_language(self) -> str:
+        """The language of our own sentences in this turn."""
+        return self._performers.catalogue.own(self.language)
 
     @property
     def error(self) -> tuple[str, str] | None:
@@ -133,8 +147,29 @@ class LiveTurn:
 
     @property
     def spoken(self) -> Spoken:
-        """What was said of it, once the turn is over."""
+        """What was said of it; as long as the turn is under way, up to now."""
         return self._speech.spoken
+
+    @property
+    def cut_at(self) -> str | None:
+        """The words that were heard of an answer that was cut off; None: it was not."""
+        has_words = self.sound is None and (self.answer or self.spoken.clauses)
+        return self.spoken.heard if has_words else None
+
+    def take_cut(self) -> str | None:
+        """How much was heard of what the brain answered or was about to, given once, where that
+        was cut off; None too where the voice was ours."""
+        ours = self._muzzled or self._failed or self.confirming is not None or self.sound
+        if ours or self._cut_taken or "end_of_turn" not in self.timeline.as_dict():
+            return None
+        heard = self.spoken.heard
+        self._cut_taken = heard is not None
+        return heard
+
+    @property
+    def only_toned(self) -> bool:
+        """Once it is over: it has sounded, and no word of it was heard."""
+        return "first_audio_out" in self.timeline.as_dict() and not self.spoken.clauses
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
@@ -152,6 +187,7 @@ class LiveTurn:
                     self._thinking = self._group.create_task(self._think())
         finally:
             self._group = None
+            self._toning.close()
             if self._judge is not None:
                 self._judge.forget()
             if self.confirming is not None:
@@ -168,6 +204,7 @@ class LiveTurn:
 
     def say(self, sentence: str, language: str | None = None) -> None:
         """Add a sentence of our own to the answer. `language`: None where it is not known."""
+        self._toning.give_way()
         self._speech.reply.say(sentence, language)
 
     def finish_speech(self) -> None:
@@ -181,11 +218,12 @@ class LiveTurn:
 
         Whether it has sounded to its end: else nobody can have been asked.
         """
-        return await self._speech.instead(sentence, self._speaking)
+        self._toning.give_way()
+        return await self._speech.instead(sentence, self._own_language, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
         """A further stretch of speech; what is returned says it, to its end."""
-        self._speech.begin(sentence)
+        self._speech.begin(sentence, self._own_language)
         return self._end_speech()
 
     def leave_brain(self) -> None:
@@ -220,6 +258,9 @@ class LiveTurn:
         self.confirming.begin()
 
     def _announce(self) -> None:
+        tone = self.opening.manner.sound if self.opening.manner is not None else ""
+        if tone and self._performers.mouth.has_sound(tone):
+            self._speech.reply.tone(tone)
         cutter = ClauseCutter()
         for clause in [*cutter.push(self.opening.text or ""), *cutter.flush()]:
             self._speech.reply.say(clause, self.language)
@@ -264,6 +305,7 @@ class LiveTurn:
                 self.sound = "unmeant"
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
+                self._toning.words_end(self.answer, self.heard, self.outcomes)
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     def _request(self) -> TurnRequest:
@@ -296,10 +338,12 @@ class LiveTurn:
                     case BrainFault() | NotMeant():
                         ending = event
                     case ToolCall():
+                        self._expect_tone()
                         self._calls.begin(brain_turn, event, calls)
                     case _:
                         await self._take(event)
                 if words:
+                    self._toning.words_come(self.answer, self.heard)
                     self._patience.expect("its own words")
         self._patience.excuse("its end")  # calls may still run
         return ending
@@ -309,13 +353,22 @@ class LiveTurn:
             case Heard(text, language):
                 self._hear(text, language)
                 self.timeline.mark("heard")
-            case ReplyText() | ReplyAudio() | Interrupted() | ReplySettled() | Restarted() if (
-                self._muzzled or self.confirming is not None
-            ):
+            case (
+                ReplyText()
+                | ReplyAudio()
+                | Preface()
+                | Interrupted()
+                | ReplySettled()
+                | Restarted()
+            ) if self._muzzled or self.confirming is not None:
                 pass  # whatever it says or claims, the voice is ours
-            case ReplyText(delta, voiced):
+            case Preface(alone):
+                self._toning.give_way()
+                if alone and self.brain == "offline":
+                    self._dispatch(WentOffline(self.opening.turn))
+            case ReplyText(delta, voiced, language):
                 self.timeline.mark("first_reply_text")
-                await self._speech.reply.add(delta, voiced)
+                await self._speech.reply.add(delta, voiced, language)
             case ReplyAudio():
                 await self._speech.reply.add_sound(event)
             case ToolCallsCancelled(ids):
@@ -336,6 +389,13 @@ class LiveTurn:
                 self.timeline.mark(moment)
             case Spent():
                 self.pay(event)
+
+    def _expect_tone(self) -> None:
+        """A call begins, after which a tone may do; never in the midst of the person's sentence."""
+        if "end_of_turn" in self.timeline.as_dict():
+            self._toning.call_begins()
+        else:
+            self._toning.give_way()
 
     def _hear(self, text: str, language: str | None) -> None:
         self.heard = text
@@ -368,15 +428,23 @@ class LiveTurn:
     def say_moment(self) -> None:
         """A call takes its time, and nobody has said anything yet."""
         alone = self._group is not None and self.confirming is None and not self._failed
-        if alone and self.opening.source != "text" and not self.answer:
-            self.say(self._performers.catalogue.say("tools.moment", self.language), self.language)
+        if not alone or self.opening.source == "text":
+            return
+        self._toning.give_way()
+        if not self.answer:
+            line = self._performers.catalogue.line("tools.moment", self.language)
+            self.say(line.text, line.language)
+
+    def call_ended(self, under_way: int) -> None:
+        """A call has come back; so many have not."""
+        self._toning.call_ends(self.outcomes, under_way)
 
     def refuse_aloud(self, sentence: str) -> None:
         """A door that stays shut is told in our own words: a model may claim what it likes."""
         if self.confirming is None and sentence not in self._speech.reply.text:
             self._muzzled = True
             self._speech.reply.withdraw()
-            self._speech.reply.say(sentence, self.language)
+            self.say(sentence, self._own_language)
 
     async def stop_calling(self) -> None:
         """The brain goes on although it was told that it is too much: it is left."""
@@ -396,12 +464,19 @@ class LiveTurn:
     async def _speak(self) -> None:
         """The first stretch; where a question of ours follows, that is not the end of it."""
         await self._speech.say()
+        if self.sound is not None:
+            await self._performers.mouth.sounded()
         if self.confirming is None:
             self._dispatch(PlaybackEnded(self.opening.turn))
 
     async def _end_speech(self) -> None:
         await self._speech.say()
         self._dispatch(PlaybackEnded(self.opening.turn))
+
+    def _acknowledge(self) -> None:
+        self.sound = "done"
+        self.timeline.mark("first_audio_out")
+        self._dispatch(Acknowledged(self.opening.turn))
 
     def _first_audio(self) -> None:
         self._dispatch(PlaybackStarted(self.opening.turn))

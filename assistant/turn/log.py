@@ -39,6 +39,7 @@ def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
             last,
             wake=first.wake,
             clauses=(*first.clauses, *last.clauses),
+            cut_at=None if last.cut_at is None else f"{_heard(first)} {last.cut_at}".strip(),
             audio_ms=first.audio_ms + last.audio_ms,
             usage=both or last.usage or first.usage,
             cost_usd=first.cost_usd + last.cost_usd,
@@ -46,6 +47,10 @@ def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
         )
         whole = FinishedTurn(record, (*before.outcomes, *whole.outcomes))
     return whole
+
+
+def _heard(record: TurnRecord) -> str:
+    return " ".join(record.clauses) if record.cut_at is None else record.cut_at
 
 
 class TurnLog:

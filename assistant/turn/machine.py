@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assistant.turn import barge_in, sources
+from assistant.turn import barge_in, sources, tones
 from assistant.turn.barge_in import CUT_SHORT, cancel
 from assistant.turn.effects import (
     Anticipate,
@@ -28,6 +28,7 @@ from assistant.turn.effects import (
 )
 from assistant.turn.events import (
     STOP_WORD,
+    Acknowledged,
     Announced,
     AsideFor,
     BrainFailed,
@@ -48,6 +49,7 @@ from assistant.turn.events import (
     SpeechNotMeant,
     SpeechPassed,
     SpeechStarted,
+    StillThinking,
     StopAsked,
     StopHeard,
     TalkEnded,
@@ -55,6 +57,7 @@ from assistant.turn.events import (
     Typed,
     WakeHeard,
     WakeRising,
+    WentOffline,
 )
 from assistant.turn.questions import (
     answered,
@@ -233,7 +236,9 @@ def _announce(machine: Machine, effects: list[Effect]) -> Step:
         announcing=first,
         announcements=tuple(others),
     )
-    opening = OpenTurn(turn, "announcement", text=first.text, language=first.language)
+    opening = OpenTurn(
+        turn, "announcement", text=first.text, language=first.language, manner=first.manner
+    )
     return opened, [*effects, opening]
 
 
@@ -320,6 +325,7 @@ def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> 
     return replace(machine, state=State.THINKING), [
         StopWatching(),
         EndListening(machine.turn, speech_end_ms, decided_ms),
+        *tones.sentence_over(machine),
     ]
 
 
@@ -360,6 +366,9 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     BrainFailed: _brain_failed,
     SpeechNotMeant: _speech_not_meant,
     SetAside: _set_aside,
+    StillThinking: tones.still_thinking,
+    Acknowledged: tones.acknowledged,
+    WentOffline: tones.went_offline,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
     StopHeard: barge_in.stop_heard,

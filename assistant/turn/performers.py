@@ -1,5 +1,6 @@
 """Who does the work of a turn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
+from assistant.turn.acknowledging import IN_WORDS, Acknowledging
 from assistant.turn.exchange import Means
 
 
@@ -52,3 +54,6 @@ class Performers:
     mouth: Mouth
     catalogue: Catalogue
     asking: Means | None = None  # None: nobody can be asked, and what is gated stays undone
+    acknowledging: Acknowledging = IN_WORDS
+    # Tells a brain, by its name and the turn's id, how much of its answer was heard.
+    tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None

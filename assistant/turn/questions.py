@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from assistant.turn import tones
 from assistant.turn.effects import (
     AwaitAnswer,
     CloseTurn,
@@ -69,7 +70,8 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
         return typed, [close, OpenTurn(turn, "text", text=event.text)]
     opened = replace(told.fresh(), turn=turn, source="follow_up")
     near = machine.answer_near
-    return opened, [close, OpenTurn(turn, "follow_up", held=True, near_own_speech=near)]
+    opening = OpenTurn(turn, "follow_up", held=True, near_own_speech=near)
+    return opened, [close, opening, tones.wait(opened)]
 
 
 def talk_ended(machine: Machine, event: TalkEnded) -> Step:

@@ -26,6 +26,7 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         heard=turn.heard,
         answer=turn.answer or None,
         clauses=turn.spoken.clauses,
+        cut_at=turn.cut_at,
         sound=turn.sound,
         audio_ms=round(turn.spoken.audio_ms, 1),
         timeline=timeline,
@@ -44,6 +45,7 @@ def wordless(record: TurnRecord) -> TurnRecord:
         heard=None,
         answer=None,
         clauses=(),
+        cut_at=None,
         error=ErrorRecord(error.kind, None) if error else None,
         confirmation=ConfirmationRecord(None, None, asked.verdict) if asked else None,
     )
@@ -90,6 +92,8 @@ NO_WAKE = "The wake word was not heard"
 
 def _spoken(record: TurnRecord) -> dict[str, Any]:
     spoken: dict[str, Any] = {"clauses": list(record.clauses), "audio_ms": record.audio_ms}
+    if record.cut_at is not None:
+        spoken["heard"] = record.cut_at
     if record.sound:
         spoken["sound"] = record.sound
     return spoken

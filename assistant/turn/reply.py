@@ -1,19 +1,24 @@
 """The answer of one turn, from the brain's pieces to the mouth."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from assistant.brains.protocol import ReplyAudio
 from assistant.speech.answer import Answer, Spoken
 from assistant.speech.clauses import ClauseCutter
+from assistant.speech.manner import Manner
 from assistant.speech.mouth import Mouth
 from assistant.turn.language import TurnLanguage
+from audio.earcons import earcon
+from audio.errors import AudioError
 
 # Nothing followed a whole sentence for so long: it is said without waiting for what decides that
 # it has ended. Pieces of one transcript come closer together than this.
 SETTLE_S = 0.1
 _LINES_AHEAD = 64  # the brain waits when the mouth is this far behind
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +39,36 @@ class Reply:
 
     def __init__(self, language: TurnLanguage) -> None:
         self.text = ""
-        self.spoken = Spoken((), 0.0)
+        self._spoken = Spoken((), 0.0, "")
         self._language = language
         self._cutter = ClauseCutter()
         self._voiced = True  # what the cutter holds is for the local voice
+        self._given: str | None = None  # its language, where it need not be told from it
         self._lines: asyncio.Queue[_Clause | ReplyAudio | None] = asyncio.Queue()  # see `_room`
         self._room = asyncio.Semaphore(_LINES_AHEAD)
+        self._held: list[_Clause | ReplyAudio] | None = None  # None: nothing is kept back
+        self.held_ms = 0.0  # of the brain's own voice among it
+        self.given = False  # something went on its way to the mouth
         self._answer: Answer | None = None
         self._settling: asyncio.TimerHandle | None = None
 
-    async def add(self, delta: str, voiced: bool) -> None:
-        """The next piece of text; `voiced`: for the local voice, else the brain says it itself."""
+    @property
+    def spoken(self) -> Spoken:
+        """What was said of it; while it is still being said, up to now."""
+        return self._spoken if self._answer is None else self._answer.spoken
+
+    async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
+        """The next piece of text; `voiced`: for the local voice, else the brain says it itself.
+
+        `language`: None where only the text can tell.
+        """
         self.text += delta
         self._stay()
-        if voiced is not self._voiced:
+        if (voiced, language) != (self._voiced, self._given):
             self._flush()
-            self._voiced = voiced
+            self._voiced, self._given = voiced, language
         for clause in self._cutter.push(delta):
-            await self._room.acquire()
+            await self._make_room()
             self._put(clause)
         self._settling = asyncio.get_running_loop().call_later(SETTLE_S, self.settle)
 
@@ -59,8 +76,21 @@ class Reply:
         """The next piece of the brain's own voice."""
         if self._voiced:
             self._flush()  # what the local voice still has to say was given before
-        await self._room.acquire()
-        self._lines.put_nowait(piece)
+        await self._make_room()
+        self._queue(piece)
+        if self._held is not None:
+            self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
+
+    def hold(self) -> None:
+        """Keep back what comes from here on, until `release`; without it, it is never said."""
+        if self._held is None:
+            self._held, self.held_ms = [], 0.0
+
+    def release(self) -> None:
+        """Say what was kept back, and what comes."""
+        held, self._held = self._held or [], None
+        for line in held:
+            self._queue(line)
 
     def settle(self) -> None:
         """Nothing follows for now: a sentence that is held back is said."""
@@ -71,10 +101,20 @@ class Reply:
     def say(self, sentence: str, language: str | None = None) -> None:
         """Add a sentence of our own. `language`: None where only the sentence can tell."""
         self._flush()
-        self._voiced = True
+        self._voiced, self._given = True, None
         self.text = f"{self.text} {sentence}".strip()
         told = language or self._language.of_clause(sentence)
-        self._lines.put_nowait(_Clause(sentence, told, voiced=True))
+        self._queue(_Clause(sentence, told, voiced=True))
+
+    def tone(self, name: str) -> None:
+        """Play a tone of `audio.earcons` here, before what is said next."""
+        try:
+            tone = ReplyAudio(*earcon(name))
+        except AudioError as error:  # such as one that an older Hearth kept
+            _log.warning("the %s sound could not be played: %s", name, error)
+            return
+        self._flush()
+        self._lines.put_nowait(tone)
 
     def finish(self) -> None:
         """Nothing more will be said."""
@@ -86,6 +126,8 @@ class Reply:
         self._stay()
         self.text = ""
         self._cutter = ClauseCutter()
+        if self._held is not None:
+            self._held, self.held_ms = [], 0.0
         while not self._lines.empty():
             self._lines.get_nowait()
             self._room.release()
@@ -93,11 +135,14 @@ class Reply:
             self._answer.withdraw()
 
     async def speak(
-        self, mouth: Mouth, on_first_audio: Callable[[], None], announced: bool = False
+        self,
+        mouth: Mouth,
+        on_first_audio: Callable[[], None],
+        announced: Manner | None = None,
     ) -> bool:
         """Say it until its end. False: it was stopped. Raises AudioError.
 
-        `announced`: nobody asked for it.
+        `announced`: nobody asked for it, and it is said like that.
         """
         answer: Answer | None = None
         try:
@@ -111,7 +156,7 @@ class Reply:
             self._stay()  # nobody takes a clause any more
             self._answer = None
             if answer is not None:
-                self.spoken = answer.spoken
+                self._spoken = answer.spoken
         return not answer.stopped
 
     async def _give(self, answer: Answer, line: _Clause | ReplyAudio) -> None:
@@ -134,5 +179,16 @@ class Reply:
             self._settling = None
 
     def _put(self, clause: str) -> None:
-        told = self._language.of_clause(clause)
-        self._lines.put_nowait(_Clause(clause, told, self._voiced))
+        told = self._given or self._language.of_clause(clause)
+        self._queue(_Clause(clause, told, self._voiced))
+
+    def _queue(self, line: _Clause | ReplyAudio) -> None:
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self.given = True
+            self._lines.put_nowait(line)
+
+    async def _make_room(self) -> None:
+        if self._held is None:  # else nobody takes anything: whoever holds it knows when to end
+            await self._room.acquire()

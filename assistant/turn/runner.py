@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import PLAIN, Manner
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
@@ -105,6 +106,7 @@ class Runner:
             on_turn,
             self.dispatch,
             stop_listener,
+            clock,
         )
         self._hands.on_written = self._wake_waiters
         self._pending: deque[Event] = deque()
@@ -223,8 +225,8 @@ class Runner:
             self.dispatch(SourceBack(self._heard_ms))
         self._observers.tell(self._stands())
 
-    def announce(self, text: str, language: str) -> None:
-        """Say something that nobody asked for just now, once the conversation rests.
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
+        """Say something that nobody asked for just now, like that, once the conversation rests.
 
         It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
         of those that wait is given up. Once the context is being left nothing is said any more.
@@ -234,7 +236,7 @@ class Runner:
             return
         if len(self._machine.announcements) >= ANNOUNCEMENTS_WAITING:
             _log.warning("too much waits to be announced; the oldest is left out")
-        self.dispatch(Announced(text, language))
+        self.dispatch(Announced(text, language, manner))
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Tell of each announcement that is over its text, and whether all of its sound could be
@@ -254,6 +256,7 @@ class Runner:
         """
         await self._hearing.restart()
         self._conversation.begin()
+        self._hands.in_a_room = not source.pulled
         self._heard_ms = 0.0
         before, end_ms = self._hands.closed, 0.0
         self._deaf_after = None if turns is None else self._hands.opened + turns

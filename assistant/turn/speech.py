@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 
 from assistant.speech.answer import Spoken
+from assistant.speech.manner import Manner
 from assistant.speech.mouth import Mouth
 from assistant.turn.language import TurnLanguage
 from assistant.turn.reply import Reply
@@ -23,10 +24,10 @@ class Speech:
         mouth: Mouth,
         timeline: Timeline,
         on_first_audio: Callable[[], None],
-        announced: bool = False,
+        announced: Manner | None = None,
     ) -> None:
         """`on_first_audio` is told of the first sample of each stretch. `announced`: nobody
-        asked for it."""
+        asked for it, and it is said like that."""
         self.reply = Reply(language)
         self.problem: str | None = None  # why something could not be played
         self._language = language
@@ -47,12 +48,12 @@ class Speech:
         """What was said of it."""
         return self._said + self.reply.spoken
 
-    def begin(self, sentence: str = "") -> None:
-        """A further stretch, which begins with a sentence of our own."""
+    def begin(self, sentence: str, language: str) -> None:
+        """A further stretch, which begins with a sentence of our own, "" for none."""
         self._said, self._told = self.spoken, self.text
         self.reply = Reply(self._language)
         if sentence:
-            self.reply.say(sentence, self._language.code)
+            self.reply.say(sentence, language)
 
     async def say(self) -> bool:
         """Say the stretch. Whether it has sounded to its end."""
@@ -66,14 +67,16 @@ class Speech:
         self._timeline.mark("answer_done")
         return True
 
-    async def instead(self, sentence: str, speaking: asyncio.Task[None] | None) -> bool:
+    async def instead(
+        self, sentence: str, language: str, speaking: asyncio.Task[None] | None
+    ) -> bool:
         """Say this alone once `speaking`, the stretch before, has come to its end; what of it has
         not begun to sound is void."""
         self.reply.withdraw()
         self.reply.finish()
         if speaking is not None:
             await asyncio.wait([speaking])
-        self.begin(sentence)
+        self.begin(sentence, language)
         self.reply.finish()
         return await self.say()
 

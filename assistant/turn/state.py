@@ -53,6 +53,8 @@ class Rules:
     # A wake word this soon after the beginning of speech that cut our voice is its beginning.
     wake_first_ms: float = 1_000
     stop_word_ms: float = 1_500  # no stop word is longer
+    thinking_ms: float = 1_500  # of real time without a word, after which a tone tells that we work
+    thinking_again_ms: float = 4_000  # and again
     # What cuts our voice: speech, where our own is taken out of what the microphone hears; else
     # only the wake word and a stop word.
     barge_in: Literal["speech", "wake"] = "wake"
@@ -78,6 +80,7 @@ class Machine:
     silent_since_ms: float | None = None  # when our own voice last ended, in this source's time
     over_ms: float | None = None  # since then somebody speaks over our voice, or a ringing timer
     ringing: bool = False  # a timer rings between the turns
+    acknowledged: bool = False  # a tone has told that it is done
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
     microphone: Microphone = Microphone.OPEN
     muted: bool = False  # nothing is listened to; what is under way is still answered
@@ -97,6 +100,7 @@ class Machine:
             confirming=None,
             answering=False,
             over_ms=None,
+            acknowledged=False,
             error=None,
             announcing=None,
             announcements=waiting,

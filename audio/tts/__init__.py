@@ -1,41 +1,48 @@
 """Voices: text in, sound out. One protocol, made here by name."""
 
-import logging
-from functools import cache
 from pathlib import Path
 
 from audio.errors import InputUnusable
+from audio.tts.cache import PhraseCache
 from audio.tts.espeak import EspeakVoice
+from audio.tts.level import Leveller
 from audio.tts.piper import PiperVoice
-from audio.tts.protocol import Speed, Voice
+from audio.tts.protocol import Chunk, Speed, Voice, speed_now
+from audio.tts.tuned import TunedVoice
 
-__all__ = ["EspeakVoice", "PiperVoice", "Speed", "Voice", "make_voice"]
+__all__ = [
+    "Chunk",
+    "EspeakVoice",
+    "Leveller",
+    "PhraseCache",
+    "PiperVoice",
+    "Speed",
+    "TunedVoice",
+    "Voice",
+    "make_voice",
+    "speed_now",
+]
 
-logger = logging.getLogger(__name__)
 
-
-def make_voice(engine: str, language: str, model_path: Path | None, speed: Speed = 1.0) -> Voice:
+def make_voice(
+    engine: str,
+    language: str,
+    model_path: Path | None,
+    speed: Speed = 1.0,
+    speaker: str = "",
+) -> Voice:
     """The voice for a language. Blocking: a Piper model loads here.
 
-    `engine`: "piper" or "espeak". Piper without a usable model gives espeak-ng and a warning,
-    once per cause. Raises InputUnusable for another engine.
+    `engine`: "piper" or "espeak". `model_path`, `speaker`: Piper's. Raises InputUnusable for
+    another engine, and where there is no usable Piper voice.
     """
-    if engine == "piper":
-        if model_path is None:
-            _warn_once(
-                f'There is no Piper voice for "{language}", so espeak-ng speaks it: '
-                'name a voice file in voice.models, or set voice.engine = "espeak".'
-            )
-            return EspeakVoice(language, speed)
-        try:
-            return PiperVoice(model_path, speed)
-        except InputUnusable as error:
-            _warn_once(f"{error} Until then espeak-ng speaks.")
-    elif engine != "espeak":
+    if engine == "espeak":
+        return EspeakVoice(language, speed)
+    if engine != "piper":
         raise InputUnusable(f'voice.engine is {engine!r}; it can be "piper" or "espeak".')
-    return EspeakVoice(language, speed)
-
-
-@cache
-def _warn_once(sentence: str) -> None:
-    logger.warning("%s", sentence)
+    if model_path is None:
+        raise InputUnusable(
+            f'There is no Piper voice for "{language}"; '
+            'name a voice file in voice.models, or set voice.engine = "espeak".'
+        )
+    return PiperVoice(model_path, speed, speaker)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import IO
 
 from audio.errors import InputUnusable
-from audio.tts.protocol import Speed, speed_now
-from audio.tts.text import plain
+from audio.tts.protocol import Chunk, Speed, speed_now
+from audio.tts.text import plain, spelled
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ class EspeakVoice:
     def rate(self) -> int:
         return RATE
 
-    def speak(self, text: str) -> Iterator[bytes]:
-        line = plain(text)
+    def speak(self, text: str) -> Iterator[Chunk]:
+        line = spelled(plain(text), self._voice)
         if not line:
             return
         process = self._start()
@@ -80,7 +80,7 @@ class EspeakVoice:
                 piece = rest + piece
                 whole = len(piece) - len(piece) % 2
                 rest = piece[whole:]
-                yield piece[:whole]
+                yield Chunk(piece[:whole])
             self._check_end(process)
         except BrokenPipeError as error:
             raise InputUnusable("espeak-ng ended before it had read the text.") from error

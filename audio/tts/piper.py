@@ -5,28 +5,36 @@ without it.
 """
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from audio.errors import InputUnusable
-from audio.tts.protocol import Speed, speed_now
-from audio.tts.text import plain
+from audio.tts.durations import durations_output
+from audio.tts.protocol import Chunk, Speed, speed_now
+from audio.tts.text import plain, spelled
+from audio.tts.words import word_ends, word_positions
 
 THREADS = 2  # more make the wake word stutter on a four-core Pi
+NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
 
 
 class PiperVoice:
     """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded when it is made.
 
-    It yields one piece per sentence. `speed`: 1.0 is the voice's own, 2.0 twice as fast.
-    Raises InputUnusable: no Piper, no such file, or not a voice.
+    It yields one chunk per sentence, as loud as the model makes it. `speed`: 1.0 is the voice's
+    own, 2.0 twice as fast. `speaker`: one of the voice's, by name or number; "": its first.
+    Raises InputUnusable: no Piper, no such file, not a voice, or no such speaker.
     """
 
-    def __init__(self, model_path: Path, speed: Speed = 1.0) -> None:
+    def __init__(self, model_path: Path, speed: Speed = 1.0, speaker: str = "") -> None:
         self._path = model_path
         self._voice = _load(model_path)
         self._speed = speed
+        self._speaker = _speaker(self._voice.config, speaker, self) if speaker else None
+        self._tells_words = len(self._voice.session.get_outputs()) > 1
 
     @property
     def name(self) -> str:
@@ -36,17 +44,26 @@ class PiperVoice:
     def rate(self) -> int:
         return int(self._voice.config.sample_rate)
 
-    def speak(self, text: str) -> Iterator[bytes]:
-        line = plain(text)
+    def speak(self, text: str) -> Iterator[Chunk]:
+        line = spelled(plain(text), str(self._voice.config.espeak_voice))
         if not line:
             return
         from piper import SynthesisConfig
 
-        length_scale = float(self._voice.config.length_scale) / speed_now(self._speed)
-        settings = SynthesisConfig(length_scale=length_scale)
+        settings = SynthesisConfig(
+            speaker_id=self._speaker,
+            length_scale=float(self._voice.config.length_scale) / speed_now(self._speed),
+            # Scaling each sentence to full scale would make every soft one as loud as a shout.
+            normalize_audio=False,
+        )
         try:
-            for chunk in self._voice.synthesize(line, settings):
-                yield bytes(chunk.audio_int16_bytes)
+            positions = self._positions(text.split(), line)
+            before = 0
+            for chunk in self._voice.synthesize(line, settings, bool(positions)):
+                lasting = [part.num_samples for part in chunk.phoneme_alignments or ()]
+                ends = word_ends(positions, before, lasting) if lasting else ()
+                before += len(chunk.phonemes)
+                yield Chunk(bytes(chunk.audio_int16_bytes), ends)
         # onnxruntime's and piper's errors share no root of their own; whatever fails in there
         # means that this voice cannot speak this clause.
         except Exception as error:
@@ -54,6 +71,54 @@ class PiperVoice:
                 f"The voice {self._path.name} failed ({type(error).__name__}); "
                 "check the file named in voice.models."
             ) from error
+
+    def _positions(self, words: list[str], line: str) -> list[int]:
+        """After which phonemes of the line the words end; [] where that is not known."""
+        if not self._tells_words or words != line.split():
+            return []
+        phonemes = self._voice.phonemize
+        return word_positions(words, phonemes(line), phonemes)
+
+
+def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
+    """The number of a speaker. Raises InputUnusable when the voice has no such speaker."""
+    named: dict[str, int] = dict(config.speaker_id_map)
+    if wanted in named:
+        return named[wanted]
+    number = int(wanted) if wanted.isdecimal() else -1
+    if 0 <= number < config.num_speakers:
+        return number
+    told = voice.name.partition(":")[2]
+    if config.num_speakers <= 1:
+        raise InputUnusable(
+            f"The voice {told} has one speaker only; take speaker out of voice.models."
+        )
+    some = ", ".join(list(named)[:NAMES_TOLD])
+    names = f" or a name such as {some}" if some else ""
+    raise InputUnusable(
+        f'The voice {told} has no speaker "{wanted}"; set speaker in voice.models '
+        f"to a number from 0 to {config.num_speakers - 1}{names}."
+    )
+
+
+@contextmanager
+def _telling_durations(path: Path) -> Iterator[str]:
+    """Where to load the model from, so that it tells how long each phoneme lasts.
+
+    In memory, as a file that goes when it is closed: an onnxruntime session that is made of bytes
+    keeps them for as long as it lives (measured: 60 MB a voice).
+    """
+    model = path.read_bytes()
+    told = durations_output(model)
+    if not told:
+        del model
+        yield str(path)
+        return
+    with os.fdopen(os.memfd_create(path.stem), "wb") as file:
+        file.writelines((model, told))
+        del model
+        file.flush()
+        yield f"/proc/self/fd/{file.fileno()}"
 
 
 def _load(path: Path) -> Any:
@@ -74,12 +139,16 @@ def _load(path: Path) -> Any:
     options.inter_op_num_threads = 1
     # Spinning threads would keep two cores busy between the sentences.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # The arena keeps what the longest clause so far took: 200 MB more for a voice of medium
+    # quality, which is no slower without it (measured with tests/benchmarks/piper_medium.py).
+    options.enable_cpu_mem_arena = False
     options.log_severity_level = 3  # errors only; they come as exceptions, too
     try:
         config = piper.PiperConfig.from_dict(json.loads(description.read_text("utf-8")))
-        session = onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        with _telling_durations(path) as model:
+            session = onnxruntime.InferenceSession(
+                model, sess_options=options, providers=["CPUExecutionProvider"]
+            )
     # A broken file shows as one of many errors of json, piper and onnxruntime, without a root.
     except Exception as error:
         raise InputUnusable(

@@ -6,6 +6,7 @@ import webrtcvad
 
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad.protocol import Voicing, level_of
+from audio.vad.tonal import is_tone
 
 _MODE = 3  # the strictest
 # The shortest piece it takes; measured to let the least noise through in mode 3.
@@ -13,6 +14,10 @@ _PIECE_SAMPLES = 10 * SAMPLES_PER_MS
 # Its verdict is yes or no: the probability is the share of yes over 100 ms. Longer is steadier, but
 # begins and ends as much later.
 _PIECES = 10
+# A tone is speech to it, and so are the 100 ms or so that follow whatever it took for speech. In so
+# many frames after a tone only what is nearly as loud as the tone can be a voice.
+_AFTER_TONE = 6
+_FAINTER_DB = 6.0
 
 
 class WebrtcDetector:
@@ -26,14 +31,31 @@ class WebrtcDetector:
     def __init__(self) -> None:
         self._vad = webrtcvad.Vad(_MODE)
         self._verdicts: deque[bool] = deque(maxlen=_PIECES)
+        self._tone = 0.0  # level of the newest tone, in dB
+        self._after_tone = 0  # frames still to come that may be its tail
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
         """Take the next frame that ends at sample `end`; gives one chunk."""
+        level = level_of(pcm)
+        toned = self._is_toned(pcm, level)
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
             piece = pcm[at : at + _PIECE_SAMPLES * 2]
-            self._verdicts.append(self._vad.is_speech(piece, SAMPLE_RATE))
-        return [Voicing(end, sum(self._verdicts) / _PIECES, level_of(pcm))]
+            # It is asked in any case: it learns the room's noise.
+            speech = self._vad.is_speech(piece, SAMPLE_RATE)
+            self._verdicts.append(speech and not toned)
+        return [Voicing(end, sum(self._verdicts) / _PIECES, level)]
 
     def reset(self) -> None:
         """Forget what was heard, but not the room's noise: the room is the same."""
         self._verdicts.clear()
+        self._after_tone = 0
+
+    def _is_toned(self, pcm: bytes, level: float) -> bool:
+        """A tone, or what the detector takes for its end."""
+        if is_tone(pcm):
+            self._tone, self._after_tone = level, _AFTER_TONE
+            return True
+        if not self._after_tone:
+            return False
+        self._after_tone -= 1
+        return level < self._tone - _FAINTER_DB

@@ -9,7 +9,7 @@ from audio.wake.models import added_words
 from audio.wake.protocol import WakeEngine
 from audio.wake.trigger import Sensitivity
 
-__all__ = ["ENGINES", "added_words", "make_wake_engine"]
+__all__ = ["ENGINES", "added_words", "built_in_words", "make_wake_engine"]
 
 ENGINES = ("micro", "open")
 Verify = Literal["off", "soft"]
@@ -33,7 +33,7 @@ def make_wake_engine(
     if verify == "off":
         return first
     other = "open" if engine == "micro" else "micro"
-    shared = [word for word in first.scores if word in _built_in(other)]
+    shared = [word for word in first.scores if word in built_in_words(other)]
     if not shared:
         return first
     from audio.wake.verify import VerifiedWake
@@ -60,7 +60,8 @@ def _make(
     raise InputUnusable(f'wake.engine "{engine}" is not known: use {" or ".join(ENGINES)}.')
 
 
-def _built_in(engine: str) -> tuple[str, ...]:
+def built_in_words(engine: str) -> tuple[str, ...]:
+    """The words that come with the engine "micro" or "open"."""
     if engine == "micro":
         from audio.wake.micro import BUILT_IN as MICRO_WORDS
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from audio.frames import SAMPLE_RATE, Frame
 from audio.player import NullPlayer
+from audio.tts import Chunk
 from audio.wav import WavSource, read_wav, write_wav
 from tests.corpus.speech import WAKE_WORD, say
 from tests.shared_data import shared_folder
@@ -149,7 +150,7 @@ class InstantVoice:
     def __init__(self) -> None:
         self._clauses = 0
 
-    def speak(self, text: str) -> Iterator[bytes]:
+    def speak(self, text: str) -> Iterator[Chunk]:
         self._clauses += 1
         level = AUDIBLE + self._clauses % 30_000
-        yield np.full(self.rate // 10, level, np.int16).tobytes()
+        yield Chunk(np.full(self.rate // 10, level, np.int16).tobytes())

@@ -22,7 +22,7 @@ from assistant.turn.events import (
     StopAsked,
     WakeHeard,
 )
-from audio.tts import Voice
+from audio.tts import Chunk, Voice
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.recital import listening, reciting
 from tests.benchmarks.service import Always, GeminiProcess
@@ -53,9 +53,9 @@ class SlowVoice:
     name = "slow"
     rate = 16_000  # Hz
 
-    def speak(self, text: str) -> Iterator[bytes]:
+    def speak(self, text: str) -> Iterator[Chunk]:
         for _ in range(20):
-            yield np.full(self.rate // 10, AUDIBLE, np.int16).tobytes()
+            yield Chunk(np.full(self.rate // 10, AUDIBLE, np.int16).tobytes())
             time.sleep(0.2)
 
 
@@ -102,7 +102,7 @@ async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[st
     """
     player, results = NotingPlayer(), {}
     voice = InstantVoice()
-    with stamps() as moments, patch("assistant.app.voices_of", lambda _: lambda _: voice):
+    with stamps() as moments, patch("assistant.app.voices_of", lambda *_: lambda _: voice):
         async with hearth(folder, service.address, player) as app:
             for name, steps in {"": HELD[next(iter(HELD))], **HELD}.items():
                 service.respond(Always(steps))

@@ -33,6 +33,7 @@ async def hearth(
             "ca_file": address.ca_file,
         },
         voice={"engine": "espeak", **voice},
+        sounds={"thinking": False},  # the first sound that is timed is the answer's
         limits={"daily_cost_usd": 1_000.0},  # what the simulated service counts is not billed
     )
     async with pipeline(settings, player) as app:

@@ -18,6 +18,7 @@ from assistant.house_device import DeviceKeeper, HouseDevice
 from assistant.journal.store import Store
 from assistant.mute import Mute
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import Manner
 from assistant.turn.standing import Observers, Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
@@ -48,16 +49,13 @@ class Box:
     def pause(self, on: bool) -> None:
         pass
 
-    def announce(self, text: str, language: str) -> None:
+    def announce(self, text: str, language: str, manner: Manner) -> None:
         raise AssertionError("nothing is announced")
 
     async def rest(self) -> None:
         await asyncio.Event().wait()
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
-
-    async def ring(self, sound: str) -> None:
-        raise AssertionError("nothing rings")
 
 
 @pytest.fixture
@@ -83,7 +81,7 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
         async with (
             HomeAssistant(house.url, house.token) as home,
             Store(settings.database, clock) as store,
-            Announcements(store, box, box.ring, "en") as announcements,
+            Announcements(store, box, lambda text: "en") as announcements,
             DeviceSensors(home, catalogue, "en", clock, box.observers.standing) as sensors,
             DeviceKeeper(
                 HouseDevice(settings, clock),

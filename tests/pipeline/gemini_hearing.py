@@ -103,6 +103,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "HEARTH_HOME_ASSISTANT__URL": "demo",
         "HEARTH_BRAIN__ORDER": '["gemini-live", "gemini-once", "offline"]',
         "HEARTH_VOICE__ENGINE": "espeak",
+        "HEARTH_SOUNDS__THINKING": "false",  # a slow machine would play it
         "HEARTH_PRIVACY__ACCEPT_CLOUD": "true",
     }.items():
         monkeypatch.setenv(name, value)

@@ -31,6 +31,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "HEARTH_HOME_ASSISTANT__URL": "demo",
         "HEARTH_BRAIN__ORDER": '["offline"]',
         "HEARTH_VOICE__ENGINE": "espeak",
+        "HEARTH_SOUNDS__THINKING": "false",  # a slow machine would play it
         "HEARTH_ASSISTANT__LANGUAGES": '["en", "es"]',
     }.items():
         monkeypatch.setenv(name, value)

@@ -16,7 +16,9 @@ class Exchange:
     """One turn that is over."""
 
     heard: str  # what the person said; "" where nobody knows
-    answer: str  # what we said
+    answer: str  # what we said; of a `cut` one, the words that were heard
+    cut: bool = False  # it was cut off
+    turn_id: str = ""
 
 
 def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:
@@ -36,9 +38,11 @@ def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:
 
 
 def _told(exchange: Exchange) -> str:
-    sides = (("Person", exchange.heard), ("You", exchange.answer))
-    lines = [(who, one_line(said)) for who, said in sides]
-    return "\n".join(f"{who}: {_short(said)}" for who, said in lines if said)
+    heard, answer = (_short(one_line(said)) for said in (exchange.heard, exchange.answer))
+    if exchange.cut:
+        answer = f"{answer} {rules.CUT_OFF}".strip()
+    sides = (("Person", heard), ("You", answer))
+    return "\n".join(f"{who}: {said}" for who, said in sides if said)
 
 
 def _short(said: str) -> str:

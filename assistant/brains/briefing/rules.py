@@ -105,10 +105,13 @@ says.
 
 HISTORY = """\
 # What was said before in this conversation
-A record for words such as "it" and "there"; all of it is over, so serve none of it again.
+A record for words such as "it" and "there"; all of it is over, so serve none of it again. Where \
+an answer of yours ends with (cut off), the person heard no more of it than stands there.
 <conversation>
 {text}
 </conversation>"""
+
+CUT_OFF = "(cut off)"  # ends what was heard of an answer
 
 STAY_SILENT_WHEN = (
     "Ends the turn without a word. Call it, alone, only if what was heard is plainly not meant "

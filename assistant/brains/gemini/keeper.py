@@ -14,6 +14,7 @@ from assistant.brains.gemini.life import Life, Step
 from assistant.brains.gemini.link import Link, Listener
 from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer, Client
+from assistant.brains.gemini.responses import note_of_cut
 from assistant.brains.gemini.spending import Meter
 from assistant.clock import Clock
 from integrations.errors import (
@@ -64,6 +65,8 @@ class Keeper:
         self._seeded: tuple[Exchange, ...] = ()  # told to the talk when it last began afresh
         self._late_input_counts = False  # for the newest exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
+        self._cut: tuple[str, str] | None = None  # the newest answer cut off: turn, words heard
+        self._cut_notes: deque[str] = deque(maxlen=1)  # of it, until that was told
         self._unwanted = False  # the talk so far is to be forgotten as soon as no turn is in it
 
     async def run(self) -> None:
@@ -141,18 +144,35 @@ class Keeper:
 
     def remember(self, exchange: Exchange) -> None:
         """A turn that a fresh session is to know of."""
-        self._exchanges.append(exchange)
+        if self._cut is None or exchange.turn_id != self._cut[0]:
+            self._cut_notes.clear()  # the last answer is another one by now
+        self._exchanges.append(self._as_heard(exchange))
         self._late_input_counts = True
+
+    def cut_off(self, turn_id: str, heard: str) -> None:
+        """The answer to that turn was cut off: only these words of it were heard."""
+        self._cut = (turn_id, heard)
+        self._cut_notes.append(note_of_cut(heard))
+        kept = [self._as_heard(exchange) for exchange in self._exchanges]
+        self._exchanges.clear()
+        self._exchanges.extend(kept)
+
+    def _as_heard(self, exchange: Exchange) -> Exchange:
+        if self._cut is None or exchange.turn_id != self._cut[0]:
+            return exchange
+        return replace(exchange, answer=self._cut[1], cut=True)
 
     @contextmanager
     def notes(self) -> Iterator[str]:
         """What the model has missed so far, "" for nothing: told in this block, unless it fails."""
-        notes = tuple(self._notes)
+        notes, cut = tuple(self._notes), tuple(self._cut_notes)
         self._notes.clear()
+        self._cut_notes.clear()
         try:
-            yield "\n".join(notes)
+            yield "\n".join((*notes, *cut))
         except BaseException:
             self._notes.extendleft(reversed(notes))
+            self._cut_notes.extend(() if self._cut_notes else cut)
             raise
 
     # For the link.
@@ -276,6 +296,7 @@ class Keeper:
     async def _connect(self, setup: LiveSetup, handle: str | None) -> Link:
         if handle is None:
             self._seeded = tuple(self._exchanges)
+            self._cut_notes.clear()  # the exchanges tell it
         # What is resumed remembers what was said in it, but not what its instruction had told.
         link = Link(setup, self._seeded, self, self.meter, self._clock, self._habits)
         told = with_history(setup.instruction, self._seeded)
@@ -312,5 +333,6 @@ class Keeper:
         self._life.forgot()
         self._exchanges.clear()
         self._notes.clear()
+        self._cut_notes.clear()
         self._late_input_counts = False  # there is nothing left that it could be added to
         self._unwanted = False

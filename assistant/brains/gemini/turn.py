@@ -138,7 +138,7 @@ class GeminiLiveTurn:
         heard = (self._request.text or reading.heard or self._request.heard or "").strip()
         answer = reading.answer.strip()
         if reading.meant and answer:
-            keeper.remember(Exchange(heard, answer))
+            keeper.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
         """Calls that came and that nobody runs: unanswered they would hold up the next turn."""

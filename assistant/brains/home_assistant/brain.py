@@ -83,7 +83,8 @@ class HomeAssistantTurn:
         if not spoken:
             yield Heard(self._request.text or "", match.language)
         yield call_for(match, self._request.turn_id)
-        yield ReplyText(answer(await self._outcomes.get()))
+        own = self._brain.catalogue.own(match.language)
+        yield answer(await self._outcomes.get(), own)
         yield ReplySettled()
         yield TurnDone()
 
@@ -116,5 +117,6 @@ class HomeAssistantTurn:
         if not self._brain.last:
             message = "Home Assistant's own engine does not know this sentence."
             return [BrainFault("not_understood", message, retryable=False)]
-        words = self._brain.catalogue.say(reason, self._request.language)
-        return [ReplyText(words), TurnDone(understood=False)]
+        line = self._brain.catalogue.line(reason, self._request.language)
+        words = ReplyText(line.text, language=line.language)
+        return [words, TurnDone(understood=False)]

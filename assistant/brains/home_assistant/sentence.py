@@ -1,5 +1,6 @@
 """A sentence for the home's engine as a call, and the words for what came of it."""
 
+from assistant.brains.protocol import ReplyText
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Status, ToolOutcome
 from assistant.tools.saying import NAME
@@ -25,8 +26,11 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
     return ToolCall(call_id(turn_id), NAME, {"text": match.text}, match)
 
 
-def answer(outcome: ToolOutcome) -> str:
-    """Home Assistant's own reply where the house shows what it says, else our sentence."""
+def answer(outcome: ToolOutcome, own: str) -> ReplyText:
+    """Home Assistant's own reply where the house shows what it says, else our sentence.
+
+    `own`: the language of our sentences.
+    """
     if outcome.name == NAME and outcome.status is Status.DONE and outcome.data:
-        return outcome.data
-    return outcome.sentence
+        return ReplyText(outcome.data)
+    return ReplyText(outcome.sentence, language=own)

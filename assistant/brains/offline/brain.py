@@ -111,25 +111,24 @@ class OfflineTurn:
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
             return
         if not understood.commands:
-            yield ReplyText(self._not_understood())
+            yield self._words(self._not_understood(), self._request.language)
             yield TurnDone(understood=False)
             return
         language = understood.language
         steps = self._plan(understood.commands, house, menu, language)
         if isinstance(steps, Problem):
-            yield ReplyText(answer_problem(steps, self._brain.catalogue, language))
+            yield self._words(answer_problem(steps, self._brain.catalogue, language), language)
             yield TurnDone(understood=steps.key != _NO_TOOL)
             return
         for number, (command, step) in enumerate(steps, start=1):
             gap = " " if number > 1 else ""
             if isinstance(step, str):
-                yield ReplyText(gap + step)
+                yield self._words(gap + step, language)
                 continue
             yield ToolCall(f"{self._request.turn_id}-{number}", step.tool, step.arguments)
             outcome = await self._outcomes.get()
-            yield ReplyText(
-                gap + answer_outcome(command, outcome, house, self._brain.catalogue, language)
-            )
+            told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
+            yield self._words(gap + told, language)
         yield TurnDone()
 
     async def _sound(self) -> bytes:
@@ -173,6 +172,10 @@ class OfflineTurn:
                 return step
             steps.append((command, step))
         return steps
+
+    def _words(self, text: str, language: str) -> ReplyText:
+        """A sentence of the catalogue's, made for a turn in `language`."""
+        return ReplyText(text, language=self._brain.catalogue.own(language))
 
     def _not_understood(self) -> str:
         language = self._request.language

@@ -174,7 +174,7 @@ class PreferLocalTurn:
             outcome = await self._inbox.get()
             assert isinstance(outcome, ToolOutcome)  # nothing else runs
             if outcome.status is not Status.NOT_RUN:
-                for event in _told(outcome):
+                for event in _told(self._words(outcome, match.language)):
                     yield event
                 yield TurnDone()
                 return
@@ -274,11 +274,12 @@ class PreferLocalTurn:
                     yield event
         if self._outcome.status is Status.NOT_RUN:
             return  # it was not allowed after all, so the model goes on
-        for event in _told(self._outcome):
+        words = self._words(self._outcome, match.language)
+        for event in _told(words):
             yield event
         await self._answer_held(match.language)
         # Whoever is asked something answers at once: the microphone must not open late.
-        ended |= asks(answer(self._outcome))
+        ended |= asks(words.delta)
         until = self._brain.clock.monotonic() + LISTEN_ON_S
         while not ended and (item := await self._next(until)) is not None:
             ended = isinstance(item, _ENDS)
@@ -306,6 +307,9 @@ class PreferLocalTurn:
         self._held.clear()
 
     # --- what both need ---
+
+    def _words(self, outcome: ToolOutcome, language: str) -> ReplyText:
+        return answer(outcome, self._brain.catalogue.own(language))
 
     def _try(self, text: str, code: str | None) -> None:
         if self._trying is not None:
@@ -345,5 +349,5 @@ class PreferLocalTurn:
             timer.cancel()
 
 
-def _told(outcome: ToolOutcome) -> list[BrainEvent]:
-    return [Serving(HOME), ReplyText(answer(outcome)), ReplySettled()]
+def _told(words: ReplyText) -> list[BrainEvent]:
+    return [Serving(HOME), words, ReplySettled()]

@@ -27,10 +27,11 @@ class ShortReader:
         self._spelled = re.compile(rf"(?<![\w.-])(?:{any_of(spoken.acronyms)})(?![\w-])")
         days = any_of(self._weekdays)
         months = any_of(spoken.calendar.months)
-        # Several of them are words, too ("sun", "mar"): they count beside a date or each other.
+        # Several of them are words, too ("sun", "mar", "so"): they count beside a date, a value or
+        # each other.
+        date = rf"(?:{months})\b|\d{{1,2}}\.?\s(?:de\s)?(?:{months})\b|\d{{1,2}}[./]\d"
         self._day = re.compile(
-            rf"(?<!\w)({days})\b(?:\.|(?=,?\s(?:\d|(?:{months})\b)|{DASH}(?:{days})\b|:(?:\s|$)))",
-            re.IGNORECASE,
+            rf"(?<!\w)({days})\b\.?(?=,?\s(?:{date})|{DASH}(?:{days})\b|:\W*\d)", re.IGNORECASE
         )
         self._day_behind = re.compile(
             rf"({any_of(self._weekdays.values())})({DASH})({days})\b", re.IGNORECASE
@@ -56,9 +57,7 @@ class ShortReader:
             lambda found: " ".join(found[0].replace(".", "")) + full_stop(found), text
         )
         text = _INITIAL.sub(r"\1", text)
-        text = self._day.sub(
-            lambda found: self._weekdays[found[1].lower()] + full_stop(found), text
-        )
+        text = self._day.sub(lambda found: self._weekdays[found[1].lower()], text)
         return self._day_behind.sub(
             lambda found: f"{found[1]} {self._to} {self._weekdays[found[3].lower()]}", text
         )

@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from assistant.announcements import KEEP, TRIES, UNKEPT, Announcements
+from assistant.announcements import KEEP, KEPT, TRIES, UNKEPT, Announcements
 from assistant.clock import VirtualClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
-from audio.errors import InputUnusable
+from assistant.speech.manner import Manner
 
 
 class Talker:
@@ -21,11 +22,10 @@ class Talker:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []
-        self.rung: list[str] = []
+        self.manners: list[Manner] = []
         self.free = asyncio.Event()
         self.free.set()
         self.spoke = asyncio.Event()
-        self.deaf = False
         self.there = asyncio.Event()  # the loudspeaker
         self.there.set()
         self.drops = 0
@@ -34,13 +34,15 @@ class Talker:
         self.between: list[tuple[str, bool]] = []  # others that end meanwhile; whether whole
         self.ended: Callable[[str, bool], None] = lambda text, played: None
 
-    def announce(self, text: str, language: str) -> None:
+    def announce(self, text: str, language: str, manner: Manner) -> None:
+        assert self.free.is_set(), "it talks over somebody"
         played = not self.goes and not self.mute
         if self.goes:
             self.goes -= 1
             self.drops += 1
             self.there.clear()
         self.said.append((text, language))
+        self.manners.append(manner)
         self.ended(text, played)
         for other in self.between:
             self.drops += not other[1]
@@ -55,11 +57,6 @@ class Talker:
 
     async def audible(self) -> None:
         await self.there.wait()
-
-    async def ring(self, sound: str) -> None:
-        if self.deaf:
-            raise InputUnusable("There is no loudspeaker.")
-        self.rung.append(sound)
 
 
 @pytest.fixture
@@ -80,13 +77,17 @@ async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def speaking(
-    store: Store, talker: Talker, clock: VirtualClock | None = None
+    store: Store, talker: Talker, clock: VirtualClock
 ) -> AsyncIterator[Announcements]:
-    async with Announcements(store, talker, talker.ring, "en", talker, clock) as announcements:
+    async with Announcements(store, talker, language_of, talker, clock) as announcements:
         yield announcements
 
 
-def news(clock: VirtualClock, name: str, **options: str) -> AnnouncementRecord:
+def language_of(text: str) -> str:
+    return "es" if "¡" in text else "en"
+
+
+def news(clock: VirtualClock, name: str, **options: Any) -> AnnouncementRecord:
     now = clock.now()
     return AnnouncementRecord(name, f"{name}!", now, now + timedelta(minutes=10), options)
 
@@ -102,18 +103,20 @@ async def said(talker: Talker, count: int) -> list[tuple[str, str]]:
 async def test_they_are_said_in_order_with_their_language_and_sound(
     store: Store, talker: Talker, clock: VirtualClock
 ) -> None:
-    async with speaking(store, talker) as announcements:
+    async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "one"))
         await announcements.keep(news(clock, "two", language="es", sound="timer"))
         assert await said(talker, 2) == [("one!", "en"), ("two!", "es")]
-        assert talker.rung == ["timer"]
+        await announcements.keep(news(clock, "¡tres", volume=0.4, alarm=True))
+        assert (await said(talker, 3))[2:] == [("¡tres!", "es")]
+        assert talker.manners == [Manner(), Manner("timer"), Manner("", 0.4, True)]
 
 
 async def test_it_waits_for_the_conversation(
     store: Store, talker: Talker, clock: VirtualClock
 ) -> None:
     talker.free.clear()
-    async with speaking(store, talker) as announcements:
+    async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "one"))
         assert [one.id for one in await store.pending_announcements()] == ["one"]
         assert talker.said == []
@@ -124,11 +127,11 @@ async def test_it_waits_for_the_conversation(
 async def test_it_is_marked_before_it_is_said_and_never_said_again(
     store: Store, talker: Talker, clock: VirtualClock
 ) -> None:
-    async with speaking(store, talker) as announcements:
+    async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "one"))
         await said(talker, 1)
         assert not await store.start_announcement("one")
-    async with speaking(store, talker) as announcements:
+    async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "two"))
         assert await said(talker, 2) == [("one!", "en"), ("two!", "en")]
 
@@ -140,7 +143,7 @@ async def test_what_an_earlier_process_kept_is_said_if_it_is_news(
     clock.advance(9 * 60)
     await store.add_announcement(news(clock, "new"))
     clock.advance(2 * 60)
-    async with speaking(store, talker):
+    async with speaking(store, talker, clock):
         assert await said(talker, 1) == [("new!", "en")]
 
 
@@ -148,21 +151,12 @@ async def test_what_expires_while_it_waits_is_left_out(
     store: Store, talker: Talker, clock: VirtualClock
 ) -> None:
     talker.free.clear()
-    async with speaking(store, talker) as announcements:
+    async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "old"))
         clock.advance(11 * 60)
         await announcements.keep(news(clock, "new"))
         talker.free.set()
         assert await said(talker, 1) == [("new!", "en")]
-
-
-async def test_a_sound_that_cannot_be_played_does_not_hinder_the_words(
-    store: Store, talker: Talker, clock: VirtualClock
-) -> None:
-    talker.deaf = True
-    async with speaking(store, talker) as announcements:
-        await announcements.keep(news(clock, "one", sound="timer"))
-        await said(talker, 1)
 
 
 async def test_a_store_that_fails_is_tried_again_with_the_next(
@@ -181,7 +175,7 @@ async def test_a_store_that_fails_is_tried_again_with_the_next(
 
     monkeypatch.setattr(store, "pending_announcements", broken)
     with caplog.at_level(logging.ERROR):
-        async with speaking(store, talker) as announcements:
+        async with speaking(store, talker, clock) as announcements:
             await failed.wait()
             monkeypatch.setattr(store, "pending_announcements", read)
             await announcements.keep(news(clock, "one"))
@@ -216,7 +210,7 @@ async def test_one_during_which_the_loudspeaker_goes_is_said_again_when_it_is_ba
         assert await said(talker, 2) == [("one!", "en")] * 2
         await announcements.keep(news(clock, "two"))
         assert (await said(talker, 3))[2:] == [("two!", "en")]
-    assert talker.rung == ["timer"] * 2
+    assert [manner.sound for manner in talker.manners] == ["timer", "timer", ""]
     assert await store.pending_announcements() == []
 
 
@@ -283,7 +277,7 @@ async def test_what_is_not_kept_is_said_in_order_and_never_on_the_disk(
         assert await said(talker, 2) == [("The wash is done.", "en"), ("La puerta.", "es")]
         await announcements.keep(news(clock, "one"))
         assert (await said(talker, 3))[2:] == [("one!", "en")]
-    assert talker.rung == []
+    assert set(talker.manners) == {Manner()}
 
 
 async def test_what_is_not_kept_waits_for_a_loudspeaker_too(
@@ -313,6 +307,149 @@ async def test_too_much_that_is_not_kept_and_what_comes_too_late_is_left_out(
         talker.there.set()
         texts = [text for text, _ in await said(talker, UNKEPT)]
     assert texts == [str(number) for number in range(1, UNKEPT + 1)]
-    assert "the oldest is left out" in caplog.text
+    assert "oldest is left out" in caplog.text
     announcements.say("too late", "en")
+    assert not announcements.hold(news(clock, "much too late")), "everything ends"
     assert "too late" not in [text for text, _ in talker.said]
+
+
+async def together(
+    announcements: Announcements, talker: Talker, *records: AnnouncementRecord, kept: bool
+) -> list[str]:
+    """What is said of those that came while somebody was talking to us, in order."""
+    for record in records:
+        assert await announcements.keep(record) if kept else announcements.hold(record)
+    assert talker.said == []
+    talker.free.set()
+    return [text.strip("!") for text, _ in await said(talker, len(records))]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_the_important_goes_before_what_waits(
+    store: Store, talker: Talker, clock: VirtualClock, kept: bool
+) -> None:
+    talker.free.clear()
+    records = []
+    for name in ("low", "one", "high", "two", "highest", "lowest"):
+        records.append(news(clock, name, priority=name.removesuffix("est")))
+        clock.advance(1)
+    async with speaking(store, talker, clock) as announcements:
+        order = await together(announcements, talker, *records, kept=kept)
+    assert order == ["high", "highest", "one", "two", "low", "lowest"]
+
+
+async def test_what_is_kept_and_what_is_held_are_one_queue(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker, clock) as announcements:
+        for number, kept in enumerate((True, False, True, False)):
+            record = news(clock, f"{number}")
+            assert await announcements.keep(record) if kept else announcements.hold(record)
+            clock.advance(1)
+        announcements.hold(news(clock, "4", priority="high"))
+        talker.free.set()
+        order = [text for text, _ in await said(talker, 5)]
+    assert order == ["4!", "0!", "1!", "2!", "3!"]
+
+
+async def test_one_that_comes_while_another_is_said_cuts_nothing(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    async with speaking(store, talker, clock) as announcements:
+        announcements.hold(news(clock, "long", priority="low"))
+        await said(talker, 1)
+        talker.free.clear()  # it is still being said
+        announcements.hold(news(clock, "fire", priority="high"))
+        await clock.settle()
+        assert [text for text, _ in talker.said] == ["long!"]
+        talker.free.set()
+        assert [text for text, _ in await said(talker, 2)] == ["long!", "fire!"]
+
+
+async def test_only_what_was_kept_outlives_the_process(
+    tmp_path: Path, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()
+    async with (
+        Store(tmp_path / "hearth.db", clock) as first,
+        speaking(first, talker, clock) as announcements,
+    ):
+        announcements.hold(news(clock, "held"))
+        await announcements.keep(news(clock, "low", priority="low"))
+        await announcements.keep(news(clock, "kept", volume=0.5))
+        await clock.settle()
+    assert talker.said == []
+    talker.free.set()
+    async with Store(tmp_path / "hearth.db", clock) as second, speaking(second, talker, clock):
+        assert await said(talker, 2) == [("kept!", "en"), ("low!", "en")]
+        assert talker.manners == [Manner(volume=0.5), Manner()]
+        while await second.pending_announcements():
+            await clock.settle()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_what_expires_while_somebody_talks_is_left_out_and_logged(
+    store: Store,
+    talker: Talker,
+    clock: VirtualClock,
+    caplog: pytest.LogCaptureFixture,
+    kept: bool,
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker, clock) as announcements:
+        for name in ("old", "new"):
+            record = news(clock, name)
+            assert await announcements.keep(record) if kept else announcements.hold(record)
+            clock.advance(6 * 60)
+        talker.free.set()
+        assert await said(talker, 1) == [("new!", "en")]
+        await clock.settle()
+    assert talker.said == [("new!", "en")]
+    assert caplog.text.count("expired while it waited") == 1
+
+
+async def test_one_too_many_leaves_out_the_least_and_oldest_even_if_it_is_that_one(
+    store: Store, talker: Talker, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker, clock) as announcements:
+        for number in range(KEPT):
+            assert await announcements.keep(news(clock, f"{number}"))
+        assert not await announcements.keep(news(clock, "low", priority="low"))
+        assert await announcements.keep(news(clock, "last", priority="high"))
+        kept = [record.id for record in await store.pending_announcements()]
+        assert kept == [*(f"{number}" for number in range(1, KEPT)), "last"]
+        for number in range(UNKEPT):
+            assert announcements.hold(news(clock, f"held {number}", priority="high"))
+        assert not announcements.hold(news(clock, "held too late"))
+        assert len(await store.pending_announcements()) == KEPT, "each kind has its own room"
+        talker.free.set()
+        await said(talker, 1)
+    assert talker.said[0] == ("last!", "en")
+    assert caplog.text.count("oldest is left out") == 3
+
+
+async def test_a_store_that_fails_at_the_beginning_of_one_hinders_no_other(
+    store: Store,
+    talker: Talker,
+    clock: VirtualClock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    talker.free.clear()
+
+    async def broken(announcement_id: str) -> bool:
+        raise StoreError("The disk is full.")
+
+    async with speaking(store, talker, clock) as announcements:
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "start_announcement", broken)
+            await announcements.keep(news(clock, "kept", priority="high"))
+            announcements.hold(news(clock, "held"))
+            talker.free.set()
+            assert await said(talker, 1) == [("held!", "en")]
+        announcements.hold(news(clock, "next", priority="high"))
+        texts = [text for text, _ in await said(talker, 3)]
+    assert sorted(texts[1:]) == ["kept!", "next!"], "it is found in the store again"
+    assert caplog.text.count("The disk is full.") == 1

@@ -5,14 +5,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from assistant.box import Box
+from assistant.announcements import KEEP
+from assistant.box import Announcing, Box
 from assistant.clock import VirtualClock
-from assistant.journal.records import StoreError
+from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
-from integrations.web.api import NotKept
+from integrations.web.api import AnnounceRequest, NotAnnounced, NotKept
 
 
 class FakeConversation:
@@ -114,3 +115,75 @@ async def test_what_the_disk_did_not_take_is_told() -> None:
     with pytest.raises(NotKept, match="not over a restart"):
         await box.set_mode("guest", None)
     assert box.state()["mode"] == "guest"
+
+
+class Queue:
+    """Announcements that wait."""
+
+    def __init__(self) -> None:
+        self.held: list[AnnouncementRecord] = []
+        self.kept: list[AnnouncementRecord] = []
+        self.room = True
+        self.full = False
+
+    async def keep(self, record: AnnouncementRecord) -> bool:
+        if self.full:
+            raise StoreError("the disk is full")
+        self.kept.append(record)
+        return self.room
+
+    def hold(self, record: AnnouncementRecord) -> bool:
+        self.held.append(record)
+        return self.room
+
+
+def box_with(announcing: Announcing | None) -> Box:
+    return Box(
+        FakeConversation(), _nobody_mutes, FakeModes(), VirtualClock(), announcing=announcing
+    )
+
+
+async def test_an_announcement_is_held_with_a_tone_unless_it_is_to_outlive_a_restart() -> None:
+    queue, now = Queue(), VirtualClock().now()
+    box = box_with(queue)
+    plain = await box.announce(AnnounceRequest(text="Dinner."))
+    whole = AnnounceRequest(
+        text="Fuego.",
+        preannounce=False,
+        volume=0.5,
+        priority="high",
+        expire_s=90,
+        persist=True,
+        language="es",
+    )
+    name = await box.announce(whole)
+    assert queue.held == [
+        AnnouncementRecord(
+            plain, "Dinner.", now, now + KEEP, {"priority": "normal", "sound": "announce"}
+        )
+    ]
+    options = {"priority": "high", "volume": 0.5, "language": "es"}
+    expires = now + timedelta(seconds=90)
+    assert queue.kept == [AnnouncementRecord(name, "Fuego.", now, expires, options)]
+    assert plain != name
+
+
+@pytest.mark.parametrize("persist", [True, False])
+async def test_an_announcement_for_which_there_is_no_room_is_told(persist: bool) -> None:
+    queue = Queue()
+    queue.room = False
+    with pytest.raises(NotAnnounced, match="as important"):
+        await box_with(queue).announce(AnnounceRequest(text="Dinner.", persist=persist))
+
+
+async def test_an_announcement_that_cannot_be_kept_is_not_said() -> None:
+    queue = Queue()
+    queue.full = True
+    with pytest.raises(NotKept, match="the disk is full"):
+        await box_with(queue).announce(AnnounceRequest(text="Dinner.", persist=True))
+    assert queue.held == []
+
+
+async def test_where_nothing_is_said_unasked_that_is_told() -> None:
+    with pytest.raises(NotAnnounced, match="by this process"):
+        await box_with(None).announce(AnnounceRequest(text="Dinner."))

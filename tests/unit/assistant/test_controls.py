@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.clock import VirtualClock
-from assistant.config.schema import VoiceChoice
+from assistant.config.voice import VoiceChoice
 from assistant.controls import FASTEST, KEPT, SLOWEST, Controls
 from assistant.journal.records import StoreError, TurnRecord
 from assistant.journal.store import Store

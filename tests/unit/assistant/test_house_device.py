@@ -20,6 +20,7 @@ from assistant.house_device import META_KEY, DeviceKeeper, HouseDevice
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import Manner
 from assistant.tools.moment import Mode
 from tests.unit.assistant.device.doubles import TakesDevices
 
@@ -27,16 +28,13 @@ from tests.unit.assistant.device.doubles import TakesDevices
 class Silent:
     """Somebody who never gets to speak: what is kept stays to be looked at."""
 
-    def announce(self, text: str, language: str) -> None:
+    def announce(self, text: str, language: str, manner: Manner) -> None:
         raise AssertionError("the conversation never rests")
 
     async def rest(self) -> None:
         await asyncio.Event().wait()
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
-
-    async def ring(self, sound: str) -> None:
-        raise AssertionError("the conversation never rests")
 
 
 class Daemon:
@@ -114,7 +112,7 @@ async def at_work(
 
     async with (
         Store(settings.database, clock) as store,
-        Announcements(store, nobody, nobody.ring, "en") as announcements,
+        Announcements(store, nobody, lambda text: "en") as announcements,
         DeviceKeeper(
             device,
             settings,
@@ -163,7 +161,7 @@ async def test_a_message_is_kept_before_it_is_confirmed(
     await daemon.send("Mañana.", "abc")
     (record,) = await daemon.kept(1)
     assert (record.id, record.text) == ("abc", "Mañana.")
-    assert record.options == {"language": "es"}
+    assert record.options == {"language": "es", "sound": "announce"}
     assert record.expires_at is not None
     assert (record.expires_at - record.created_at).total_seconds() == 600
     await daemon.until(lambda: daemon.home.confirmed == ["abc"])
@@ -173,7 +171,7 @@ async def test_a_timer_is_kept_with_its_sound(daemon: Daemon) -> None:
     await daemon.send("tea finished", data={"group": "timers", "channel": "Timers"})
     (record,) = await daemon.kept(1)
     assert record.text == "The timer tea is over."
-    assert record.options == {"language": "en", "sound": "timer"}
+    assert record.options == {"language": "en", "sound": "timer", "alarm": True}
 
 
 async def test_what_is_not_for_ears_is_confirmed_and_not_kept(daemon: Daemon) -> None:

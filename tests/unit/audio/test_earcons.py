@@ -1,10 +1,14 @@
 """The short sounds."""
 
+import itertools
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from audio.earcons import earcon
+from audio.earcons import NAMES, earcon, main
 from audio.errors import InputUnusable
+from audio.wav import read_wav
 
 
 def pitch(samples: np.ndarray, rate: int) -> float:
@@ -14,7 +18,10 @@ def pitch(samples: np.ndarray, rate: int) -> float:
 
 @pytest.mark.parametrize(
     ("name", "peak_dbfs"),
-    [("wake", -12), ("error", -12), ("unmeant", -18), ("mute", -12), ("unmute", -12)],
+    [
+        *(("wake", -12), ("end", -18), ("thinking", -26), ("done", -14), ("offline", -12)),
+        *(("error", -12), ("unmeant", -18), ("mute", -12), ("unmute", -12)),
+    ],
 )
 def test_sounds_are_short_and_soft(name: str, peak_dbfs: float) -> None:
     pcm, rate = earcon(name)
@@ -33,7 +40,7 @@ def test_wake_rises_and_error_falls() -> None:
         samples = np.frombuffer(pcm, np.int16).astype(float)
         first, last = pitch(samples[:1400], rate), pitch(samples[-1400:], rate)
         assert (last > first * 1.2) is rising
-        assert rising or last < 300  # an error is low
+        assert rising or first / last == pytest.approx(2**0.5, rel=0.02)  # and sounds wrong
 
 
 @pytest.mark.parametrize(("name", "rising"), [("mute", False), ("unmute", True)])
@@ -50,7 +57,7 @@ def test_unmeant_is_one_low_tone() -> None:
     samples = np.frombuffer(pcm, np.int16).astype(float)
     assert len(samples) / rate < 0.15
     assert pitch(samples[:1400], rate) == pytest.approx(pitch(samples[-1400:], rate), rel=0.02)
-    assert pitch(samples, rate) < 300
+    assert pitch(samples, rate) < 500  # no other sound is as low
 
 
 def test_the_timer_is_heard_across_the_room() -> None:
@@ -61,5 +68,41 @@ def test_the_timer_is_heard_across_the_room() -> None:
 
 
 def test_an_unknown_name_is_one_sentence() -> None:
-    with pytest.raises(InputUnusable, match="wake, error, unmeant"):
+    with pytest.raises(InputUnusable, match="there are wake, end,"):
         earcon("bell")
+
+
+def test_no_two_sounds_are_alike() -> None:
+    """Their pitches in turn, and how long each lasts, tell them apart without being loud."""
+    shapes = {}
+    for name in NAMES:
+        pcm, rate = earcon(name)
+        samples = np.frombuffer(pcm, np.int16).astype(float)
+        third = len(samples) // 3
+        parts = (samples[:third], samples[-third:])
+        shapes[name] = (*(np.log2(pitch(part, rate)) for part in parts), len(samples) / rate * 4)
+    for (one, left), (other, right) in itertools.combinations(shapes.items(), 2):
+        # A whole tone in either part, or the twentieth of a second.
+        apart = max(abs(a - b) for a, b in zip(left, right, strict=True))
+        assert apart > 2 / 12, f"{one} sounds like {other}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_sound_clicks_or_roars(name: str) -> None:
+    pcm, _ = earcon(name)
+    samples = np.frombuffer(pcm, np.int16).astype(float) / 32767
+    loudest = -9 if name == "timer" else -12  # a timer is heard across the room
+    assert 20 * np.log10(np.abs(samples).max()) <= loudest + 0.05
+    # A step between two samples is never more than the tone itself makes at its steepest.
+    steepest = np.abs(samples).max() * 2 * np.pi * 1_046.5 * 1.4 / 22_050
+    assert np.abs(np.diff(samples, prepend=0.0, append=0.0)).max() <= steepest
+
+
+def test_all_are_written_to_listen_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 0
+    assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(NAMES)
+    assert all(len(read_wav(path)) > 2_000 for path in tmp_path.iterdir())
+    assert main([str(tmp_path / "nowhere")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+    assert main([]) == 2
+    assert "usage" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from assistant.brains.ladder import Ladder
 from assistant.brains.protocol import (
     Brain,
     BrainFault,
+    Preface,
     ReplyText,
     Serving,
     TurnDone,
@@ -53,7 +54,8 @@ async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
         Serving("gemini-live"),
         Serving("gemini-once"),
         Serving("offline"),
-        ReplyText(f"{line} "),
+        Preface(alone=True),
+        ReplyText(f"{line} ", language="en"),
         ReplyText("Hello."),
         TurnDone(),
     ]

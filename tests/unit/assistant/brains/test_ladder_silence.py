@@ -34,7 +34,7 @@ async def test_after_a_deed_the_ladder_says_what_came_of_it(stage: Stage, end: S
     assert await stage.run() == [
         Serving(LIVE),
         light,
-        ReplyText("The light is on."),
+        ReplyText("The light is on.", language="en"),
         TurnDone(),
     ]
     assert stage.ladder.rungs[0].breaker.fault is None

@@ -9,6 +9,7 @@ from assistant.brains.protocol import (
     BrainFault,
     FaultKind,
     Heard,
+    Preface,
     ReplyAudio,
     ReplyText,
     Restarted,
@@ -248,7 +249,13 @@ async def test_a_line_stands_in_front_of_an_own_voice(stage: Stage) -> None:
     stage.ladder.standing.known = Known(alone=True)
     sound = ReplyAudio(b"\0\0", 24_000)
     stage.expect(live=[[sound, TurnDone()]])
-    assert await stage.run() == [Serving(LIVE), ReplyText(BACK), sound, TurnDone()]
+    assert await stage.run() == [
+        Serving(LIVE),
+        Preface(alone=False),
+        ReplyText(BACK, language="en"),
+        sound,
+        TurnDone(),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -267,6 +274,15 @@ async def test_the_line_is_in_the_language_of_the_turn(
 ) -> None:
     stage.expect(live=[[fault()]], once=[[fault()]], offline=[[*events, *DONE]])
     assert said(await stage.run(language=request_language)).startswith(line)
+
+
+@pytest.mark.parametrize(("language", "own"), [("es", "es"), ("en", "en"), ("it", "en")])
+async def test_the_line_tells_its_language(stage: Stage, language: str, own: str) -> None:
+    stage.expect(live=[[fault()]], once=[[fault()]], offline=[DONE])
+    events = await stage.run(language=language)
+    line, answer = (event for event in events if isinstance(event, ReplyText))
+    assert (line.language, answer.language) == (own, None)
+    assert line.delta.startswith(Catalogue().say("ladder.away_unreachable", own))
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))

@@ -55,6 +55,16 @@ WRONG_FILES = [
         '[voice]\nmodels = {EN = "x"}',
         'voice.models.EN in FILE must be a language code such as "en" or "es-MX"',
     ),
+    ("[voice.models]\nen = 3", "voice.models.en in FILE must be a table, not a number"),
+    (
+        "[voice.models.en]\nspeaker = true",
+        "voice.models.en.speaker in FILE must be text, not true or false",
+    ),
+    ("[voice.models.en]\nspeed = 9", "voice.models.en.speed in FILE must be at most 4"),
+    (
+        "[voice.models.en]\nspeeed = 1",
+        "In FILE, voice.models.en has no key speeed; did you mean speed?",
+    ),
     ("wake = 3", "wake in FILE must be a table, not a number"),
     ("[[audio]]", "audio in FILE must be a table, not a list"),
     (

@@ -7,6 +7,7 @@ import pytest
 
 from assistant.config import ConfigError, Settings, find_file, load_settings
 from assistant.config.schema import WakeWord
+from assistant.config.voice import VoiceModel
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def test_nothing_given_is_the_contract(tmp_path: Path, monkeypatch: pytest.Monke
     assert settings.home_assistant.url == "http://homeassistant.local:8123"
     assert settings.brain.order == ("gemini-live", "gemini-once", "home-assistant", "offline")
     assert settings.wake.words == (WakeWord(model="okay_nabu", sensitivity=None, profile=""),)
-    assert settings.voice.models == {"en": "en_US-lessac-medium"}
+    assert settings.voice.models == {"en": VoiceModel(model="en_US-lessac-medium")}
     assert (settings.http.host, settings.http.port) == ("127.0.0.1", 8765)
     assert settings.privacy.accept_cloud is False
     assert settings.data_folder == tmp_path / "state" / "hearth"
@@ -40,7 +41,7 @@ words = ["alexa", {model = "/models/hey.json", sensitivity = "high", profile = "
 persona = "Whisper."
 thinking = "low"
 [voice]
-models = {es = "es_MX-claude-high"}
+models = {es = "es_MX-claude-high", en = {model = "~/x.onnx", speaker = 3, speed = 0.9}}
 speed = 2
 [[policy.rules]]
 entity = "cover.*"
@@ -61,6 +62,10 @@ allow = ["search"]
     night = settings.profiles[settings.wake.words[1].profile]
     assert (night.persona, night.thinking, night.voice) == ("Whisper.", "low", "")
     assert settings.voice.speed == 2.0
+    assert settings.voice.models["es"] == VoiceModel(model="es_MX-claude-high")
+    english = settings.voice.models["en"]
+    assert (Path(english.model).name, english.speaker, english.speed) == ("x.onnx", "3", 0.9)
+    assert english.volume == 1.0
     (rule,) = settings.policy.rules
     assert (rule.from_, rule.to, rule.decide) == ("22:00", "07:00", "deny")
     (server,) = settings.mcp.servers
@@ -87,7 +92,7 @@ def test_the_environment_stands_above_the_file(file: Path) -> None:
     assert settings.http.port == 9000
     assert settings.home_assistant.verify_tls is False
     assert [word.model for word in settings.wake.words] == ["alexa", "hey_jarvis"]
-    assert settings.voice.models == {"es": "voice"}
+    assert settings.voice.models == {"es": VoiceModel(model="voice")}
     assert settings.limits.daily_cost_usd == 0.5
 
 

@@ -1,8 +1,10 @@
 """What is made of a message for our device."""
 
+from typing import Any
+
 import pytest
 
-from assistant.device.messages import LONGEST, ModeOrder, Words, mode_order, words_of
+from assistant.device.messages import LONGEST, ModeOrder, Words, mode_order, options_of, words_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.moment import Mode
 from integrations.home_assistant.push import Push
@@ -93,6 +95,20 @@ def test_a_timer_rings_in_our_language(message: str, english: str, spanish: str)
     assert said(message, "es", data=data) == Words(spanish, "es", "timer")
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("fr", Words("Le minuteur pasta est terminé.", "fr", "timer")),
+        ("it", Words("The timer pasta is over.", "en", "timer")),  # we have no Italian of our own
+    ],
+)
+def test_a_timer_is_said_by_the_voice_of_its_words(language: str, words: Words) -> None:
+    assert said("pasta finished", language, data={"group": "timers"}) == words
+    length = said("0:05:00 timer finished", language, data={"group": "timers"})
+    assert length is not None
+    assert length.language == words.language
+
+
 def test_a_timer_in_an_unknown_form_rings_as_it_is() -> None:
     assert said("Kettle!", data={"group": "timers"}) == Words("Kettle!", None, "timer")
     assert said("", data={"group": "timers"}) is None
@@ -120,3 +136,28 @@ def test_an_order_to_switch_the_mode(
     assert mode_order(push) == order
     if message == "command_mode":
         assert words_of(push, CATALOGUE, "en") is None
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ({}, {"sound": "announce"}),
+        ({"preannounce": True}, {"sound": "announce"}),
+        ({"preannounce": False}, {}),
+        ({"preannounce": "False"}, {}),
+        ({"preannounce": 0}, {}),
+        ({"preannounce": None}, {"sound": "announce"}),
+        ({"priority": "high", "ttl": 0}, {"sound": "announce", "priority": "high"}),
+        ({"priority": " Low "}, {"sound": "announce", "priority": "low"}),
+        ({"priority": "urgent"}, {"sound": "announce"}),
+        ({"volume": 0.5}, {"sound": "announce", "volume": 0.5}),
+        ({"volume": "0.5"}, {"sound": "announce", "volume": 0.5}),
+        ({"volume": 0}, {"sound": "announce", "volume": 0.0}),
+        ({"volume": 1.5}, {"sound": "announce"}),
+        ({"volume": "nan"}, {"sound": "announce"}),
+        ({"volume": "loud"}, {"sound": "announce"}),
+        ({"volume": {"a": 1}, "priority": ["high"]}, {"sound": "announce"}),
+    ],
+)
+def test_how_it_is_said(data: dict[str, Any], options: dict[str, Any]) -> None:
+    assert options_of(Push("1", "News.", data=data)) == options

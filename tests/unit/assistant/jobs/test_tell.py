@@ -62,6 +62,39 @@ async def test_a_failure_is_told_as_it_is(wordy: Bench) -> None:
     assert wordy.thinker.asked == []
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("es", ("He terminado con esto: look, trains.", "es")),
+        ("de", ("Damit bin ich fertig: look, trains.", "de")),
+        ("it", ("I am done with this: look, trains.", "en")),  # we have no Italian of our own
+    ],
+)
+async def test_the_end_is_told_in_the_language_of_its_turn(
+    bench: Bench, language: str, said: tuple[str, str]
+) -> None:
+    await bench.job("look", language=language, query="trains")
+    bench.hub.answer("10:15")
+    await bench.settle()
+    assert bench.announced == [said]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("fr", "Voici le résultat de ma réflexion. La mer."),
+        ("it", "La mer."),  # an English lead would be read by the voice of what follows
+    ],
+)
+async def test_a_thought_is_told_in_the_language_of_its_turn(
+    bench: Bench, language: str, said: str
+) -> None:
+    await bench.job("think_longer", language=language, question="Why?")
+    bench.thinker.answer("La mer.")
+    await bench.settle()
+    assert bench.announced == [(said, language)]
+
+
 async def test_words_that_break_are_no_silence(wordy: Bench) -> None:
     await wordy.job("look")
     wordy.hub.answer("10:15")

@@ -29,6 +29,7 @@ def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:
         heard="enciende la luz",
         answer="La luz está encendida.",
         clauses=("La luz está encendida.",),
+        cut_at="La luz",
         sound="done",
         audio_ms=1210.0,
         timeline={"wake": 812.5, "answer_done": 3000.0},

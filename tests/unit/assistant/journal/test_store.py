@@ -168,7 +168,7 @@ async def test_words_go_after_hours_and_rows_after_days(
 
     old, (call,) = await store.turn("old"), await store.calls("old")
     assert old
-    assert (old.heard, old.answer, old.clauses) == (None, None, ())
+    assert (old.heard, old.answer, old.clauses, old.cut_at) == (None, None, (), None)
     assert old.error == ErrorRecord("timeout", None)
     assert old.confirmation == ConfirmationRecord(None, None, "yes")
     assert (old.timeline["wake"], old.cost_usd, old.brain) == (812.5, 0.25, "offline")

@@ -97,6 +97,14 @@ def test_what_went_wrong_is_told() -> None:
     ]
 
 
+def test_how_far_an_answer_was_heard_is_told() -> None:
+    turn = TurnRecord("t", TURN.started_at, "voice", "en", answer="One two.", cut_at="One")
+    assert draw_trace(turn, []).splitlines()[2:] == [
+        "answer       One two.",
+        "cut at       One",
+    ]
+
+
 @pytest.mark.parametrize("stretch", [1.0, 0.001, 1000.0])
 def test_no_line_is_wider_than_a_terminal(stretch: float) -> None:
     timeline = {moment: ms * stretch for moment, ms in TIMELINE.items()}

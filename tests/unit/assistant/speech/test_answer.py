@@ -148,6 +148,8 @@ async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_be
     mouth = Mouth(voices, player, fallback=spare)
     await mouth.warm(["en"])
     voice = voices.made["en"]
+    voice.said.clear()
+    voice.begun.clear()
     voice.gate.clear()
     async with mouth.answer() as answer:
         await answer.say("one two broken", "en")  # it would break if it were made to its end

@@ -1,26 +1,84 @@
-"""Every sentence exists in every language, with the same fields, and can be spoken."""
+"""Every sentence exists in every language that needs it, with the same fields, fit for a voice."""
 
 import re
 import string
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from assistant.speech.catalogue import Catalogue, fields
+from assistant.speech.catalogue import (
+    LONG_LINES,
+    LONG_SECTIONS,
+    WHOLE,
+    Catalogue,
+    Line,
+    fields,
+    is_short,
+)
+from assistant.speech.speakable import speakable
 
 ALL = Catalogue()
 OTHERS = [language for language in ALL.languages() if language != "en"]
+SHORT = [language for language in ALL.languages() if language not in WHOLE]
+# What fills a field here is a name that every voice says as it stands, or a plain number.
+NUMBERS = {
+    "count": "3",
+    "day": "21",
+    "degrees": "21",
+    "high": "30",
+    "low": "5",
+    "percent": "45",
+    "year": "2026",
+}
 
 
-def test_english_and_spanish_are_there() -> None:
-    assert {"en", "es"} <= set(ALL.languages())
+def test_the_languages_are_there() -> None:
+    assert set(ALL.languages()) == {"en", "es", "pt", "de", "fr", "vi"}
+    assert set(ALL.languages()) >= WHOLE
+
+
+@pytest.mark.parametrize("language", sorted(WHOLE))
+def test_a_whole_language_has_every_line(language: str) -> None:
+    assert ALL.keys(language) == ALL.keys("en")
+
+
+@pytest.mark.parametrize("language", SHORT)
+def test_every_other_has_what_a_person_hears_and_nothing_unknown(language: str) -> None:
+    due = {key for key in ALL.keys("en") if is_short(key)}
+    assert due - ALL.keys(language) == set()
+    assert ALL.keys(language) - ALL.keys("en") == set()
+
+
+def test_what_nobody_hears_is_named_as_it_is() -> None:
+    assert ALL.keys("en") >= LONG_LINES
+    assert {key.partition(".")[0] for key in ALL.keys("en")} >= LONG_SECTIONS
+    heard = {"fault", "confirm", "offline", "ladder", "timers", "policy", "undo", "announce"}
+    assert not heard & {key.partition(".")[0] for key in ALL.keys("en") if not is_short(key)}
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_language_has_the_same_keys_and_fields(language: str) -> None:
-    assert ALL.keys(language) == ALL.keys("en")
-    for key in ALL.keys("en"):
-        assert fields(ALL.text(key, language)) == fields(ALL.text(key, "en")), key
+def test_every_language_has_the_same_fields(language: str) -> None:
+    for key in ALL.keys(language):
+        text, english = ALL.text(key, language), ALL.text(key, "en")
+        assert _counted(text) == _counted(english), key
+        ends = {"en": english[-1], language: text[-1]}
+        assert len({mark if mark in ".?:" else "" for mark in ends.values()}) == 1, key
+
+
+@pytest.mark.parametrize("language", SHORT)
+def test_a_translation_is_one(language: str) -> None:
+    same = {key for key in ALL.keys(language) if ALL.text(key, language) == ALL.text(key, "en")}
+    words = {key for key in same if re.search(r"\w", re.sub(r"\{\w+\}", "", ALL.text(key, "en")))}
+    assert words <= {
+        "offline.month_4",
+        "offline.month_8",
+        "offline.month_9",
+        "offline.month_11",
+        "device.microphone",
+        "timers.minute_many",
+        "states.paused",
+    }
 
 
 @pytest.mark.parametrize("language", ALL.languages())
@@ -28,11 +86,30 @@ def test_every_sentence_is_fit_to_be_spoken(language: str) -> None:
     for key in ALL.keys(language):
         text = ALL.text(key, language)
         assert text == text.strip() != "", key
-        assert not re.search(r"[_*#`<>\n]", re.sub(r"\{\w+\}", "", text)), key
+        assert not re.search(r"[_*#`<>\n\d%°€$+/&=]", re.sub(r"\{\w+\}", "", text)), key
         for _, name, form, conversion in string.Formatter().parse(text):
             assert not form, key
             assert not conversion, key
             assert name is None or name.isidentifier(), key
+
+
+@pytest.mark.parametrize("language", ALL.languages())
+def test_a_line_is_words_for_ears_already(language: str) -> None:
+    for key in ALL.keys(language):
+        text = ALL.text(key, language)
+        values = {name: NUMBERS.get(name, "Lamp") for name in fields(text)}
+        said = text.format_map(values)
+        assert _bare(speakable(said, language)) == _bare(said), key
+
+
+def _counted(text: str) -> Counter[str | None]:
+    """How often each field stands in a sentence."""
+    return Counter(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+
+
+def _bare(text: str) -> str:
+    """Without what a voice does not say: quotation marks, spaces, the last full stop."""
+    return " ".join(re.sub(r"[“”„«»]", "", text).split()).rstrip(".")
 
 
 @pytest.fixture
@@ -55,6 +132,27 @@ def test_a_language_falls_back_to_its_base_then_to_english(
     small: Catalogue, language: str, sentence: str
 ) -> None:
     assert small.say("light.on", language, name="Lamp") == sentence
+
+
+@pytest.mark.parametrize(
+    ("key", "language", "spoken_in", "own"),
+    [
+        ("light.on", "en", "en", "en"),
+        ("light.on", "en-GB", "en-GB", "en-GB"),
+        ("light.on", "es", "es", "es"),
+        ("light.on", "es-MX", "es-MX", "es-MX"),
+        ("light.only", "es", "en", "es"),
+        ("light.only", "es-MX", "en", "es-MX"),
+        ("light.on", "fr", "en", "en"),
+        ("light.on", "fr-CA", "en", "en"),
+    ],
+)
+def test_a_line_tells_which_language_it_is_in(
+    small: Catalogue, key: str, language: str, spoken_in: str, own: str
+) -> None:
+    text = small.say(key, language, name="Lamp")
+    assert small.line(key, language, name="Lamp") == Line(text, spoken_in)
+    assert small.own(language) == own
 
 
 def test_what_is_missing_is_an_error(small: Catalogue) -> None:

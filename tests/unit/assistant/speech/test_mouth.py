@@ -1,7 +1,6 @@
 """Speaking: order, pace, silence, and voices that fail."""
 
 import asyncio
-import logging
 import threading
 from collections.abc import Iterator
 from typing import get_args
@@ -10,9 +9,12 @@ import numpy as np
 import pytest
 
 from assistant.clock import VirtualClock
+from assistant.speech.manner import PLAIN
 from assistant.speech.mouth import Mouth
-from audio.errors import AudioError, DeviceLost, InputUnusable
+from assistant.speech.synthesis import WARM_PHRASE
+from audio.errors import DeviceLost, InputUnusable
 from audio.player import NullPlayer, OneOutput, Player, StreamName
+from audio.tts import Chunk
 from tests.unit.audio.speaker_stage import rigged
 
 RATE = 1000  # Hz
@@ -37,7 +39,7 @@ class FakeVoice:
         self.gate = threading.Event()  # held back while it is clear
         self.gate.set()
 
-    def speak(self, text: str) -> Iterator[bytes]:
+    def speak(self, text: str) -> Iterator[Chunk]:
         self.said.append(text)
         self.begun.set()
         self.open += 1
@@ -47,7 +49,7 @@ class FakeVoice:
                 assert self.gate.wait(10)
                 if word == self._breaks_at:
                     raise InputUnusable(f"The voice {self.name} failed.")
-                yield pcm(100)
+                yield Chunk(pcm(100))
         finally:
             self.open -= 1
 
@@ -119,10 +121,13 @@ async def test_an_answer_is_spoken_in_order_and_ends_with_its_sound() -> None:
 
 
 async def test_a_voice_is_made_once_and_can_be_made_before() -> None:
-    voices = Voices()
-    mouth = Mouth(voices, Recorder())
+    voices, player = Voices(), Recorder()
+    mouth = Mouth(voices, player)
     await mouth.warm(["en", "es"])
     assert sorted(voices.made) == ["en", "es"]
+    assert player.played_ms == 0
+    assert [voice.said.pop() for voice in voices.made.values()] == [WARM_PHRASE] * 2
+    assert all(voice.open == 0 for voice in voices.made.values())
     for _ in range(2):
         assert (await mouth.speak("One two. Three.", "en")).clauses == ("One two.", "Three.")
     assert voices.made["en"].said == ["One two.", "Three."] * 2
@@ -214,55 +219,6 @@ async def test_an_answer_waits_until_the_one_before_is_cleared_away() -> None:
     mouth.close()
 
 
-async def test_a_voice_that_fails_is_replaced_for_the_rest(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.WARNING)
-    voices, spare = Voices(), Voices("spare", breaks_at="")
-    mouth = Mouth(voices, Recorder(), fallback=spare)
-    for _ in range(2):  # the next answer tries the voice again
-        async with mouth.answer() as answer:
-            for clause in ("fine", "this is broken now", "after"):
-                await answer.say(clause, "en")
-            spoken = await answer.finish()
-        assert spoken.clauses == ("fine", "this is broken now", "after")
-        assert spoken.audio_ms == pytest.approx(100 + 200 + 400 + 100)
-    assert voices.made["en"].said == ["fine", "this is broken now"] * 2
-    assert spare.made["en"].said == ["this is broken now", "after"] * 2
-    assert len(caplog.records) == 1
-    mouth.close()
-
-
-async def test_a_voice_that_cannot_be_made_is_replaced_too() -> None:
-    def none(language: str) -> FakeVoice:
-        raise InputUnusable("no voice")
-
-    spare = Voices("spare")
-    mouth = Mouth(none, Recorder(), fallback=spare)
-    await mouth.speak("hello", "en")
-    assert spare.made["en"].said == ["hello"]
-    with pytest.raises(InputUnusable):
-        await mouth.warm(["en"])
-    mouth.close()
-
-
-async def test_when_the_fallback_fails_the_caller_is_told() -> None:
-    player = Recorder()
-    mouth = Mouth(Voices(), player, fallback=Voices("spare"))
-
-    async def turn() -> None:
-        async with mouth.answer() as answer:
-            await answer.say("one", "en")
-            await answer.say("broken", "en")
-            for _ in range(1000):  # never blocks, though nobody takes them any more
-                await answer.say("two", "en")
-
-    with pytest.raises(AudioError, match="spare:en failed"):
-        await turn()
-    assert len(player.sound) == len(pcm(100))  # what had been made was played
-    mouth.close()
-
-
 async def test_a_lost_loudspeaker_is_told() -> None:
     mouth = Mouth(Voices(), Recorder(lost_after=2))
     with pytest.raises(DeviceLost):
@@ -332,7 +288,7 @@ async def test_everything_has_a_stream_of_its_own() -> None:
     mouth = Mouth(Voices(), outputs, volume=0.5)
     await mouth.speak("one", "en")
     assert outputs.heard() == {"voice"}
-    async with mouth.answer(announced=True) as answer:
+    async with mouth.answer(announced=PLAIN) as answer:
         await answer.say("two", "en")
     assert answer.spoken.audio_ms == pytest.approx(100)
     assert outputs.heard() == {"announcements"}
@@ -369,6 +325,7 @@ async def test_closing_while_a_piece_is_being_made() -> None:
     mouth = Mouth(voices, Recorder())
     await mouth.warm(["en"])
     voice = voices.made["en"]
+    voice.begun.clear()
     voice.gate.clear()
     async with mouth.answer() as answer:
         await answer.say("one two", "en")

@@ -8,6 +8,7 @@ import pytest
 
 from assistant.clock import VirtualClock
 from assistant.journal.records import StoreError, TimerRecord
+from assistant.speech.manner import PLAIN, Manner
 from audio.errors import InputUnusable
 
 
@@ -79,6 +80,7 @@ class Talker:
     def __init__(self, clock: VirtualClock) -> None:
         self.said: list[str] = []
         self.languages: list[str] = []
+        self.alarms: list[bool] = []  # whether each is as loud in quiet hours as ever
         self.tones: list[float] = []
         self.hushed = 0
         self.free = asyncio.Event()
@@ -86,8 +88,9 @@ class Talker:
         self.deaf = False
         self._clock = clock
 
-    def announce(self, text: str, language: str) -> None:
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         assert self.free.is_set(), "it talks over somebody"
+        self.alarms.append(manner.alarm)
         self.said.append(text)
         self.languages.append(language)
 

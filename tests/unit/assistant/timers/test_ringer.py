@@ -59,6 +59,7 @@ async def test_it_rings_to_the_second_until_it_is_heard(
         assert talker.said == [PASTA]
         await clock.run(0.1)
         assert talker.said == [PASTA, PASTA]
+        assert talker.alarms == [True, True], "at night too"
         ringer.heard()
         assert (ringer.ringing, talker.hushed) == (False, 1)
         await clock.run(HOUR)
@@ -95,6 +96,36 @@ async def test_three_at_once_in_one_breath_and_each_in_its_language(
         ringer.heard()
         await clock.settle()
         assert await book.all() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "own", "words", "unheard"),
+    [
+        ("de", "de", "Dein Timer tè ist abgelaufen.", "Er hat zehn Minuten geklingelt"),
+        ("fr", "fr", "Ton minuteur tè est terminé.", "Il a sonné dix minutes"),
+        ("pt-BR", "pt-BR", "O seu temporizador tè terminou.", "Tocou dez minutos"),
+        ("vi", "vi", "Đã hết giờ, bộ hẹn giờ tè của bạn.", "Nó reo mười phút"),
+        ("it", "en", "Your tè timer is done.", "It rang for ten minutes"),  # there is no file
+    ],
+)
+async def test_it_rings_and_is_told_in_the_language_it_was_set_in(
+    ringing: Ringing,
+    book: TimerBook,
+    talker: Talker,
+    clock: VirtualClock,
+    language: str,
+    own: str,
+    words: str,
+    unheard: str,
+) -> None:
+    await book.start(300, "tè", language)
+    async with ringing() as ringer:
+        await clock.run(300 + GIVE_UP_S + 2 * PAUSE_S)
+        assert set(talker.said) == {words}
+        ringer.heard()
+        await clock.settle()
+    assert unheard in talker.said[-1]
+    assert set(talker.languages) == {own}
 
 
 async def test_one_that_comes_due_while_another_rings_joins_it(
@@ -160,6 +191,7 @@ async def test_nobody_comes_and_it_is_told_once_later(
         talker.free.set()
         await clock.settle()
         assert talker.said == [UNHEARD]
+        assert not talker.alarms[-1], "nobody is to be woken by it"
         ringer.heard()
         await clock.settle()
         assert talker.said == [UNHEARD]

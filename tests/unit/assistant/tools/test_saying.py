@@ -102,6 +102,7 @@ async def test_what_is_done_is_observed_and_kept(house: House) -> None:
         Tier.COMFORT,
     )
     assert outcome.data == "Turned on the fan"
+    assert outcome.as_asked
     assert [(one.entity_id, one.before, one.after) for one in outcome.observed] == [
         ("fan.bed", "off", "on")
     ]

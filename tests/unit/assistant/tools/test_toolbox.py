@@ -29,6 +29,7 @@ async def test_a_call_is_done_observed_and_journaled(house: House) -> None:
     assert (outcome.decision, outcome.status) == (Decision.ALLOWED, Status.DONE)
     (seen,) = outcome.observed
     assert (seen.entity_id, seen.before, seen.after) == ("light.kitchen", "off", "on 100 %")
+    assert outcome.as_asked
     assert outcome.sentence == "Done. Kitchen light: on 100 %."
     assert [call.name for call in house.journal.started] == ["intent__HassTurnOn"]
     assert house.journal.finished == [outcome]
@@ -96,6 +97,7 @@ async def test_arguments_are_mended_or_corrected(house: House) -> None:
 async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
     outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
     assert outcome.status is Status.NOT_OBSERVED
+    assert not outcome.as_asked
     assert outcome.sentence == "Done in part. Lamp: on. Lamp can only be switched on and off."
 
 
@@ -330,3 +332,9 @@ async def test_what_partly_failed_is_not_called_done(house: House) -> None:
     assert outcome.status is Status.FAILED
     assert "Ceiling fan" in outcome.sentence
     assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence
+
+
+async def test_what_no_state_can_tell_is_done_and_was_not_seen(house: House) -> None:
+    await house.do("HassMediaUnpause", {"area": "Living Room"}, id="begin")
+    outcome = await house.do("HassMediaNext", {"area": "Living Room"}, id="next")
+    assert (outcome.status, outcome.as_asked) == (Status.DONE, False)

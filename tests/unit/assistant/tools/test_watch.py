@@ -120,6 +120,23 @@ async def test_one_that_takes_too_long_is_told() -> None:
     assert stage.said == [("Garage Door aún no ha llegado: sigue cerrándose.", "es")]
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
+        ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
+        ("it", ("Garage Door did not get there: it is open.", "en")),  # we have no Italian
+    ],
+)
+async def test_it_is_told_in_the_language_of_its_turn(language: str, said: tuple[str, str]) -> None:
+    async with watching() as stage:
+        stage.follow("closing", language)
+        await settle()
+        await stage.picture.show("open")
+        await settle()
+    assert stage.said == [said]
+
+
 async def test_on_its_way_to_a_position_open_is_as_asked() -> None:
     async with watching() as stage:
         stage.follow("closing", position=40)

@@ -12,6 +12,7 @@ from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import Ear, EarEvent
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
+from audio.tts import Chunk
 from audio.vad.protocol import Voicing
 from audio.wake.protocol import Detection, NearMiss
 
@@ -198,5 +199,5 @@ class ToneVoice:
     name = "tone"
     rate = 16_000
 
-    def speak(self, text: str) -> Iterator[bytes]:
-        yield b"\1\0" * (160 * len(text))
+    def speak(self, text: str) -> Iterator[Chunk]:
+        yield Chunk(b"\1\0" * (160 * len(text)))

@@ -7,7 +7,9 @@ from assistant.turn.effects import (
     CloseTurn,
     Effect,
     OpenTurn,
+    PlaySound,
     WatchSpeech,
+    WatchThinking,
 )
 from assistant.turn.events import (
     Event,
@@ -29,6 +31,11 @@ FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
 ENDED = Microphone.ENDED
 BARGED_IN = "A new sentence interrupted this one."
 CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
+
+
+def waited(turn: int) -> list[Effect]:
+    """The person has come to the end of their sentence, and waits."""
+    return [PlaySound("end"), WatchThinking(turn, 1_500)]
 
 
 def check(machine: Machine, event: Event, state: State, effects: list[Effect]) -> None:

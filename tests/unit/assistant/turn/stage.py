@@ -1,15 +1,17 @@
 """A runner between strict doubles, and the turn that most tests play."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.clock import VirtualClock
+from assistant.config.sounds import SoundChoice
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.speech.synthesis import Voices
 from assistant.tools.call import ToolCall
+from assistant.turn.acknowledging import IN_WORDS, Acknowledging
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
@@ -50,15 +52,17 @@ async def runner_with(
     voices: Voices = lambda _: ToneVoice(),
     profiles: dict[str, str] | None = None,
     asking: Means | None = None,
+    acknowledging: Acknowledging = IN_WORDS,
+    off: Collection[str] = SoundChoice().off,
 ) -> AsyncIterator[tuple[Runner, Closed]]:
     closed: Closed = []
 
     async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
         closed.append((turn, closing))
 
-    mouth = Mouth(voices, player or NullPlayer(paced=False))
+    mouth = Mouth(voices, player or NullPlayer(paced=False), off=off)
     ids = (f"turn-{number}" for number in range(100))
-    performers = Performers(brain, tools or Tools(), mouth, Catalogue(), asking)
+    performers = Performers(brain, tools or Tools(), mouth, Catalogue(), asking, acknowledging)
     clock = clock or VirtualClock()
     runner = Runner(
         performers,

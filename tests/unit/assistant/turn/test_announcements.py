@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from assistant.announcements import Announcements
 from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
 from assistant.clock import VirtualClock
+from assistant.journal.records import AnnouncementRecord
 from assistant.journal.store import Store
+from assistant.speech.manner import Manner
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.events import (
+    Event,
     StopAsked,
     Typed,
 )
@@ -21,7 +25,10 @@ from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import State
 from assistant.turn.record import record_of
+from assistant.turn.runner import Runner
+from assistant.turn.standing import Standing
 from assistant.turn.state import ANNOUNCEMENTS_WAITING
+from audio.earcons import earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer
 from tests.unit.assistant.turn.doubles import (
@@ -222,3 +229,130 @@ async def test_one_that_a_person_stops_was_not_dropped() -> None:
         runner.dispatch(StopAsked())
         await play_out(runner, clock)
     assert [played for _, played in told] == [True]
+
+
+class Recorder(NullPlayer):
+    """Keeps what it is given, a piece of up to 200 ms at a time."""
+
+    def __init__(self, clock: VirtualClock | None = None) -> None:
+        super().__init__(paced=clock is not None, clock=clock)
+        self.pieces: list[tuple[bytes, int]] = []
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        await super().play(pcm, rate)
+        self.pieces.append((pcm, rate))
+
+    def sound(self, rate: int) -> bytes:
+        return b"".join(pcm for pcm, at in self.pieces if at == rate)
+
+
+@pytest.mark.parametrize("tone", ["announce", "timer"])
+async def test_a_tone_goes_before_the_words(tone: str) -> None:
+    player = Recorder()
+    async with runner_with(ScriptedBrain(), player=player) as (runner, closed):
+        runner.announce("News.", "en", Manner(tone))
+        await runner.rest()
+    chime, rate = earcon(tone)
+    rates = [at for _, at in player.pieces]
+    assert rates == sorted(rates, reverse=True), "the voice has 16 kHz, the tone more"
+    assert player.sound(rate) == chime
+    assert len(player.sound(16_000)) > 0
+    [(turn, closing)] = closed
+    assert (turn.spoken.clauses, closing.error) == (("News.",), None)
+
+
+@pytest.mark.parametrize(
+    ("tone", "logged"), [("", ""), ("bell of an older Hearth", "could not be played")]
+)
+async def test_without_a_tone_the_words_come_alone(
+    tone: str, logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    player = Recorder()
+    async with runner_with(ScriptedBrain(), player=player) as (runner, _):
+        runner.announce("News.", "en", Manner(tone))
+        await runner.rest()
+    assert {rate for _, rate in player.pieces} == {16_000}
+    assert logged in caplog.text
+
+
+async def test_from_its_tone_on_the_box_speaks_so_that_the_room_is_lowered() -> None:
+    clock = VirtualClock()
+    player = Recorder(clock)
+    standings: list[tuple[State, int]] = []
+
+    def stand(standing: Standing) -> None:
+        standings.append((standing.state, len(player.sound(16_000))))
+
+    async with runner_with(ScriptedBrain(), clock=clock, player=player) as (runner, _):
+        runner.observe(stand)
+        runner.announce("News.", "en", Manner("announce"))
+        await play_out(runner, clock)
+    assert [state for state, _ in standings] == [State.THINKING, State.SPEAKING, State.IDLE]
+    assert standings[1][1] == 0, "no word has been handed to the player yet"
+    assert standings[2][1] > 0
+
+
+async def _cut_in_its_tone(runner: Runner, clock: VirtualClock, event: Event) -> None:
+    while runner.state is not State.SPEAKING:
+        await asyncio.to_thread(int)  # the voice works on a thread
+        await clock.settle()
+    await clock.run(0.1)
+    runner.dispatch(event)
+    await play_out(runner, clock)
+
+
+async def test_whoever_talks_over_its_tone_hears_it_whole_afterwards() -> None:
+    clock = VirtualClock()
+    told: list[tuple[str, bool]] = []
+    brain = ScriptedBrain(says_hello)
+    player = Recorder(clock)
+    async with runner_with(brain, clock=clock, player=player) as (runner, closed):
+        runner.follow_announcements(lambda *ending: told.append(ending))
+        runner.announce("News.", "es", Manner("announce", 0.5))
+        await _cut_in_its_tone(runner, clock, Typed("hello"))
+    spoken = [(turn.language, turn.spoken.clauses) for turn, _ in closed]
+    assert spoken == [("es", ()), ("en", ("Hello there.",)), ("es", ("News.",))]
+    assert closed[2][0].opening.manner == Manner("announce", 0.5)
+    assert told == [("News.", True)]
+
+
+async def test_whoever_stops_its_tone_does_not_hear_it() -> None:
+    clock = VirtualClock()
+    told: list[tuple[str, bool]] = []
+    player = Recorder(clock)
+    async with runner_with(ScriptedBrain(), clock=clock, player=player) as (runner, closed):
+        runner.follow_announcements(lambda *ending: told.append(ending))
+        runner.announce("News.", "en", Manner("announce"))
+        await _cut_in_its_tone(runner, clock, StopAsked())
+    assert [turn.spoken.clauses for turn, _ in closed] == [()]
+    assert told == [("News.", True)]
+
+
+async def test_the_queue_waits_for_whoever_talks_to_us(tmp_path: Path) -> None:
+    """From the wake word to the end of the answer, and goes on by itself afterwards."""
+    clock = VirtualClock()
+    brain = ScriptedBrain(turns_on)
+    async with (
+        Store(tmp_path / "hearth.db", clock) as store,
+        runner_with(brain, ScriptedEar(COMMAND), clock=clock) as (runner, closed),
+        Announcements(store, runner, lambda text: "en", clock=clock) as announcements,
+    ):
+        states: list[State] = []
+
+        def stand(standing: Standing) -> None:
+            states.append(standing.state)
+            if standing.state in (State.WAKING, State.LISTENING, State.THINKING):
+                now, name = clock.now(), f"{len(states)}"
+                announcements.hold(AnnouncementRecord(name, f"{name}.", now))
+
+        leave = runner.observe(stand)
+        runner.observe(lambda standing: leave() if standing.state is State.SPEAKING else None)
+        assert await runner.listen(Frames(6.0), turns=1) == 1
+        while len(closed) < 4:
+            await clock.settle()
+            await asyncio.to_thread(int)
+    assert states == [State.WAKING, State.LISTENING, State.THINKING, State.SPEAKING]
+    sources = [turn.opening.source for turn, _ in closed]
+    assert sources == ["voice", "announcement", "announcement", "announcement"]
+    assert [turn.answer for turn, _ in closed[1:]] == ["1.", "2.", "3."]
+    assert {closing.error for _, closing in closed} == {None}

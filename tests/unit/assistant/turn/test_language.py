@@ -11,6 +11,7 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.language import Languages, TurnLanguage
+from audio.tts import Chunk
 from tests.unit.assistant.turn.doubles import (
     Script,
     ScriptedBrain,
@@ -54,7 +55,7 @@ class RecordingVoice(ToneVoice):
         self._language = language
         self._said = said
 
-    def speak(self, text: str) -> Iterator[bytes]:
+    def speak(self, text: str) -> Iterator[Chunk]:
         self._said.append((self._language, text))
         return super().speak(text)
 

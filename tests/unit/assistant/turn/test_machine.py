@@ -50,6 +50,7 @@ from tests.unit.assistant.turn.situations import (
     WATCH,
     Row,
     check,
+    waited,
 )
 
 ROWS: list[Row] = [
@@ -121,7 +122,7 @@ ROWS: list[Row] = [
         LISTENING,
         SpeechEnded(2_400, 3_100),
         State.THINKING,
-        [StopWatching(), EndListening(1, 2_400, 3_100)],
+        [StopWatching(), EndListening(1, 2_400, 3_100), *waited(1)],
     ),
     ("twenty seconds are allowed", LISTENING, Tick(20_999), State.LISTENING, []),
     (
@@ -129,14 +130,14 @@ ROWS: list[Row] = [
         LISTENING,
         Tick(21_000),
         State.THINKING,
-        [StopWatching(), EndListening(1, None, 21_000)],
+        [StopWatching(), EndListening(1, None, 21_000), *waited(1)],
     ),
     (
         "the end of a file ends the sentence",
         LISTENING,
         SourceEnded(2_500),
         State.THINKING,
-        [StopWatching(), EndListening(1, None, 2_500)],
+        [StopWatching(), EndListening(1, None, 2_500), *waited(1)],
     ),
     ("speech after the sentence is not ours", THINKING, SpeechStarted(3_100), State.THINKING, []),
     ("nor is its end", THINKING, SpeechEnded(3_200, 3_900), State.THINKING, []),

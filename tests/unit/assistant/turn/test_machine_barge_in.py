@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.speech.manner import PLAIN
 from assistant.turn.effects import (
     CancelTurn,
     CloseTurn,
@@ -55,6 +56,7 @@ from tests.unit.assistant.turn.situations import (
     WATCH,
     Row,
     check,
+    waited,
 )
 
 DUPLEX = Rules(barge_in="speech")
@@ -285,14 +287,19 @@ ROWS: list[Row] = [
         BARGED,
         SpeechEnded(5_501, 6_200),
         State.THINKING,
-        [StopWatching(), EndListening(2, 5_501, 6_200)],
+        [StopWatching(), EndListening(2, 5_501, 6_200), *waited(2)],
     ),
     (
         "a short one may be a stop word",
         BARGED,
         SpeechEnded(5_500, 6_200),
         State.THINKING,
-        [StopWatching(), EndListening(2, 5_500, 6_200), ListenForStop(4_000, after=2)],
+        [
+            StopWatching(),
+            EndListening(2, 5_500, 6_200),
+            *waited(2),
+            ListenForStop(4_000, after=2),
+        ],
     ),
     (
         "our own echo wants no answer, and no sound",
@@ -394,7 +401,7 @@ ROWS: list[Row] = [
         replace(FOLLOW_UP, announcements=(NEWS,)),
         SourceLost(),
         State.THINKING,
-        [StopWatching(), OpenTurn(2, "announcement", text=NEWS.text, language="en")],
+        [StopWatching(), OpenTurn(2, "announcement", text=NEWS.text, language="en", manner=PLAIN)],
     ),
 ]
 

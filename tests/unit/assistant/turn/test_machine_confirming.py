@@ -18,6 +18,7 @@ from assistant.turn.effects import (
     OpenTurn,
     StopWatching,
     WatchSpeech,
+    WatchThinking,
 )
 from assistant.turn.events import (
     BrainFailed,
@@ -194,7 +195,7 @@ ROWS: list[Row] = [
         ASKED,
         ConfirmationSettled(1, new_command=True),
         State.THINKING,
-        [CloseTurn(1), OpenTurn(2, "follow_up", held=True)],
+        [CloseTurn(1), OpenTurn(2, "follow_up", held=True), WatchThinking(2, 1_500)],
     ),
     (
         "a typed one too",
@@ -208,7 +209,11 @@ ROWS: list[Row] = [
         replace(ASKED, answer_near=True),
         ConfirmationSettled(1, new_command=True),
         State.THINKING,
-        [CloseTurn(1), OpenTurn(2, "follow_up", held=True, near_own_speech=True)],
+        [
+            CloseTurn(1),
+            OpenTurn(2, "follow_up", held=True, near_own_speech=True),
+            WatchThinking(2, 1_500),
+        ],
     ),
     (
         "mute does not end what the phone is asked",

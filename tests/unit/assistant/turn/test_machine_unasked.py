@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.speech.manner import Manner
 from assistant.turn.effects import (
     Anticipate,
     CancelTurn,
@@ -48,7 +49,10 @@ from tests.unit.assistant.turn.situations import (
 )
 
 RISING = WakeRising(900)
-NEWS, OTHER = Announced("The cake is done.", "en"), Announced("Hay pan.", "es")
+NEWS, OTHER = (
+    Announced("The cake is done.", "en"),
+    Announced("Hay pan.", "es", Manner("announce", 0.5)),
+)
 NOT_MEANT = ("not_meant", "Probably not meant for us.")
 
 GIVEN_UP: list[Effect] = [
@@ -60,7 +64,9 @@ GIVEN_UP: list[Effect] = [
 
 
 def opening_of(news: Announced, turn: int) -> OpenTurn:
-    return OpenTurn(turn, "announcement", text=news.text, language=news.language)
+    return OpenTurn(
+        turn, "announcement", text=news.text, language=news.language, manner=news.manner
+    )
 
 
 ROWS: list[Row] = [
@@ -129,6 +135,13 @@ ROWS: list[Row] = [
     ("it waits for the sentence", LISTENING, NEWS, State.LISTENING, []),
     ("it waits for the answer", THINKING, NEWS, State.THINKING, []),
     ("it waits for its end", SPEAKING, NEWS, State.SPEAKING, []),
+    (
+        "it waits for a yes or no",
+        replace(SPEAKING, state=State.CONFIRMING, confirming="ear"),
+        NEWS,
+        State.CONFIRMING,
+        [],
+    ),
     ("it waits for the person's answer", FOLLOW_UP, NEWS, State.FOLLOW_UP, []),
     (
         "after the answer it is said",

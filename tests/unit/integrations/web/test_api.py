@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 
 from integrations.serving import serving
-from integrations.web.api import NotKept, api_routes
+from integrations.web.api import LONGEST_TEXT, AnnounceRequest, NotAnnounced, NotKept, api_routes
 from integrations.web.events import KEPT, WAITING, EventLog
 
 TOKEN = "t0ken-of-the-test"
@@ -44,6 +44,14 @@ class FakeBox:
     def stop(self) -> None:
         self.asked.append("stop")
 
+    async def announce(self, wanted: AnnounceRequest) -> str:
+        self.asked.append(wanted)
+        if self.full and wanted.persist:
+            raise NotKept("It cannot be kept: the disk is full.")
+        if self.full:
+            raise NotAnnounced("Too much waits already.")
+        return "20261122-1"
+
 
 @pytest.fixture
 def box() -> FakeBox:
@@ -74,6 +82,7 @@ async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
         ("POST", "/v1/mode"),
         ("POST", "/v1/listen"),
         ("POST", "/v1/stop"),
+        ("POST", "/v1/announce"),
     ],
 )
 async def test_nobody_gets_in_without_the_token(
@@ -122,6 +131,99 @@ async def test_the_mode(box: FakeBox, client: httpx.AsyncClient) -> None:
     for wrong in ({"mode": "party"}, {"minutes": 5}, {"mode": "ask", "minutes": 0}, {"mode": 1}):
         assert (await client.post("/v1/mode", json=wrong)).status_code == 422
     assert box.asked == [("mode", "guest", 120), ("mode", "normal", None)]
+
+
+async def test_an_announcement_is_taken(box: FakeBox, client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/announce", json={"text": "Dinner is ready."})
+    assert (answer.status_code, answer.json()) == (202, {"id": "20261122-1"})
+    whole = {
+        "text": " ¡La  cena\n\u202eestá lista! ",
+        "preannounce": False,
+        "volume": 1,
+        "priority": "high",
+        "expire_s": 90,
+        "persist": True,
+        "language": "es-MX",
+    }
+    assert (await client.post("/v1/announce", json=whole)).status_code == 202
+    longest = "é" * LONGEST_TEXT
+    assert (await client.post("/v1/announce", json={"text": longest})).status_code == 202
+    assert [wanted.text for wanted in box.asked] == [
+        "Dinner is ready.",
+        "¡La cena está lista!",
+        longest,
+    ]
+    assert box.asked[0] == AnnounceRequest(
+        text="Dinner is ready.",
+        preannounce=True,
+        volume=None,
+        priority="normal",
+        expire_s=None,
+        persist=False,
+        language=None,
+    )
+    assert box.asked[1] == AnnounceRequest.model_validate(
+        whole | {"text": "¡La cena está lista!", "volume": 1.0, "expire_s": 90.0}
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("", ""),
+        ("[]", ""),
+        ("{}", "text"),
+        ('{"text": ""}', "text"),
+        ('{"text": " \\n\\u200b\\u0007"}', "text"),
+        ('{"text": 5}', "text"),
+        ('{"text": "\\ud800"}', ""),
+        (json.dumps({"text": "x" * (LONGEST_TEXT + 1)}), "text"),
+        ('{"text": "a", "preannounce": "no"}', "preannounce"),
+        ('{"text": "a", "volume": 1.01}', "volume"),
+        ('{"text": "a", "volume": -0.1}', "volume"),
+        ('{"text": "a", "volume": NaN}', "volume"),
+        ('{"text": "a", "volume": "loud", "persist": 1}', "volume, persist"),
+        ('{"text": "a", "priority": "urgent"}', "priority"),
+        ('{"text": "a", "expire_s": 0}', "expire_s"),
+        ('{"text": "a", "expire_s": 1e9}', "expire_s"),
+        ('{"text": "a", "language": "English"}', "language"),
+        ('{"text": "a", "<script>": 1}', ""),
+    ],
+)
+async def test_an_announcement_that_makes_no_sense_is_refused(
+    box: FakeBox, client: httpx.AsyncClient, body: str, named: str
+) -> None:
+    answer = await client.post("/v1/announce", content=body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["kind"]) == (422, "bad_request")
+    told = error["message"].partition("Look at ")[2]
+    assert told == (f"{named}." if named else "")
+    assert "script" not in error["message"]
+    assert box.asked == []
+
+
+@pytest.mark.parametrize("more", [{}, {"text": "and words"}])
+async def test_media_is_refused_with_one_sentence(
+    box: FakeBox, client: httpx.AsyncClient, more: dict[str, Any]
+) -> None:
+    answer = await client.post("/v1/announce", json={"media": "media-source://bell.mp3", **more})
+    assert answer.status_code == 422
+    assert answer.json()["error"] == {
+        "kind": "unsupported",
+        "message": "Only text can be announced, no media: send a text.",
+    }
+    assert box.asked == []
+
+
+@pytest.mark.parametrize(
+    ("persist", "status", "kind"), [(True, 507, "not_kept"), (False, 503, "not_announced")]
+)
+async def test_an_announcement_that_is_not_taken_is_told(
+    box: FakeBox, client: httpx.AsyncClient, persist: bool, status: int, kind: str
+) -> None:
+    box.full = True
+    answer = await client.post("/v1/announce", json={"text": "a", "persist": persist})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (status, kind)
 
 
 async def test_what_does_not_hold_over_a_restart_is_told(

@@ -14,7 +14,7 @@ import pytest
 from starlette.applications import Starlette
 
 from integrations.serving import serving
-from integrations.web.api import api_routes
+from integrations.web.api import AnnounceRequest, api_routes
 from integrations.web.events import EventLog
 
 EXAMPLES = Path(__file__).parents[4] / "deploy" / "examples"
@@ -48,6 +48,9 @@ class FakeBox:
 
     def stop(self) -> None:
         self.asked.put("stop")
+
+    async def announce(self, wanted: AnnounceRequest) -> str:
+        raise AssertionError("no lamp and no button announces")
 
 
 class FakeButton:

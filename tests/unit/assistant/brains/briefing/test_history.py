@@ -21,6 +21,19 @@ def test_it_is_told_in_its_order_after_the_instruction() -> None:
     assert lines(told) == ["Person: lamp on", "You: It is on.", "You: Anything?", "Person: no"]
 
 
+def test_an_answer_that_was_cut_off_says_so() -> None:
+    long = "word " * 300
+    before = [
+        Exchange("one", "The washing", cut=True),
+        Exchange("two", "", cut=True),
+        Exchange("three", long, cut=True),
+    ]
+    told = lines(with_history("", before))
+    assert told[1::2][:2] == ["You: The washing (cut off)", "You: (cut off)"]
+    assert told[-1].endswith("wor … (cut off)")
+    assert "ends with (cut off)" in with_history("", before)
+
+
 def test_the_newest_are_kept() -> None:
     before = [Exchange(f"sentence {number}", "Yes.") for number in range(20)]
     told = lines(with_history("", before))

@@ -115,11 +115,11 @@ async def test_a_spoken_one_is_heard_before_it_is_tried() -> None:
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.DONE])
 async def test_what_is_not_observed_is_told_in_our_words(status: Status) -> None:
-    assert ReplyText("Ours.") in await play(status=status)
+    assert ReplyText("Ours.", language="en") in await play(status=status)
 
 
 async def test_where_the_home_says_nothing_we_do() -> None:
-    assert ReplyText("Ours.") in await play(data="")
+    assert ReplyText("Ours.", language="en") in await play(data="")
 
 
 @pytest.mark.parametrize("engine", [None, NO_DRY_RUN])
@@ -145,7 +145,7 @@ async def test_what_is_not_known_goes_to_the_next_rung(
 )
 async def test_the_last_rung_says_so_itself(ear: Said | None, spoken: bool, key: str) -> None:
     events = await play(None, ear=ear, spoken=spoken)
-    words = ReplyText(Catalogue().say(key, "en"))
+    words = ReplyText(Catalogue().say(key, "en"), language="en")
     assert events[-2:] == [words, TurnDone(understood=False)]
 
 

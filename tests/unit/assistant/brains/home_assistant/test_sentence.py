@@ -3,6 +3,7 @@
 import pytest
 
 from assistant.brains.home_assistant.sentence import answer, call_for
+from assistant.brains.protocol import ReplyText
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.saying import NAME
@@ -56,4 +57,5 @@ def test_only_the_engine_speaks_for_the_home(name: str, status: Status, words: s
         sentence="Ours.",
         data="Added milk",
     )
-    assert answer(outcome) == words
+    told = answer(outcome, "en")
+    assert told == ReplyText(words, language="en" if words == "Ours." else None)

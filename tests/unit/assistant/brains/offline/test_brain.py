@@ -8,7 +8,7 @@ import pytest
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import BrainFault, TurnRequest
+from assistant.brains.protocol import BrainFault, ReplyText, TurnRequest
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
@@ -21,6 +21,7 @@ from tests.corpus.runs import Turn, corpus_brain, hear, read, run
 from tests.corpus.speech import Spoken
 
 SOUND = Spoken(bytes(32_000), 4_800)
+CANNOT = {language: Catalogue().say("offline.cannot", language) for language in ("en", "es", "de")}
 
 
 class FreeRecognizer:
@@ -187,6 +188,21 @@ async def test_a_spanish_recogniser_is_parsed_in_spanish(brain: Make) -> None:
 async def test_nothing_heard(brain: Make, language: str, answer: str) -> None:
     turn: Turn = await hear(brain(), SOUND, language)
     assert (turn.heard, turn.answer, turn.understood) == ("", answer, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("es", "blablabla", ReplyText(CANNOT["es"], language="es")),
+        ("de", "blablabla", ReplyText(CANNOT["de"], language="de")),
+        ("it", "blablabla", ReplyText(CANNOT["en"], language="en")),  # we have no Italian
+    ],
+)
+async def test_the_answer_tells_its_language(
+    brain: Make, language: str, text: str, words: ReplyText
+) -> None:
+    turn = brain().begin(typed(text, language))
+    assert words in [event async for event in turn.events()]
 
 
 async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> None:

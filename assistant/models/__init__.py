@@ -1,0 +1,1 @@
+"""The models that can be downloaded, and those that lie in the models folder."""

@@ -1,0 +1,175 @@
+"""What lies in the models folder, what the settings want, and in which state it is."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from assistant.config.schema import Settings
+from assistant.models.manifest import SUFFIXES, Kind, ModelEntry
+from assistant.wake_words import models_folder
+from audio.errors import AudioError
+from audio.wake import built_in_words, make_wake_engine
+from integrations.downloads import Download, is_right
+
+
+class State(StrEnum):
+    """How a model stands here."""
+
+    THERE = "there"
+    MISSING = "missing"
+    BROKEN = "broken"  # a file lacks or is not what the manifest says
+    OWN = "own file"  # not of the manifest: nothing to compare it with
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """One model, of the manifest or a person's own."""
+
+    name: str  # own files by path: the path
+    kind: Kind
+    state: State
+    used: bool  # whether the settings name it
+    entry: ModelEntry | None = None
+    path: Path | None = None  # the first file of one's own model
+    size: int = 0  # bytes
+    problem: str = ""  # one sentence, with the mend
+
+
+def wanted_names(settings: Settings) -> list[str]:
+    """The models that the settings need by name or path, without what is built in, in order."""
+    voices = settings.voice.models
+    names = []
+    if settings.voice.engine != "espeak":
+        for language in settings.assistant.languages:
+            choice = voices.get(language) or voices.get(language.split("-")[0])
+            if choice and choice.model:
+                names.append(choice.model)
+    built_in = built_in_words(settings.wake.engine)
+    names += [word.model for word in settings.wake.words if word.model not in built_in]
+    return list(dict.fromkeys(names))
+
+
+def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]:
+    """Every model of the manifest and every own one, judged by the sizes of the files alone."""
+    folder = models_folder(settings)
+    used = {*wanted_names(settings), *(one.model for one in settings.voice.models.values())}
+    shelf = [
+        Shelved(
+            entry.name,
+            entry.kind,
+            _state(entry, folder),
+            entry.name in used,
+            entry,
+            size=entry.size,
+        )
+        for entry in known.values()
+    ]
+    by_path = (name for name in sorted(used) if _is_path(name))
+    shelf += [_own(str(path), path, True) for path in map(Path, by_path)]
+    files = {name for entry in known.values() for name in entry.file_names}
+    shelf += [
+        _own(path.stem, path, path.stem in used)
+        for path in _models_in(folder)
+        if path.name not in files and str(path) not in used
+    ]
+    there = {one.name for one in shelf}
+    missing = [name for name in wanted_names(settings) if name not in there]
+    voices = {one.model for one in settings.voice.models.values()}
+    engine: Kind = settings.wake.engine
+    shelf += [
+        Shelved(name, "voice" if name in voices else engine, State.MISSING, True)
+        for name in missing
+    ]
+    return shelf
+
+
+def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
+    """Its files; the one that makes it count as there comes first."""
+    return [
+        Download(file.url, folder / name, file.size, file.digest, file.algorithm)
+        for file, name in zip(entry.files, entry.file_names, strict=True)
+    ]
+
+
+def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
+    """The same after a look at all bytes of it; `load` tries an own model. Blocking."""
+    if one.state is State.MISSING:
+        mend = (
+            f"fetch it with hearth models download {one.name}"
+            if one.entry
+            else "hearth models list names those that can be fetched, or put the file there"
+        )
+        return _with(one, State.MISSING, f"{one.name} is not there: {mend}.")
+    if one.entry is not None:
+        wrong = [d.path.name for d in downloads_of(one.entry, folder) if not is_right(d, d.path)]
+        if not wrong:
+            return _with(one, State.THERE, "")
+        names = " and ".join(wrong)
+        lacks = (
+            f"{names} {'is' if len(wrong) == 1 else 'are'} missing or not what the manifest says"
+        )
+        return _with(
+            one, State.BROKEN, f"{lacks}: fetch it again with hearth models download {one.name}."
+        )
+    assert one.path is not None
+    try:
+        load(one.kind, one.path)
+    except AudioError as error:
+        return _with(one, State.BROKEN, str(error))
+    return _with(one, State.OWN, "")
+
+
+def load_own(kind: Kind, path: Path) -> None:
+    """Raise AudioError where that file is not a model of that kind. Blocking: it is loaded."""
+    if kind == "voice":
+        from audio.tts.piper import PiperVoice  # late: piper is not needed by every machine
+
+        PiperVoice(path)
+    else:
+        make_wake_engine(kind, [str(path.with_suffix(".json") if kind == "micro" else path)])
+
+
+def _with(one: Shelved, state: State, problem: str) -> Shelved:
+    return Shelved(one.name, one.kind, state, one.used, one.entry, one.path, one.size, problem)
+
+
+def _state(entry: ModelEntry, folder: Path) -> State:
+    """Missing without its first file: that is what makes a voice or a word be found."""
+    sizes = [_size(folder / name) for name in entry.file_names]
+    if sizes[0] is None:
+        return State.MISSING
+    right = all(size == file.size for size, file in zip(sizes, entry.files, strict=True))
+    return State.THERE if right else State.BROKEN
+
+
+def _own(name: str, path: Path, used: bool) -> Shelved:
+    kind = _kind(path)
+    size = _size(path)
+    if size is None:
+        return Shelved(name, kind, State.MISSING, used, path=path)
+    return Shelved(name, kind, State.OWN, used, path=path, size=size)
+
+
+def _kind(path: Path) -> Kind:
+    if path.suffix == ".onnx":
+        return "voice"
+    micro = path.suffix == ".json" or path.with_suffix(".json").is_file()
+    return "micro" if micro else "open"
+
+
+def _models_in(folder: Path) -> Iterable[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(p for p in folder.iterdir() if p.suffix in {s[0] for s in SUFFIXES.values()})
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith((".onnx", ".tflite", ".json"))
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except OSError:
+        return None

@@ -1,0 +1,171 @@
+"""What a program has Hearth say, from its request to the sound: a tone, then the words."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+
+from assistant.announcements import Announcements
+from assistant.app import open_app
+from assistant.box import Box
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.journal.records import TurnRecord
+from audio.earcons import earcon
+from audio.player import WavPlayer
+from integrations.serving import serving
+from integrations.web.api import api_routes
+from tests.pipeline.rig import offline_settings
+
+TOKEN = "t0ken-of-the-test"
+WORDS = "The washing machine has finished."
+FULL = 32_767
+
+
+class Asked:
+    """The running app as a program sees it, and what it has said."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+        self.told: asyncio.Queue[TurnRecord] = asyncio.Queue()
+
+    async def announce(self, **body: Any) -> str:
+        answer = await self._client.post("/v1/announce", json={"text": WORDS, **body})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["id"])
+
+    async def said(self) -> TurnRecord:
+        async with asyncio.timeout(20):
+            return await self.told.get()
+
+
+@asynccontextmanager
+async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
+    """The app with the loudspeaker's sound in a file, whole once this is left."""
+    clock = SystemClock()
+    player = WavPlayer(file, paced=False)
+
+    async def mute(on: bool) -> None:
+        raise AssertionError("nobody mutes")
+
+    try:
+        async with open_app(settings, player, hears=False) as app:
+            announcements = Announcements(app.bridge.store, app.runner, lambda text: "en")
+            modes = app.bridge.moments.modes
+            box = Box(app.runner, mute, modes, clock, announcing=announcements)
+            routes = Starlette(routes=api_routes(box, TOKEN))
+            async with (
+                announcements,
+                serving(routes, "127.0.0.1", 0) as port,
+                httpx.AsyncClient(
+                    base_url=f"http://127.0.0.1:{port}",
+                    headers={"Authorization": f"Bearer {TOKEN}"},
+                ) as client,
+            ):
+                program = Asked(client)
+                app.log.on_turn = lambda turn: program.told.put_nowait(turn.record)
+                yield program
+    finally:
+        await player.close()
+
+
+def sound(file: Path) -> tuple[np.ndarray, int]:
+    """Samples as float, and their rate in Hz."""
+    data = file.read_bytes()
+    rate = int.from_bytes(data[24:28], "little")
+    return np.frombuffer(data[44:], "<i2").astype(float), rate
+
+
+def loudness(samples: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(samples**2)))
+
+
+async def test_the_sound_is_a_tone_and_then_the_words(tmp_path: Path) -> None:
+    file = tmp_path / "said.wav"
+    async with asked(offline_settings(tmp_path), file) as program:
+        await program.announce()
+        record = await program.said()
+    assert (record.source, record.language, record.clauses) == ("announcement", "en", (WORDS,))
+    chime, chime_rate = earcon("announce")
+    samples, rate = sound(file)
+    assert rate == chime_rate
+    length = len(chime) // 2
+    assert samples[:length] == pytest.approx(np.frombuffer(chime, "<i2"))
+    words = samples[length:]
+    assert 1.0 <= len(words) / rate <= 4.0
+    assert loudness(words) > 0.01 * FULL
+
+
+@pytest.mark.parametrize(
+    ("settings", "preannounce"), [({}, False), ({"sounds": {"announce": False}}, True)]
+)
+async def test_without_the_tone_there_are_the_words_alone(
+    tmp_path: Path, settings: dict[str, Any], preannounce: bool
+) -> None:
+    with_tone, without = tmp_path / "with.wav", tmp_path / "without.wav"
+    async with asked(offline_settings(tmp_path), with_tone) as program:
+        await program.announce()
+        await program.said()
+    async with asked(offline_settings(tmp_path, **settings), without) as program:
+        await program.announce(preannounce=preannounce)
+        await program.said()
+    chime, rate = earcon("announce")
+    longer, shorter = len(sound(with_tone)[0]), len(sound(without)[0])
+    assert longer - shorter == pytest.approx(len(chime) / 2, abs=0.05 * rate)
+
+
+@pytest.mark.parametrize(
+    ("settings", "volume", "loudest"),
+    [
+        ({}, 0.25, 0.25),
+        ({"voice": {"engine": "espeak", "volume": 0.2}}, None, 0.2),
+        ({"quiet_hours": {"from": "00:00", "to": "00:00", "volume": 0.1}}, 1.0, 0.1),
+        ({"quiet_hours": {"from": "00:00", "to": "00:00", "volume": 0.1}}, None, 0.1),
+    ],
+)
+async def test_how_loud_it_is(
+    tmp_path: Path, settings: dict[str, Any], volume: float | None, loudest: float
+) -> None:
+    file = tmp_path / "said.wav"
+    async with asked(offline_settings(tmp_path, **settings), file) as program:
+        await program.announce(volume=volume, priority="high", preannounce=True)
+        await program.said()
+    samples, _ = sound(file)
+    chime = np.abs(np.frombuffer(earcon("announce")[0], "<i2").astype(float)).max()
+    length = len(earcon("announce")[0]) // 2
+    assert np.abs(samples[:length]).max() == pytest.approx(loudest * chime, abs=1)
+    assert 0.02 * loudest * FULL < np.abs(samples[length:]).max() <= loudest * FULL
+
+
+async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path: Path) -> None:
+    file = tmp_path / "said.wav"
+    settings = offline_settings(tmp_path)
+    async with asked(settings, file) as program:
+        await program.announce(text="One.", persist=True, priority="low")
+        first = await program.said()
+    assert first.clauses == ("One.",)
+    async with open_app(settings, None, hears=False) as app:  # nothing announces here
+        announcements = Announcements(app.bridge.store, app.runner, lambda text: "en")
+
+        async def mute(on: bool) -> None:
+            raise AssertionError("nobody mutes")
+
+        modes = app.bridge.moments.modes
+        box = Box(app.runner, mute, modes, SystemClock(), announcing=announcements)
+        transport = httpx.ASGITransport(Starlette(routes=api_routes(box, TOKEN)))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://hearth", headers=headers
+        ) as client:
+            for text, priority in (("Two.", "low"), ("Three.", "high")):
+                body = {"text": text, "priority": priority, "persist": True}
+                assert (await client.post("/v1/announce", json=body)).status_code == 202
+    async with asked(settings, file) as program:
+        said = [(await program.said()).clauses for _ in range(2)]
+    assert said == [("Three.",), ("Two.",)]

@@ -1,0 +1,139 @@
+"""Loudness: alike across voices, alive within a voice, never clipped."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from audio.tts.level import CEILING_DB, TARGET_DB, Leveller, block_powers, limit, speech_power
+
+RATE = 22_050  # Hz
+CEILING = 10 ** (CEILING_DB / 20)
+
+
+def speech(seconds: float, db: float, seed: int = 1, rate: int = RATE) -> bytes:
+    """Noise in syllables of 150 ms with 50 ms between them, a pause each second. `db`: its RMS."""
+    noise = np.random.default_rng(seed).standard_normal(round(seconds * rate))
+    time = np.arange(len(noise)) / rate
+    noise[(time % 0.2 > 0.15) | (time % 1.0 > 0.8)] = 0
+    loud = noise[noise != 0]
+    noise *= 10 ** (db / 20) / np.sqrt(np.mean(loud**2))
+    return (np.clip(noise, -1, 1) * 32767).astype(np.int16).tobytes()
+
+
+def samples(pcm: bytes) -> NDArray[np.float64]:
+    return np.frombuffer(pcm, np.int16) / 32768
+
+
+def loudness(pcm: bytes, rate: int = RATE) -> float:
+    power, _ = speech_power(block_powers(samples(pcm), rate)[0])
+    return float(10 * np.log10(power))
+
+
+@pytest.mark.parametrize("rate", [16_000, RATE])
+@pytest.mark.parametrize("piece_s", [0.19, 10.0])
+@pytest.mark.parametrize("db", [-36.0, -30.0, -24.0, -18.0, -10.0])
+def test_each_voice_ends_at_the_target(db: float, piece_s: float, rate: int) -> None:
+    leveller = Leveller()
+    whole = speech(6.0, db, rate=rate)
+    size = round(piece_s * rate) * 2
+    made = [leveller.level("v", whole[at : at + size], rate) for at in range(0, len(whole), size)]
+    sound = b"".join(made)
+    assert len(sound) == len(whole)
+    assert loudness(sound[-2 * rate * 2 :], rate) == pytest.approx(TARGET_DB, abs=1.0)
+
+
+@pytest.mark.parametrize(("one", "other"), [(-32.0, -12.0), (-14.0, -30.0), (-20.0, -21.0)])
+def test_a_quiet_and_a_loud_voice_end_alike(one: float, other: float) -> None:
+    leveller = Leveller()
+    ends = []
+    for turn in range(6):
+        for voice, db in (("a", one), ("b", other)):
+            sound = leveller.level(voice, speech(2.0, db, seed=turn), RATE)
+            ends.append(loudness(sound))
+    assert max(ends) - min(ends) < 2.0, "from the first clause on"
+
+
+@pytest.mark.parametrize("softer_db", [3.0, 6.0, 12.0])
+def test_a_soft_clause_after_a_loud_one_stays_soft(softer_db: float) -> None:
+    leveller = Leveller()
+    loud = loudness(leveller.level("v", speech(4.0, -20.0), RATE))
+    soft = loudness(leveller.level("v", speech(4.0, -20.0 - softer_db, 2), RATE))
+    assert softer_db - 2.0 <= loud - soft <= softer_db + 0.2
+
+
+def test_the_gain_does_not_jump_between_clauses_nor_within_them() -> None:
+    """A steady tone shows the gain: it moves by 0.5 dB a second at most once a voice is known."""
+    leveller = Leveller()
+    leveller.level("v", speech(3.0, -20.0), RATE)
+    tone = (np.sin(np.arange(RATE // 4) * 0.2) * 3000).astype(np.int16)
+    gains: list[float] = []
+    for number in range(40):
+        louder = leveller.level("v", tone.tobytes(), RATE)
+        steady = np.abs(tone) > 2000
+        gain = 20 * np.log10(np.frombuffer(louder, np.int16)[steady] / tone[steady])
+        gains += [float(gain[:50].mean()), float(gain[-50:].mean())]
+        if number % 8 == 7:
+            leveller.level("v", speech(1.0, -20.0 + number / 4, number), RATE)
+    steps = np.abs(np.diff(gains))
+    assert steps[::2].max() < 0.5 * 0.25 + 0.05, "within a quarter of a second"
+    assert steps[1::2].max() < 0.5 * 1.0 + 0.05, "over the clause of a second between two of them"
+
+
+def test_silence_is_no_reason_to_turn_anything_up() -> None:
+    leveller = Leveller()
+    hiss = speech(2.0, -75.0)
+    assert leveller.level("v", hiss, RATE) == hiss, "nothing is known of the voice"
+    loud = loudness(leveller.level("v", speech(2.0, -20.0), RATE))
+    for _ in range(10):
+        assert np.abs(samples(leveller.level("v", hiss, RATE))).max() < 0.01
+    assert loudness(leveller.level("v", speech(2.0, -20.0), RATE)) == pytest.approx(loud, abs=0.5)
+    assert leveller.level("v", b"", RATE) == b""
+
+
+def test_a_whisper_is_not_turned_up_without_end() -> None:
+    sound = Leveller().level("v", speech(2.0, -50.0), RATE)
+    assert loudness(sound) == pytest.approx(-30.0, abs=0.5)
+
+
+@pytest.mark.parametrize(("volume", "db"), [(0.5, -6.02), (1.0, 0.0)])
+def test_the_volume_is_relative_to_the_target(volume: float, db: float) -> None:
+    sound = Leveller().level("v", speech(2.0, -25.0), RATE, volume)
+    assert loudness(sound) == pytest.approx(TARGET_DB + db, abs=0.5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_clips(seed: int) -> None:
+    """Whatever comes: bursts, edges, pieces of any size, a voice louder than full scale allows."""
+    random = np.random.default_rng(seed)
+    leveller = Leveller(target_db=-3.0)
+    for _ in range(30):
+        sound = random.standard_normal(int(random.integers(1, 6000)))
+        sound *= random.choice([0.001, 0.05, 0.5]) * np.where(
+            random.random(len(sound)) < 0.001, 9, 1
+        )
+        pcm = (np.clip(sound, -1, 1) * 32767).astype(np.int16).tobytes()
+        louder = leveller.level("v", pcm, RATE, volume=2.0)
+        assert len(louder) == len(pcm)
+        assert np.abs(samples(louder)).max(initial=0.0) <= CEILING + 2 / 32768
+
+
+def test_the_limiter_leaves_alone_what_needs_none() -> None:
+    quiet = samples(speech(1.0, -20.0)) * 0.5
+    same, factor = limit(quiet, RATE)
+    assert same is quiet
+    assert factor == 1.0
+
+
+def test_the_limiter_turns_down_and_up_smoothly() -> None:
+    steady = np.full(RATE, 0.5)
+    steady[RATE // 2] = 4.0
+    limited, factor = limit(steady, RATE)
+    assert limited[RATE // 2] <= CEILING + 1e-9
+    assert factor == 1.0, "it has recovered"
+    around = np.delete(limited, RATE // 2)
+    assert np.abs(np.diff(around)).max() < 0.01
+    assert limited[0] == limited[-1] == 0.5
+    # Over the border of two pieces it goes on where it was.
+    first, factor = limit(steady[: RATE // 2 + 10], RATE)
+    second, _ = limit(steady[RATE // 2 + 10 :], RATE, factor)
+    assert abs(second[0] - first[-1]) < 0.01
