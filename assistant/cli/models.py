@@ -4,41 +4,28 @@ import argparse
 import asyncio
 import json
 from argparse import SUPPRESS
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import Command, Failed
+from assistant.cli import models_download
+from assistant.cli.command import Command
 from assistant.config.schema import Settings
-from assistant.config.suggest import nearest
-from assistant.models.manifest import ModelEntry, read_manifest
-from assistant.models.shelf import (
-    Shelved,
-    State,
-    checked,
-    downloads_of,
-    load_own,
-    shelve,
-    wanted_names,
-)
+from assistant.models.manifest import read_manifest
+from assistant.models.shelf import Shelved, State, checked, load_own, shelve, wanted_names
 from assistant.wake_words import models_folder
-from integrations.download_files import downloading_into, megabytes
-from integrations.downloads import fetch_together, web_client
+from integrations.download_files import megabytes
 
-_STATE_COLOURS = {State.THERE: "green", State.OWN: "green", State.BROKEN: "red"}
-_MD5_ONLY = "it is checked by md5 only, which shows damage but no malice"
+_STATE_COLOURS = {
+    State.THERE: "green",
+    State.OWN: "green",
+    State.BROKEN: "red",
+    State.PARTIAL: "yellow",
+}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +52,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     known = read_manifest(arguments.manifest)
     if arguments.deed == "download":
-        return await _download(arguments.names, settings, known, arguments.json)
+        return await models_download.download(arguments.names, settings, known, arguments.json)
     shelf = shelve(settings, known)
     if arguments.deed == "list":
         _show(shelf, arguments.json)
@@ -76,7 +63,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
     """Exit code 1 where something is broken, or missing though the settings need it."""
     needed = wanted_names(settings)
-    looked_at = [one for one in shelf if one.state is not State.MISSING or one.name in needed]
+    lacking = (State.MISSING, State.PARTIAL)
+    looked_at = [one for one in shelf if one.state not in lacking or one.name in needed]
     folder = models_folder(settings)
     results = [await asyncio.to_thread(checked, one, folder, load_own) for one in looked_at]
     bad = [one for one in results if one.problem]
@@ -93,92 +81,16 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
     return 1 if bad else 0
 
 
-async def _download(
-    names: Sequence[str], settings: Settings, known: Mapping[str, ModelEntry], as_json: bool
-) -> int:
-    folder = models_folder(settings)
-    entries = [_entry(name, known) for name in dict.fromkeys(names)]
-    unknown: list[Shelved] = []
-    if not names:
-        entries = [known[name] for name in wanted_names(settings) if name in known]
-        shelf = shelve(settings, known)
-        unknown = [
-            one for one in shelf if one.state is State.MISSING and one.used and not one.entry
-        ]
-    fetched: dict[str, bool] = {}
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    if entries:
-        with downloading_into(folder):
-            async with web_client() as client:
-                with _bar(console) as bar:
-                    shown: dict[str, TaskID] = {}
-
-                    def progress(name: str, done: int, total: int) -> None:
-                        if name not in shown:
-                            shown[name] = bar.add_task(name, total=total)
-                        bar.update(shown[name], completed=done)
-
-                    for entry in entries:
-                        _tell(entry, console)
-                        files = downloads_of(entry, folder)
-                        fetched[entry.name] = bool(await fetch_together(files, client, progress))
-    if as_json:
-        told = [
-            {"name": e.name, "fetched": fetched[e.name], "folder": str(folder), "size": e.size}
-            | {"licence": e.licence, "noncommercial": e.noncommercial}
-            for e in entries
-        ]
-        print(json.dumps(told, ensure_ascii=False))
-    for entry in () if as_json else entries:
-        print(f"{entry.name}: {'is in' if fetched[entry.name] else 'was already in'} {folder}")
-    if not entries and not as_json:
-        print("Nothing is to be fetched for these settings; see hearth models list")
-    if unknown:
-        near = nearest(unknown[0].name, known)
-        hint = f"did you mean {near}?" if near else "put its files there, or see hearth models list"
-        raise Failed(f"The settings name {unknown[0].name}, which cannot be downloaded; {hint}")
-    return 0
-
-
-def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
-    if name in known:
-        return known[name]
-    near = nearest(name, known)
-    hint = f"did you mean {near}?" if near else "see hearth models list"
-    raise Failed(f"There is no model {name} to download; {hint}", 2)
-
-
-def _tell(entry: ModelEntry, console: Console) -> None:
-    """What a person should know before it is fetched."""
-    said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
-    if entry.noncommercial:
-        said.append("not for commercial use")
-    if any(file.algorithm == "md5" for file in entry.files):
-        said.append(_MD5_ONLY)
-    console.print(Text("; ".join(said)))
-
-
-def _bar(console: Console) -> Progress:
-    """Bars on a terminal, nothing elsewhere."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-
-
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
+    """A line for each; licences are told below, since some are longer than a line has room."""
     if as_json:
         print(json.dumps([_plain(one) for one in shelf], ensure_ascii=False))
         return
-    headings = ("name", "kind", "language", "quality", "size", "state", "used", "licence")
-    table = Table(*headings, box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in table.columns[:-1]:
-        column.no_wrap = True
-    table.columns[0].overflow = "fold"
+    licences = list(dict.fromkeys(_licence(one) for one in shelf if one.entry))
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+    table.add_column("name", overflow="fold")
+    for heading in ("kind", "language", "quality", "size", "state", "used", "licence"):
+        table.add_column(heading, no_wrap=True)
     for one in shelf:
         entry = one.entry
         table.add_row(
@@ -189,9 +101,19 @@ def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
             megabytes(one.size) if one.size else "",
             Text(one.state, style=_STATE_COLOURS.get(one.state, "")),
             "yes" if one.used else "",
-            Text(entry.licence if entry else ""),
+            str(licences.index(_licence(one)) + 1) if entry else "",
         )
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    for number, licence in enumerate(licences, start=1):
+        console.print(Text(f"Licence {number}: {licence}"))
+
+
+def _licence(one: Shelved) -> str:
+    entry = one.entry
+    if entry is None:
+        return ""
+    return f"{entry.licence}; not for commercial use" if entry.noncommercial else entry.licence
 
 
 def _plain(one: Shelved) -> dict[str, Any]:

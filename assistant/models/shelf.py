@@ -18,6 +18,7 @@ class State(StrEnum):
 
     THERE = "there"
     MISSING = "missing"
+    PARTIAL = "partial"  # begun: a download goes on from there
     BROKEN = "broken"  # a file lacks or is not what the manifest says
     OWN = "own file"  # not of the manifest: nothing to compare it with
 
@@ -38,13 +39,10 @@ class Shelved:
 
 def wanted_names(settings: Settings) -> list[str]:
     """The models that the settings need by name or path, without what is built in, in order."""
-    voices = settings.voice.models
     names = []
     if settings.voice.engine != "espeak":
-        for language in settings.assistant.languages:
-            choice = voices.get(language) or voices.get(language.split("-")[0])
-            if choice and choice.model:
-                names.append(choice.model)
+        voices = (_voice_of(settings, language) for language in settings.assistant.languages)
+        names += [voice for voice in voices if voice]
     built_in = built_in_words(settings.wake.engine)
     names += [word.model for word in settings.wake.words if word.model not in built_in]
     return list(dict.fromkeys(names))
@@ -84,6 +82,27 @@ def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]
     return shelf
 
 
+def languages_without(
+    settings: Settings, known: Mapping[str, ModelEntry]
+) -> list[tuple[str, list[str]]]:
+    """Configured languages that no voice of Piper is set for, each with the manifest's voices."""
+    if settings.voice.engine == "espeak":
+        return []
+    return [
+        (language, _voices_for(language, known))
+        for language in settings.assistant.languages
+        if not _voice_of(settings, language)
+    ]
+
+
+def how_to_get(one: Shelved, folder: Path) -> str:
+    """What to do about a missing model that is not in the manifest; no full stop."""
+    if one.path is not None:
+        return "put it there, or change the path in the settings"
+    names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])
+    return f"get {names} from whoever publishes it and put it into {folder}"
+
+
 def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
     """Its files; the one that makes it count as there comes first."""
     return [
@@ -94,13 +113,11 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
     """The same after a look at all bytes of it; `load` tries an own model. Blocking."""
-    if one.state is State.MISSING:
-        mend = (
-            f"fetch it with hearth models download {one.name}"
-            if one.entry
-            else "hearth models list names those that can be fetched, or put the file there"
-        )
-        return _with(one, State.MISSING, f"{one.name} is not there: {mend}.")
+    if one.state in (State.MISSING, State.PARTIAL):
+        fetch = f"fetch it with hearth models download {one.name}"
+        lacks = "is not whole yet" if one.state is State.PARTIAL else "is not there"
+        mend = fetch if one.entry else how_to_get(one, folder)
+        return _with(one, one.state, f"{one.name} {lacks}: {mend}.")
     if one.entry is not None:
         wrong = [d.path.name for d in downloads_of(one.entry, folder) if not is_right(d, d.path)]
         if not wrong:
@@ -138,9 +155,27 @@ def _state(entry: ModelEntry, folder: Path) -> State:
     """Missing without its first file: that is what makes a voice or a word be found."""
     sizes = [_size(folder / name) for name in entry.file_names]
     if sizes[0] is None:
-        return State.MISSING
+        parts = [_size(one.part) for one in downloads_of(entry, folder)]
+        return State.PARTIAL if any(sizes) or any(parts) else State.MISSING
     right = all(size == file.size for size, file in zip(sizes, entry.files, strict=True))
     return State.THERE if right else State.BROKEN
+
+
+def _voice_of(settings: Settings, language: str) -> str:
+    """The name or path of a language's voice; "" where none is set."""
+    voices = settings.voice.models
+    choice = voices.get(language) or voices.get(language.split("-")[0])
+    return choice.model if choice else ""
+
+
+def _voices_for(language: str, known: Mapping[str, ModelEntry]) -> list[str]:
+    """Those of the same language, wherever it is spoken."""
+    spoken = language.split("-")[0]
+    return [
+        entry.name
+        for entry in known.values()
+        if entry.kind == "voice" and entry.language.split("_")[0] == spoken
+    ]
 
 
 def _own(name: str, path: Path, used: bool) -> Shelved:

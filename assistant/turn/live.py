@@ -3,29 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing
 from datetime import datetime
 from typing import Any
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import (
-    BrainEvent,
     BrainFault,
-    BrainTurn,
-    Heard,
-    Interrupted,
     NotMeant,
-    Preface,
-    Reached,
-    ReplyAudio,
-    ReplySettled,
-    ReplyText,
-    Restarted,
-    Searched,
-    Serving,
     Spent,
-    ToolCallsCancelled,
-    TurnRequest,
     Usage,
 )
 from assistant.journal.records import ConfirmationRecord
@@ -34,7 +19,7 @@ from assistant.speech.clauses import ClauseCutter, asks
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.acknowledging import IN_WORDS
-from assistant.turn.calls import Calls, ToolRun, call_name
+from assistant.turn.calls import Calls, ToolRun
 from assistant.turn.confirming import Confirming
 from assistant.turn.effects import CancelReason, OpenTurn
 from assistant.turn.events import (
@@ -54,6 +39,7 @@ from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
 from assistant.turn.speech import Speech
+from assistant.turn.thinking import Thinking
 from assistant.turn.timeline import Timeline
 from assistant.turn.toning import Toning
 
@@ -106,6 +92,9 @@ class LiveTurn:
         unspoken = opening.source in ("text", "announcement")
         rule = IN_WORDS if unspoken else performers.acknowledging
         self._toning = Toning(rule, lambda: self._speech.reply, self._acknowledge)
+        self._brains_part = Thinking(
+            self, performers, self._speech, self._calls, self._patience, self._toning
+        )
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
@@ -117,7 +106,7 @@ class LiveTurn:
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
-            self._hear(opening.text, None)
+            self.hear(opening.text, None)
 
     @property
     def language(self) -> str:
@@ -184,7 +173,7 @@ class LiveTurn:
                 if self.opening.source == "announcement":
                     self._announce()
                 else:
-                    self._thinking = self._group.create_task(self._think())
+                    self._thinking = self._group.create_task(self._brains_part.run())
         finally:
             self._group = None
             self._toning.close()
@@ -268,34 +257,14 @@ class LiveTurn:
 
     # --- the brain ---
 
-    async def _think(self) -> None:
-        brain = self._performers.brain
-        try:
-            brain_turn = brain.begin(self._request())
-            async with self._patience.bound(), asyncio.TaskGroup() as calls:
-                ending = await self._follow(brain_turn, calls)
-                if isinstance(ending, BrainFault):
-                    self._fail(ending)  # whatever calls still run: nobody is kept waiting for them
-        except TimeoutError:
-            _log.error(
-                "the brain %s gave no answer for %g s", self.brain or brain.name, BRAIN_SILENCE_S
-            )
-            self._fail(BrainFault("timeout", "The answer took too long.", retryable=True))
-        except Exception:
-            # The edge towards other people's code: whatever it raises, the person gets a sentence.
-            _log.exception("the brain %s or a tool broke", self.brain or brain.name)
-            message = "The answer could not be worked out."
-            self._fail(BrainFault("broken", message, retryable=False))
-        else:
-            self._end(ending)
-
-    def _fail(self, fault: BrainFault) -> None:
+    def fail(self, fault: BrainFault) -> None:
+        """The brain could not answer."""
         if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with the question
         self._failed = True
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
-    def _end(self, ending: BrainFault | NotMeant | None) -> None:
+    def end(self, ending: BrainFault | NotMeant | None) -> None:
         """Tell how the brain's part ended, unless it was told at once."""
         if self.confirming is not None or self.set_aside():
             return
@@ -308,96 +277,17 @@ class LiveTurn:
                 self._toning.words_end(self.answer, self.heard, self.outcomes)
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
-    def _request(self) -> TurnRequest:
-        return TurnRequest(
-            self.turn_id,
-            self.language,
-            "text" if self.opening.source == "text" else "voice",
-            self.opening.text,
-            self.audio,
-            self.profile,
-        )
+    @property
+    def voice_is_ours(self) -> bool:
+        """Whatever the brain says or claims, it is not said."""
+        return self._muzzled or self.confirming is not None
 
-    async def _follow(
-        self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
-    ) -> BrainFault | NotMeant | None:
-        """Take the brain's events to their end; None: it has given its answer."""
-        ending: BrainFault | NotMeant | None = None
-        async with aclosing(brain_turn.events()) as events:
-            async for event in events:
-                if self._calls.broken:
-                    break
-                words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
-                if words and self.set_aside():
-                    continue
-                if words:
-                    self._patience.excuse("its own words")  # the mouth may be far behind
-                if self.brain is None and not isinstance(event, Serving | BrainFault):
-                    self.brain = self._performers.brain.name  # alone, it need not say who it is
-                match event:
-                    case BrainFault() | NotMeant():
-                        ending = event
-                    case ToolCall():
-                        self._expect_tone()
-                        self._calls.begin(brain_turn, event, calls)
-                    case _:
-                        await self._take(event)
-                if words:
-                    self._toning.words_come(self.answer, self.heard)
-                    self._patience.expect("its own words")
-        self._patience.excuse("its end")  # calls may still run
-        return ending
+    def went_offline(self) -> None:
+        """The device alone serves from now on, and says so next."""
+        self._dispatch(WentOffline(self.opening.turn))
 
-    async def _take(self, event: BrainEvent) -> None:
-        match event:
-            case Heard(text, language):
-                self._hear(text, language)
-                self.timeline.mark("heard")
-            case (
-                ReplyText()
-                | ReplyAudio()
-                | Preface()
-                | Interrupted()
-                | ReplySettled()
-                | Restarted()
-            ) if self._muzzled or self.confirming is not None:
-                pass  # whatever it says or claims, the voice is ours
-            case Preface(alone):
-                self._toning.give_way()
-                if alone and self.brain == "offline":
-                    self._dispatch(WentOffline(self.opening.turn))
-            case ReplyText(delta, voiced, language):
-                self.timeline.mark("first_reply_text")
-                await self._speech.reply.add(delta, voiced, language)
-            case ReplyAudio():
-                await self._speech.reply.add_sound(event)
-            case ToolCallsCancelled(ids):
-                # They run on, but the brain does not wait for them any more.
-                for call_id in ids:
-                    self._patience.expect(call_name(call_id))
-            case Interrupted():
-                self._performers.mouth.stop()
-            case ReplySettled():
-                self._speech.reply.settle()
-            case Restarted():
-                self._speech.reply.withdraw()
-            case Serving(brain):
-                self.brain = brain
-            case Searched():
-                self._calls.searched = True
-            case Reached(moment):
-                self.timeline.mark(moment)
-            case Spent():
-                self.pay(event)
-
-    def _expect_tone(self) -> None:
-        """A call begins, after which a tone may do; never in the midst of the person's sentence."""
-        if "end_of_turn" in self.timeline.as_dict():
-            self._toning.call_begins()
-        else:
-            self._toning.give_way()
-
-    def _hear(self, text: str, language: str | None) -> None:
+    def hear(self, text: str, language: str | None) -> None:
+        """The person's words are known."""
         self.heard = text
         self._calls.has_heard.set()
         self._language.heard(text, language)
@@ -456,7 +346,7 @@ class LiveTurn:
         line = self._performers.catalogue.say("fault.endless", self.language)
         spoken = " ".join([*self._calls.deeds(), line])
         message = "The model did not stop calling tools."
-        self._fail(BrainFault("endless", message, retryable=False, spoken=spoken))
+        self.fail(BrainFault("endless", message, retryable=False, spoken=spoken))
         self.leave_brain()
 
     # --- the mouth ---

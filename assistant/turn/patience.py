@@ -14,7 +14,7 @@ class Patience:
 
     def __init__(self, seconds: float) -> None:
         """`seconds`: of real time, without a word."""
-        self._seconds = seconds
+        self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
 
@@ -41,5 +41,5 @@ class Patience:
     def _reckon(self) -> None:
         if self._timeout is None or self._timeout.expired():
             return
-        end = asyncio.get_running_loop().time() + self._seconds
+        end = asyncio.get_running_loop().time() + self.seconds
         self._timeout.reschedule(None if self._excuses else end)

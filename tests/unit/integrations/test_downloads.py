@@ -170,6 +170,17 @@ async def test_what_was_begun_of_another_version_is_thrown_away(
     assert server.asked == [("/voice", "bytes=1000-", '"older"')]  # answered with the whole
 
 
+async def test_nothing_of_an_older_version_stays_behind_a_newer_one(
+    server: FileServer, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "en.onnx.part").write_bytes(b"x" * 1000)
+    (tmp_path / "en.onnx.part.tag").write_text('"older"')
+    server.cuts = [400]  # of the whole that the newer one is answered with
+    await fetch_together([voice(server, tmp_path)], client, pause=Pauses())
+    assert (tmp_path / "en.onnx").read_bytes() == VOICE
+    assert server.asked == [("/voice", "bytes=1000-", '"older"'), ("/voice", "bytes=400-", '"one"')]
+
+
 async def test_a_wrong_beginning_without_a_tag_is_found_by_the_hash(
     server: FileServer, client: httpx.AsyncClient, tmp_path: Path
 ) -> None:

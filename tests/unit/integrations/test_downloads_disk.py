@@ -1,12 +1,12 @@
 """Downloads on real disks that are full, or that nobody may write. Mounting them takes root."""
 
 import asyncio
-import errno
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -66,10 +66,10 @@ def _mounted(folder: Path, options: str) -> Iterator[Path]:
 def _fill(folder: Path) -> Path:
     """Take all the room that is left, as another program would."""
     hog = folder / "another"
-    with hog.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space") as raised:
+    with hog.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(65_536))
-    assert raised.value.errno == errno.ENOSPC
+    assert shutil.disk_usage(folder).free == 0
     return hog
 
 

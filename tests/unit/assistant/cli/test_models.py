@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from assistant.cli.main import main
+from integrations.download_files import downloading_into
+from tests.tiny_voice import make_tiny_voice
 from tests.unit.integrations.file_server import FileServer, file_server
 
 BODY = {"/a": b"a voice", "/a.json": b"{}", "/b": b"another", "/b.json": b"{ }", "/w": b"a word"}
@@ -134,6 +136,7 @@ def test_the_list_tells_states_and_own_files(
     (folder / "house.tflite").write_bytes(b"x")
     (folder / "house.json").write_text("{}")
     (folder / "half.onnx.part").write_bytes(b"x")
+    (folder / "weather.tflite.part").write_bytes(b"a")
     write(home, f'{{en = "en_US-a-low", es = "{home}/es.onnx", de = "gone"}}')
     with (home / "hearth.toml").open("a") as settings:
         settings.write('[wake]\nwords = ["okay_nabu", "house"]\n')
@@ -142,7 +145,7 @@ def test_the_list_tells_states_and_own_files(
     assert rows == [
         ("en_US-a-low", "voice", "broken", True),  # its .json lacks
         ("en_US-b-low", "voice", "there", False),
-        ("weather", "open", "missing", False),
+        ("weather", "open", "partial", False),
         (f"{home}/es.onnx", "voice", "missing", True),
         ("house", "micro", "own file", True),
         ("mine", "voice", "own file", False),
@@ -150,7 +153,9 @@ def test_the_list_tells_states_and_own_files(
     assert run(home, "list") == 0
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.split() == "name kind language quality size state used licence".split()
-    assert lines[0].split() == "en_US-a-low voice en_US low 0.0 MB broken yes CC0".split()
+    assert lines[0].split() == "en_US-a-low voice en_US low 0.0 MB broken yes 1".split()
+    assert lines[2].split() == "weather open en_US low 0.0 MB partial 2".split()
+    assert lines[-2:] == ["Licence 1: CC0", "Licence 2: CC BY-NC-SA 4.0; not for commercial use"]
 
 
 def test_check_finds_what_is_missing_then_whole_then_tampered_with(
@@ -210,3 +215,91 @@ def test_config_may_stand_before_the_deed(home: Path, capsys: pytest.CaptureFixt
     before = ["models", "--config", f"{home}/hearth.toml", "list", "--json"]
     assert main([*before, "--manifest", f"{home}/list.toml"]) == 0
     assert printed(capsys)[0]["used"] is True
+
+
+def test_a_language_without_voice_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(home, "{}")
+    assert run(home, "download") == 0
+    said = "voice.models has no voice for en; hearth models list shows what there is, such as "
+    assert f"{said}en_US-a-low or en_US-b-low" in capsys.readouterr().err
+
+
+def test_where_to_get_what_the_list_does_not_have(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "list.toml").write_text("version = 1\nmodel = []\n")
+    write(home, '{en = "en_US-a-low"}')
+    assert run(home, "download") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    get = "get en_US-a-low.onnx and en_US-a-low.onnx.json from whoever publishes it and put it into"
+    assert err == (
+        "hearth: The settings name en_US-a-low, which cannot be downloaded; "
+        f"{get} {home}/data/models\n"
+    )
+    assert run(home, "check", "--json") == 1
+    (row,) = printed(capsys)
+    assert row["problem"] == f"en_US-a-low is not there: {get} {home}/data/models."
+
+
+def test_a_failure_leaves_one_json_value_and_one_sentence(
+    home: Path, server: FileServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.files = {**BODY, "/b": b"anOther"}
+    names = ("weather", "en_US-b-low", "en_US-a-low")
+    assert run(home, "download", *names, "--json") == 2
+    out, err = capsys.readouterr()
+    told = [(one["name"], one["fetched"], bool(one["problem"])) for one in json.loads(out)]
+    assert told == [("weather", True, False), (names[1], None, True), (names[2], None, False)]
+    assert err.splitlines()[-1] == f"hearth: {json.loads(out)[1]['problem']}"
+    assert "\x1b" not in err  # no bar where nobody looks
+
+
+def test_check_tells_to_go_on_with_what_was_begun(
+    home: Path, server: FileServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = home / "data/models"
+    folder.mkdir(parents=True)
+    (folder / "en_US-a-low.onnx.part").write_bytes(BODY["/a"][:3])
+    (folder / "en_US-b-low.onnx.part").write_bytes(b"a")  # nobody needs it
+    assert run(home, "check", "--json") == 1
+    (row,) = printed(capsys)
+    assert (row["name"], row["state"]) == ("en_US-a-low", "partial")
+    assert row["problem"].startswith("en_US-a-low is not whole yet: fetch it with hearth models")
+    assert run(home, "download") == 0
+    assert server.asked[0] == ("/a", "bytes=3-", "")
+    assert run(home, "check") == 0
+
+
+def test_check_knows_an_own_voice_that_loads(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = make_tiny_voice(home)
+    write(home, f'{{en = "{path}"}}')
+    assert run(home, "check", "--json") == 0
+    (row,) = printed(capsys)
+    assert (row["name"], row["state"], row["problem"]) == (str(path), "own file", None)
+    path.with_name("tiny.onnx.json").unlink()
+    assert run(home, "check", "--json") == 1
+    (row,) = printed(capsys)
+    assert row["state"] == "broken"
+    assert "tiny.onnx" in row["problem"]
+    path.unlink()
+    assert run(home, "check", "--json") == 1
+    (row,) = printed(capsys)
+    assert row["problem"] == (
+        f"{path} is not there: put it there, or change the path in the settings."
+    )
+
+
+def test_while_another_download_runs(
+    home: Path, server: FileServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with downloading_into(home / "data/models"):
+        assert run(home, "download", "--json") == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)[0]["fetched"] is None
+    assert err == (
+        f"hearth: Another download into {home}/data/models is under way: wait until it is done.\n"
+    )
+    assert server.asked == []

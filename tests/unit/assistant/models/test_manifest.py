@@ -1,11 +1,13 @@
 """The manifest that comes along, and what a wrong one is answered with."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.models import manifest
 from assistant.models.manifest import parse_manifest, read_manifest
 
 FILE = '{url = "https://models.example/a", size = 5, sha256 = "' + "a" * 64 + '"}'
@@ -79,3 +81,12 @@ def test_a_name_twice() -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_manifest(tmp_path / "none.toml")
+
+
+def test_an_installed_hearth_has_it_beside_the_module_that_reads_it() -> None:
+    root = Path(__file__).parents[4]
+    built = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    ((file, place),) = built["targets"]["wheel"]["force-include"].items()
+    assert (root / file).is_file()
+    module = Path(manifest.__file__).relative_to(root)
+    assert place == str(module.with_name("manifest.toml"))

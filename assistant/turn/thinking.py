@@ -1,0 +1,249 @@
+"""The brain's part of a turn: its events, to their end."""
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import Protocol
+
+from assistant.brains.audio import TurnAudio
+from assistant.brains.protocol import (
+    BrainEvent,
+    BrainFault,
+    BrainTurn,
+    Heard,
+    Interrupted,
+    NotMeant,
+    Preface,
+    Reached,
+    ReplyAudio,
+    ReplySettled,
+    ReplyText,
+    Restarted,
+    Searched,
+    Serving,
+    Spent,
+    ToolCallsCancelled,
+    TurnRequest,
+)
+from assistant.tools.call import ToolCall
+from assistant.turn.calls import Calls, call_name
+from assistant.turn.effects import OpenTurn
+from assistant.turn.patience import Patience
+from assistant.turn.performers import Performers
+from assistant.turn.speech import Speech
+from assistant.turn.timeline import Timeline
+from assistant.turn.toning import Toning
+
+_log = logging.getLogger(__name__)
+
+
+class Turn(Protocol):
+    """Whose brain it is (`assistant.turn.live.LiveTurn`)."""
+
+    brain: str | None  # that served it last; None: none was asked
+
+    @property
+    def turn_id(self) -> str:
+        """As in the journal."""
+        ...
+
+    @property
+    def opening(self) -> OpenTurn:
+        """How it began."""
+        ...
+
+    @property
+    def timeline(self) -> Timeline:
+        """When what happened."""
+        ...
+
+    @property
+    def audio(self) -> TurnAudio | None:
+        """What the person said."""
+        ...
+
+    @property
+    def profile(self) -> str:
+        """Name of its profile, "" for none."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Its language, as far as it is known."""
+        ...
+
+    @property
+    def heard(self) -> str | None:
+        """The person's words, as far as they are known."""
+        ...
+
+    @property
+    def answer(self) -> str:
+        """What was answered so far."""
+        ...
+
+    @property
+    def voice_is_ours(self) -> bool:
+        """Whatever the brain says, it is not said."""
+        ...
+
+    def set_aside(self) -> bool:
+        """Whether its words want no answer."""
+        ...
+
+    def hear(self, text: str, language: str | None) -> None:
+        """The person's words are known."""
+        ...
+
+    def went_offline(self) -> None:
+        """The device alone serves from now on, and says so next."""
+        ...
+
+    def pay(self, spent: Spent) -> None:
+        """The turn has cost something more."""
+        ...
+
+    def fail(self, fault: BrainFault) -> None:
+        """The brain could not answer."""
+        ...
+
+    def end(self, ending: BrainFault | NotMeant | None) -> None:
+        """The brain's part is over."""
+        ...
+
+
+class Thinking:
+    """Asks the brain, and takes what it yields."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        performers: Performers,
+        speech: Speech,
+        calls: Calls,
+        patience: Patience,
+        toning: Toning,
+    ) -> None:
+        self._turn = turn
+        self._performers = performers
+        self._speech = speech
+        self._calls = calls
+        self._patience = patience
+        self._toning = toning
+
+    async def run(self) -> None:
+        """All of the brain's part. Cancel it to leave the brain."""
+        brain = self._performers.brain
+        try:
+            brain_turn = brain.begin(self._request())
+            async with self._patience.bound(), asyncio.TaskGroup() as calls:
+                ending = await self._follow(brain_turn, calls)
+                if isinstance(ending, BrainFault):
+                    self._turn.fail(
+                        ending
+                    )  # whatever calls still run: nobody is kept waiting for them
+        except TimeoutError:
+            _log.error(
+                "the brain %s gave no answer for %g s",
+                self._turn.brain or brain.name,
+                self._patience.seconds,
+            )
+            self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
+        except Exception:
+            # The edge towards other people's code: whatever it raises, the person gets a sentence.
+            _log.exception("the brain %s or a tool broke", self._turn.brain or brain.name)
+            message = "The answer could not be worked out."
+            self._turn.fail(BrainFault("broken", message, retryable=False))
+        else:
+            self._turn.end(ending)
+
+    def _request(self) -> TurnRequest:
+        return TurnRequest(
+            self._turn.turn_id,
+            self._turn.language,
+            "text" if self._turn.opening.source == "text" else "voice",
+            self._turn.opening.text,
+            self._turn.audio,
+            self._turn.profile,
+        )
+
+    async def _follow(
+        self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
+    ) -> BrainFault | NotMeant | None:
+        """Take the brain's events to their end; None: it has given its answer."""
+        ending: BrainFault | NotMeant | None = None
+        async with aclosing(brain_turn.events()) as events:
+            async for event in events:
+                if self._calls.broken:
+                    break
+                words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
+                if words and self._turn.set_aside():
+                    continue
+                if words:
+                    self._patience.excuse("its own words")  # the mouth may be far behind
+                if self._turn.brain is None and not isinstance(event, Serving | BrainFault):
+                    self._turn.brain = (
+                        self._performers.brain.name
+                    )  # alone, it need not say who it is
+                match event:
+                    case BrainFault() | NotMeant():
+                        ending = event
+                    case ToolCall():
+                        self._expect_tone()
+                        self._calls.begin(brain_turn, event, calls)
+                    case _:
+                        await self._take(event)
+                if words:
+                    self._toning.words_come(self._turn.answer, self._turn.heard)
+                    self._patience.expect("its own words")
+        self._patience.excuse("its end")  # calls may still run
+        return ending
+
+    async def _take(self, event: BrainEvent) -> None:
+        match event:
+            case Heard(text, language):
+                self._turn.hear(text, language)
+                self._turn.timeline.mark("heard")
+            case (
+                ReplyText()
+                | ReplyAudio()
+                | Preface()
+                | Interrupted()
+                | ReplySettled()
+                | Restarted()
+            ) if self._turn.voice_is_ours:
+                pass  # whatever it says or claims, the voice is ours
+            case Preface(alone):
+                self._toning.give_way()
+                if alone and self._turn.brain == "offline":
+                    self._turn.went_offline()
+            case ReplyText(delta, voiced, language):
+                self._turn.timeline.mark("first_reply_text")
+                await self._speech.reply.add(delta, voiced, language)
+            case ReplyAudio():
+                await self._speech.reply.add_sound(event)
+            case ToolCallsCancelled(ids):
+                # They run on, but the brain does not wait for them any more.
+                for call_id in ids:
+                    self._patience.expect(call_name(call_id))
+            case Interrupted():
+                self._performers.mouth.stop()
+            case ReplySettled():
+                self._speech.reply.settle()
+            case Restarted():
+                self._speech.reply.withdraw()
+            case Serving(brain):
+                self._turn.brain = brain
+            case Searched():
+                self._calls.searched = True
+            case Reached(moment):
+                self._turn.timeline.mark(moment)
+            case Spent():
+                self._turn.pay(event)
+
+    def _expect_tone(self) -> None:
+        """A call begins, after which a tone may do; never in the midst of the person's sentence."""
+        if "end_of_turn" in self._turn.timeline.as_dict():
+            self._toning.call_begins()
+        else:
+            self._toning.give_way()
