@@ -5,6 +5,7 @@ from pathlib import Path
 
 from assistant.config.schema import Settings
 from assistant.config.voice import VoiceModel
+from audio.errors import InputUnusable
 from audio.tts import (
     Chunk,
     Leveller,
@@ -40,6 +41,11 @@ def _tuned(engine: str, settings: Settings, speed: Speed | None) -> Callable[[st
     def voice(language: str) -> TunedVoice:
         choice = _choice(settings, language)
         model = _model_file(choice.model, settings.data_folder) if choice.model else None
+        if engine == "piper" and choice.model and model is None:
+            raise InputUnusable(
+                f"The voice {choice.model} is not here; run: "
+                f'hearth models download {choice.model}, or set voice.engine = "espeak".'
+            )
 
         def pace() -> float:
             return speed_now(common) * choice.speed

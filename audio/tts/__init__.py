@@ -42,7 +42,7 @@ def make_voice(
         raise InputUnusable(f'voice.engine is {engine!r}; it can be "piper" or "espeak".')
     if model_path is None:
         raise InputUnusable(
-            f'There is no Piper voice for "{language}"; '
-            'name a voice file in voice.models, or set voice.engine = "espeak".'
+            f'There is no Piper voice for "{language}"; fetch one (hearth models list) '
+            'and name it in voice.models, or set voice.engine = "espeak".'
         )
     return PiperVoice(model_path, speed, speaker)

@@ -153,6 +153,6 @@ def _load(path: Path) -> Any:
     except Exception as error:
         raise InputUnusable(
             f"{path} is not a Piper voice ({type(error).__name__}); "
-            "download it again or name another in voice.models."
+            "fetch it again (hearth models check tells which) or name another in voice.models."
         ) from error
     return piper.PiperVoice(config=config, session=session)

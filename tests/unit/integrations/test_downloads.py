@@ -1,24 +1,19 @@
 """Downloads against a server on loopback that hangs up, lies, redirects and comes back."""
 
 import asyncio
-import errno
 import hashlib
-import os
-import resource
-import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from integrations.download_files import downloading_into, put_in_place
 from integrations.downloads import TRIES, Download, fetch_together, is_right, web_client
-from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
+from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.redirects import next_address
+from tests.unit.integrations.downloading import VOICE, Pauses, names, refused, voice
 from tests.unit.integrations.file_server import FileServer, file_server
 
-VOICE = os.urandom(300_000)
 NOTES = b'{"audio": {"sample_rate": 22050}}'
 
 
@@ -41,40 +36,9 @@ async def client(no_proxy: None) -> AsyncIterator[httpx.AsyncClient]:
         yield made
 
 
-class Pauses:
-    """Stands for sleeping: keeps how long it would have been."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
-
-
-def voice(server: FileServer, folder: Path, path: str = "/voice", body: bytes = VOICE) -> Download:
-    digest = hashlib.sha256(body).hexdigest()
-    return Download(server.url(path), folder / "en.onnx", len(body), digest)
-
-
 def notes(server: FileServer, folder: Path) -> Download:
     digest = hashlib.md5(NOTES).hexdigest()
     return Download(server.url("/notes"), folder / "en.onnx.json", len(NOTES), digest, "md5")
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-async def refused(
-    download: Download, client: httpx.AsyncClient, kind: type[IntegrationError]
-) -> str:
-    with pytest.raises(kind) as raised:
-        await fetch_together([download], client, pause=Pauses())
-    sentence = str(raised.value)
-    assert "\n" not in sentence
-    assert sentence.endswith(".")
-    assert not download.path.exists()
-    return sentence
 
 
 async def test_two_files_come_together_and_a_second_time_nothing_is_asked(
@@ -337,76 +301,27 @@ async def test_a_machine_without_network(client: httpx.AsyncClient, tmp_path: Pa
     )
 
 
-async def test_too_little_room_is_told_before_anything_is_asked(
-    server: FileServer, client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    said = await refused(voice(server, tmp_path), client, Misconfigured)
-    assert "en.onnx needs 0.3 MB more" in said
-    assert server.asked == []
-
-
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
-async def test_a_disk_that_fills_up_gets_back_what_was_taken(
-    code: int,
-    server: FileServer,
-    client: httpx.AsyncClient,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def full(handle: int) -> None:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(os, "fsync", full)
-    said = await refused(voice(server, tmp_path), client, Misconfigured)
-    assert "There is no room left for en.onnx" in said
-    assert names(tmp_path) == []
-
-
-async def test_the_kernels_own_refusal_to_write_more(
+async def test_a_cancel_in_the_middle_of_the_answer_keeps_what_came(
     server: FileServer, client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
-    try:
-        with pytest.raises(Misconfigured, match=r"There is no room left for en\.onnx"):
-            await fetch_together([voice(server, tmp_path)], client, pause=Pauses())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert names(tmp_path) == []
+    wanted = voice(server, tmp_path)
 
+    async def fetch() -> None:
+        task = asyncio.current_task()
+        assert task is not None
 
-def _a_file(tmp_path: Path) -> Path:
-    (tmp_path / "models").write_text("a file where the folder should be")
-    return tmp_path / "models"
+        def stopped(name: str, done: int, total: int) -> None:
+            if done:
+                task.cancel()
 
+        await fetch_together([wanted], client, stopped)
 
-@pytest.mark.parametrize("place", [_a_file, lambda _: Path("/sys/models")])  # no root writes there
-async def test_a_folder_that_cannot_be_written(
-    place: Callable[[Path], Path], server: FileServer, client: httpx.AsyncClient, tmp_path: Path
-) -> None:
-    folder = place(tmp_path)
-    said = await refused(voice(server, folder), client, Misconfigured)
-    assert f"en.onnx cannot be written into {folder}" in said
-    with pytest.raises(Misconfigured, match="cannot be written"), downloading_into(folder):
-        pass
-    assert server.asked == []
-
-
-def test_only_one_downloads_into_a_folder(tmp_path: Path) -> None:
-    with (
-        downloading_into(tmp_path / "models"),
-        pytest.raises(Misconfigured, match=r"Another download into .* is under way"),
-        downloading_into(tmp_path / "models"),
-    ):
-        pass
-    with downloading_into(tmp_path / "models"):
-        pass
-
-
-def test_the_first_file_is_put_in_place_last(tmp_path: Path) -> None:
-    (tmp_path / "b.part").write_text("b")  # a.part is missing: power went away in between
-    with pytest.raises(FileNotFoundError):
-        put_in_place([tmp_path / "b", tmp_path / "a"])
-    assert names(tmp_path) == ["b"]
+    task = asyncio.create_task(fetch())
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    kept = wanted.part.stat().st_size
+    assert 0 < kept < len(VOICE)
+    assert not wanted.path.exists()
+    assert await fetch_together([wanted], client) == [wanted.path]
+    assert server.asked[-1] == ("/voice", f"bytes={kept}-", '"one"')
+    assert wanted.path.read_bytes() == VOICE

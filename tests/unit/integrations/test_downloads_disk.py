@@ -1,23 +1,23 @@
-"""Downloads on real disks that are full, or that nobody may write. Mounting them takes root."""
+"""Downloads onto disks that are full, or that nobody may write; where root may, real ones."""
 
-import asyncio
-import hashlib
+import errno
 import os
+import resource
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from integrations.download_files import ROOM, downloading_into
-from integrations.downloads import Download, fetch_together, web_client
+from integrations.download_files import ROOM, downloading_into, put_in_place
+from integrations.downloads import fetch_together, web_client
 from integrations.errors import Misconfigured
+from tests.unit.integrations.downloading import VOICE, Pauses, names, refused, voice
 from tests.unit.integrations.file_server import FileServer, file_server
 
-VOICE = os.urandom(300_000)
 _EXTRA = 500_000  # bytes: what the disk has beyond the room that is asked for beforehand
 
 
@@ -73,11 +73,6 @@ def _fill(folder: Path) -> Path:
     return hog
 
 
-def voice(server: FileServer, folder: Path) -> Download:
-    digest = hashlib.sha256(VOICE).hexdigest()
-    return Download(server.url("/voice"), folder / "en.onnx", len(VOICE), digest)
-
-
 async def test_a_disk_that_another_program_fills_meanwhile(
     server: FileServer, client: httpx.AsyncClient, disk: Path
 ) -> None:
@@ -118,27 +113,76 @@ async def test_a_disk_that_is_only_to_be_read(
     assert server.asked == []
 
 
-async def test_a_cancel_in_the_middle_of_the_answer_keeps_what_came(
+async def test_too_little_room_is_told_before_anything_is_asked(
+    server: FileServer, client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    said = await refused(voice(server, tmp_path), client, Misconfigured)
+    assert "en.onnx needs 0.3 MB more" in said
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+async def test_a_disk_that_fills_up_gets_back_what_was_taken(
+    code: int,
+    server: FileServer,
+    client: httpx.AsyncClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", full)
+    said = await refused(voice(server, tmp_path), client, Misconfigured)
+    assert "There is no room left for en.onnx" in said
+    assert names(tmp_path) == []
+
+
+async def test_the_kernels_own_refusal_to_write_more(
     server: FileServer, client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
-    wanted = voice(server, tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(Misconfigured, match=r"There is no room left for en\.onnx"):
+            await fetch_together([voice(server, tmp_path)], client, pause=Pauses())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert names(tmp_path) == []
 
-    async def fetch() -> None:
-        task = asyncio.current_task()
-        assert task is not None
 
-        def stopped(name: str, done: int, total: int) -> None:
-            if done:
-                task.cancel()
+def _a_file(tmp_path: Path) -> Path:
+    (tmp_path / "models").write_text("a file where the folder should be")
+    return tmp_path / "models"
 
-        await fetch_together([wanted], client, stopped)
 
-    task = asyncio.create_task(fetch())
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    kept = wanted.part.stat().st_size
-    assert 0 < kept < len(VOICE)
-    assert not wanted.path.exists()
-    assert await fetch_together([wanted], client) == [wanted.path]
-    assert server.asked[-1] == ("/voice", f"bytes={kept}-", '"one"')
-    assert wanted.path.read_bytes() == VOICE
+@pytest.mark.parametrize("place", [_a_file, lambda _: Path("/sys/models")])  # no root writes there
+async def test_a_folder_that_cannot_be_written(
+    place: Callable[[Path], Path], server: FileServer, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    folder = place(tmp_path)
+    said = await refused(voice(server, folder), client, Misconfigured)
+    assert f"en.onnx cannot be written into {folder}" in said
+    with pytest.raises(Misconfigured, match="cannot be written"), downloading_into(folder):
+        pass
+    assert server.asked == []
+
+
+def test_only_one_downloads_into_a_folder(tmp_path: Path) -> None:
+    with (
+        downloading_into(tmp_path / "models"),
+        pytest.raises(Misconfigured, match=r"Another download into .* is under way"),
+        downloading_into(tmp_path / "models"),
+    ):
+        pass
+    with downloading_into(tmp_path / "models"):
+        pass
+
+
+def test_the_first_file_is_put_in_place_last(tmp_path: Path) -> None:
+    (tmp_path / "b.part").write_text("b")  # a.part is missing: power went away in between
+    with pytest.raises(FileNotFoundError):
+        put_in_place([tmp_path / "b", tmp_path / "a"])
+    assert names(tmp_path) == ["b"]
