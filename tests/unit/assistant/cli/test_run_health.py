@@ -36,7 +36,8 @@ async def test_a_process_that_hears_a_file_or_nothing(tmp_path: Path, state: Sta
         moments=SimpleNamespace(modes=SimpleNamespace(current=Mode.NORMAL)),
     )
     mute = SimpleNamespace(set=None)
-    app = cast(App, SimpleNamespace(settings=settings, runner=runner, bridge=bridge, mute=mute))
+    parts = {"settings": settings, "runner": runner, "bridge": bridge, "mute": mute}
+    app = cast(App, SimpleNamespace(**parts, announcements=None))
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
     base = f"http://127.0.0.1:{settings.http.port}"
     async with _serving(settings, app, sound), httpx.AsyncClient(base_url=base) as client:
