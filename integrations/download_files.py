@@ -33,6 +33,8 @@ def downloading_into(folder: Path) -> Iterator[None]:
             raise Misconfigured(
                 f"Another download into {folder} is under way: wait until it is done."
             ) from None
+        except OSError as error:  # a file system without locks
+            raise disk_trouble(error, folder / _LOCK) from error
         yield
     finally:
         os.close(handle)
@@ -79,7 +81,13 @@ def keep_tag(path: Path, tag: str) -> None:
 
 
 def put_in_place(paths: Sequence[Path]) -> None:
-    """Make whole parts the files that they should be, in that order. Raises OSError."""
+    """Make whole parts the files that they should be, in that order. Raises OSError.
+
+    The last is the one that makes the set count: an older one of it goes first, so that a stop in
+    between leaves none of mixed age.
+    """
+    if len(paths) > 1:
+        paths[-1].unlink(missing_ok=True)
     for path in paths:
         part_of(path).replace(path)
         _tag_of(path).unlink(missing_ok=True)

@@ -227,6 +227,8 @@ def _start(download: Download, response: httpx.Response, done: int) -> int:
     if status == httpx.codes.OK:
         told = response.headers.get("Content-Length", "")
         if told.isdigit() and int(told) != download.size:
+            if done:  # somebody's page in between; what has come already is not lost for that
+                raise _Dropped("the server sent something else")
             raise _wrong_size(download, told)
         return 0
     if status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:

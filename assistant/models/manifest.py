@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+import httpx
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from assistant.config.errors import ConfigError
@@ -23,7 +24,7 @@ _NAME = re.compile(r"[^\W_][\w.+-]*")  # also a file's name: no separator, no le
 def _address(url: str) -> str:
     try:
         address_allowed(url, url)
-    except Refused:
+    except (Refused, httpx.InvalidURL):
         raise ValueError("must begin with https://") from None
     return url
 

@@ -2,6 +2,8 @@
 
 import re
 
+from assistant.speech.readers.patterns import OPENING_WORDS
+
 FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
 LONG = 160  # characters from which any clause may end at a comma
 VERY_LONG = 200  # characters from which it may end before a word that joins sentences
@@ -146,6 +148,10 @@ class ClauseCutter:
             word = self._word(begin)
             if word is None or word.lower() in _MONTHS_AFTER_A_POINT:
                 return None if word is None else 0
+        if _is_initial(clause) and self._text[begin].isupper():
+            word = self._word(begin)
+            if word is None or word in OPENING_WORDS:
+                return None if word is None else after
         return after if _ends_sentence(clause, self._text[begin]) else 0
 
     def _pause(self, at: int, clause: str) -> int | None:
@@ -204,6 +210,13 @@ def _is_inside_span(clause: str) -> bool:
     )
 
 
+def _is_initial(before: str) -> bool:
+    """Whether a point there may be that of an initial, or of a letter that ends a sentence."""
+    found = _WORD_BEFORE.search(before)
+    word = found.group() if found else ""
+    return word.isupper() and (len(word) == 1 or "." in word)
+
+
 def _surely_ends(before: str) -> bool:
     """Whether a point after `before` ends a sentence, whatever may follow."""
     found = _WORD_BEFORE.search(before)
@@ -221,8 +234,8 @@ def _ends_sentence(before: str, following: str) -> bool:
         return False
     if word.lower() in _NUMBERED and following.isdigit():
         return False
-    if word.isupper() and (len(word) == 1 or "." in word):
-        return False  # an initial
+    if _is_initial(before):
+        return False
     if word.isdigit() and before == word:
         return False  # the number of a list item
     return word.lower() not in _ABBREVIATIONS or following.isupper() or following in "¿¡"

@@ -22,8 +22,12 @@ ENTITY = re.compile(
 _URL = re.compile(
     r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*(?<![.,;:!?])", re.I
 )
-_EMAIL = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+\b")
-_HOST = re.compile(rf"\b(?:www\.)?((?:[\w-]+\.)+(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?", re.I)
+# Lengths are bounded, so that no text makes them slow.
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b")
+_HOST = re.compile(
+    rf"(?<![\w.-])(?:www\.)?((?:[\w-]{{1,63}}\.){{1,8}}(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?",
+    re.I,
+)
 _FILE = re.compile(r"\b([^\W\d]\w+)\.([a-z]\w+)\b(?!\.\w)")
 _SNAKE = re.compile(r"\w*_\w*")
 
@@ -32,7 +36,8 @@ def say_names(text: str, dot: str, at: str) -> str:
     """Every such name in words; `dot` and `at` are the words for their signs."""
     text = say_entities(text)
     text = _URL.sub(lambda found: _dotted(found[1], dot), text)
-    text = _EMAIL.sub(lambda found: _dotted(found[0].replace("@", f" {at} "), dot), text)
+    if "@" in text:
+        text = _EMAIL.sub(lambda found: _dotted(found[0].replace("@", f" {at} "), dot), text)
     text = _HOST.sub(lambda found: _dotted(found[1], dot), text)
     text = _FILE.sub(rf"\1 {dot} \2", text)
     return _SNAKE.sub(lambda found: found[0].replace("_", " "), text)

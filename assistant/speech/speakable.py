@@ -14,6 +14,7 @@ _LEFT_TO_THE_VOICE = frozenset("%°€$£+/")
 _SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
 _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
+_GAP = re.compile(r"\s+([:,;])(?=[^\s\d])")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
 _CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # behind which nothing is left to pause for
 _LEADING = re.compile(r"^[\s,;:.!?…-]+")
@@ -63,7 +64,9 @@ def _spoken_form(char: str, before: str, after: str, allowed: frozenset[str]) ->
     kind = unicodedata.category(char)
     if kind == "No":  # superscripts and circled numbers
         simple = unicodedata.normalize("NFKC", char)
-        return simple if simple.isdigit() else char
+        if not simple.isdigit():
+            return char
+        return f" {simple}" if before.isdigit() else simple
     if kind[0] in "LN" or kind in ("Mn", "Mc") or char in _PUNCTUATION or char in allowed:
         return char
     if char in "'’":
@@ -77,7 +80,7 @@ def _spoken_form(char: str, before: str, after: str, allowed: frozenset[str]) ->
 
 
 def _tidy(text: str) -> str:
-    text = " ".join(text.split())
+    text = _GAP.sub(r"\1 ", " ".join(text.split()))
     text = _SPACE_BEFORE.sub(r"\1", text)
     text = _RUN.sub(lambda run: _strongest(run[0]) + " ", text)
     text = " ".join(_LEADING.sub("", text).split())

@@ -123,6 +123,8 @@ FRENCH = Spoken(
         "¾": "trois quarts",
     },
     symbols={
+        "²": "au carré",
+        "³": "au cube",
         "☑": "fait",
         "&": "et",
         "+": "plus",

@@ -145,6 +145,8 @@ GERMAN = Spoken(
         "¾": "drei Viertel",
     },
     symbols={
+        "²": "hoch zwei",
+        "³": "hoch drei",
         "☑": "erledigt",
         "&": "und",
         "+": "plus",
@@ -182,7 +184,6 @@ GERMAN = Spoken(
         "z. B.": "zum Beispiel",
         "Dr.": "Doktor",
         "Hr.": "Herr",
-        "Fr.": "Frau",
         "Prof.": "Professor",
     },
     before_number={
@@ -195,7 +196,7 @@ GERMAN = Spoken(
         "CO2": "C O 2",
         "CO₂": "C O 2",
     },
-    rewrites=[],
+    rewrites=[(r"\bFr\.(?=\s[A-ZÄÖÜ])", "Frau")],
     range_words="bis|und|oder",
     scales="Millionen?|Milliarden?",
     times="mal",

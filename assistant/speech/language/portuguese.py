@@ -121,6 +121,8 @@ PORTUGUESE = Spoken(
         "¾": "três quartos",
     },
     symbols={
+        "²": "ao quadrado",
+        "³": "ao cubo",
         "☑": "feito",
         "&": "e",
         "+": "mais",

@@ -108,6 +108,8 @@ VIETNAMESE = Spoken(
         "¾": "ba phần tư",
     },
     symbols={
+        "²": "bình phương",
+        "³": "lập phương",
         "☑": "xong",
         "&": "và",
         "+": "cộng",

@@ -4,6 +4,7 @@ Each reader knows one kind of thing and leaves everything else as it is. Their o
 is read before a fraction, a time before a number.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -18,12 +19,15 @@ from assistant.speech.readers.signs import SignReader
 
 Reader = Callable[[str], str]
 
+_ENDLESS = re.compile(r"(\d{31,})")  # no amount of anything: left to the voice
+
 
 def read_aloud(text: str, spoken: Spoken) -> str:
     """The text with all that the table knows written out. Plain whole numbers stay digits."""
+    parts = _ENDLESS.split(text)
     for read in _readers(spoken):
-        text = read(text)
-    return text
+        parts[::2] = map(read, parts[::2])
+    return "".join(parts)
 
 
 @cache

@@ -26,7 +26,9 @@ class DateReader:
         point = "" if spoken.calendar.month_first else r"|\.|º"
         days = rf"(\d{{1,2}})(?:st|nd|rd|th{point})?(?:{DASH}(\d{{1,2}})(?:st|nd|rd|th)?)?"
         flags = re.IGNORECASE if not spoken.calendar.month_first else 0
-        self._month_day = re.compile(rf"\b({months})\.?\s{days}(?!\d|:\d|\s?%){year}", flags)
+        self._month_day = re.compile(
+            rf"(?<!\b[Ii]n )\b({months})\.?\s{days}(?!\d|:\d|\s?%){year}", flags
+        )
         self._day_month = re.compile(rf"(?<![\w:.,/]){days}{joint}({months})\b\.?{year}", flags)
         # The month may follow the day or go before it: "Dec 22–Jan 2", "30 nov – 2 dic".
         self._between = re.compile(

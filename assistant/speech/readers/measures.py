@@ -4,11 +4,17 @@ import re
 
 from assistant.speech.language.table import Spoken, Unit
 from assistant.speech.readers.amounts import Amounts
-from assistant.speech.readers.patterns import DASH, MINUS, any_of
+from assistant.speech.readers.patterns import DASH, MINUS, any_of, full_stop
 
 # Units that are no words, so that they can stand without a number.
 _LONE_UNITS = frozenset("kWh MWh Wh kW °C °F km/h m/s hPa mbar µg/m³ μg/m³ ppm kHz MHz GHz".split())
 _LENGTHS = frozenset("mm cm m km ft ″ in".split())  # "10 x 20 cm" is an area, "2 x 500 g" a sum
+# Behind them "3 A" is no current.
+_PLACES = frozenset(
+    """room apt apartment unit gate zone platform block section line bus piso puerta planta sala
+    zona habitación línea""".split()
+)
+_SHORT_DECADE = re.compile(r"(?:\b[Tt]he\s|['’])[1-9]0s$")
 _DECADE = re.compile(r"\d{4}s")  # "the 1980s" are no seconds
 
 
@@ -128,9 +134,12 @@ class MeasureReader:
         return f" {self._spoken.by} ".join([*said, self._amounts.measured(last, unit)])
 
     def _say_measure(self, found: re.Match[str]) -> str:
-        if _DECADE.fullmatch(found[0]):
+        if _DECADE.fullmatch(found[0]) or _SHORT_DECADE.search(found.string[: found.end()]):
             return found[0]
-        return self._amounts.measured(found[1], self._unit(found[2]))
+        before = found.string[: found.start()].split()[-1:]
+        if len(found[2]) == 1 and found[2].isalpha() and before and before[0].lower() in _PLACES:
+            return found[0]
+        return self._amounts.measured(found[1], self._unit(found[2])) + full_stop(found)
 
     def _unit(self, sign: str) -> Unit:
         """A row of the table, or two rows with "per" between them."""

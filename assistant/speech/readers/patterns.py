@@ -7,6 +7,15 @@ MINUS = "-−–"
 DASH = r"\s?[-–—]\s?"
 
 
+# Words that begin a sentence and no name: "Plan B. The light", but "J. Smith".
+OPENING_WORDS = frozenset(
+    """I It The You They We He She This That These There Here Then Now And But So If Is Are Do Did
+    Was What Who Where When Why How Yes No Not Please Your My Our All Both Everything Nothing El La
+    Los Las Un Una Lo Le Te Se Me Ya Y Pero Si Sí Está Están Es Son Hay He Ha Ahora Todo Todas Todos
+    Qué Tu Mi Su En Der Die Das Es Ist Ich Sie Le Les Il Elle O Os As""".split()
+)
+
+
 def any_of(texts: Iterable[str]) -> str:
     """A pattern for any of the texts, the longest first; one that never matches for none."""
     ordered = sorted(texts, key=len, reverse=True)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 
 from assistant.speech.language.table import Spoken
-from assistant.speech.readers.patterns import DASH, any_of, as_written, full_stop
+from assistant.speech.readers.patterns import DASH, OPENING_WORDS, any_of, as_written, full_stop
 
-_INITIAL = re.compile(r"(?<![\w.°ºµ/])(?<!\d )([A-ZÁÉÍÓÚÑÄÖÜÇ])\.(?=\s?[A-ZÁÉÍÓÚÑÄÖÜÇ])")
-_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}(?!\w)")
+_INITIAL = re.compile(r"(?<![\w.°ºµ/])(?<!\d )([A-ZÁÉÍÓÚÑÄÖÜÇ])\.(?=\s?([A-ZÁÉÍÓÚÑÄÖÜÇ]\w*))")
+_INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
 
 
 class ShortReader:
@@ -56,11 +56,16 @@ class ShortReader:
         text = _INITIALS.sub(
             lambda found: " ".join(found[0].replace(".", "")) + full_stop(found), text
         )
-        text = _INITIAL.sub(r"\1", text)
+        text = _INITIAL.sub(_initial, text)
         text = self._day.sub(lambda found: self._weekdays[found[1].lower()], text)
         return self._day_behind.sub(
             lambda found: f"{found[1]} {self._to} {self._weekdays[found[3].lower()]}", text
         )
+
+
+def _initial(found: re.Match[str]) -> str:
+    """Of "J. Smith"; a letter that ends its sentence keeps its point."""
+    return found[0] if found[2] in OPENING_WORDS else found[1]
 
 
 def _cased(rows: Mapping[str, str]) -> dict[str, str]:

@@ -15,8 +15,8 @@ _SLASH = re.compile(r"(?<=\d)\s?/\s?(?=\d)")
 _NUMBER_SIGN = re.compile(r"(?<!\w)#\s?(?=\d)")
 _POWER = re.compile(r"(?<=\d)\^(?=-?\d)")
 _BY = re.compile(r"(?<=\d)\s?x\s?(?=\d)", re.IGNORECASE)
-_APART = re.compile(r"(?<=[^\W\d])\s-\s(?=[^\W\d])|(?<=\S)\s/\s(?!\d)")
-_MINUS = re.compile(r"(?<=[\w)])\s−\s(?=[\w(])")
+_APART = re.compile(r"(?<=[^\W\d])\s-\s(?=\w)|(?<=\w)\s-\s(?=[^\W\d])|(?<=\S)\s/\s(?!\d)")
+_MINUS = re.compile(r"(?<=\d)\s-\s(?=\d+\s?=)|(?<=[\w)])\s−\s(?=[\w(])")
 
 
 class SignReader:
