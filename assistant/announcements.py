@@ -15,6 +15,7 @@ from assistant.speech.manner import Manner
 from integrations.owner import OwnedTasks
 
 TRIES = 3  # of one announcement, at a loudspeaker that comes and goes
+AGAIN_S = 30.0  # after which a store that failed is asked again
 KEEP = timedelta(minutes=10)  # what nobody could hear for so long is news no more
 UNKEPT = 16  # that wait at most, of those that are not in the store
 KEPT = 64  # of those that are
@@ -135,7 +136,7 @@ class Announcements:
 
     async def _speak_all(self) -> None:
         while True:
-            await self._more.wait()
+            await self._until_more()
             self._more.clear()
             await self._load()
             while self._waiting:
@@ -146,8 +147,20 @@ class Announcements:
                     del self._waiting[record.id]
                     await self._speak(record)
 
+    async def _until_more(self) -> None:
+        """Until something has come, or the store, which failed, may be asked again."""
+        if self._loaded:
+            await self._more.wait()
+            return
+        async with asyncio.TaskGroup() as group:
+            later = group.create_task(self._clock.sleep(AGAIN_S))
+            more = group.create_task(self._more.wait())
+            await asyncio.wait({later, more}, return_when=asyncio.FIRST_COMPLETED)
+            later.cancel()
+            more.cancel()
+
     async def _load(self) -> None:
-        """What the store has; where it cannot be read, it is tried again with the next one."""
+        """What the store has; where it cannot be read, it is tried again later."""
         if self._loaded:
             return
         try:

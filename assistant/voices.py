@@ -43,8 +43,8 @@ def _tuned(engine: str, settings: Settings, speed: Speed | None) -> Callable[[st
         model = _model_file(choice.model, settings.data_folder) if choice.model else None
         if engine == "piper" and choice.model and model is None:
             raise InputUnusable(
-                f"The voice {choice.model} is not here; run: "
-                f'hearth models download {choice.model}, or set voice.engine = "espeak".'
+                f"The voice {choice.model} is not here; run: hearth models download "
+                f'{choice.model}, or name another in voice.models, or set voice.engine = "espeak".'
             )
 
         def pace() -> float:

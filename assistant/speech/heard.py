@@ -95,7 +95,8 @@ class Sounding:
         blocks = min(int(played_ms / BLOCK_MS), len(spoken))
         if not blocks:
             return 0
-        needed = list(accumulate(weight(word) * self.pace_ms for word in self.words))
+        pace_ms = self.pace_ms
+        needed = list(accumulate(weight(word) * pace_ms for word in self.words))
         # Rounding must not cost the last word of a whole clause its end.
         count = bisect_right(needed, spoken[blocks - 1] + 1e-6)
         return count if self.whole else min(count, len(self.words) - 1)

@@ -1,5 +1,6 @@
 """Whether one short tone says all that there is to say of a done command. Pure."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,9 +11,11 @@ from assistant.tools.verify import UNDER_WAY
 from integrations.home_assistant.house import House
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`
-# An answer that is longer tells more than that it is done. In characters.
-LONGEST = 120
+# An answer that is longer tells more than that it is done. Characters for each call.
+LONGEST = 45
+SHORT = 12  # characters of a sentence that is no more than "Done." or "Okay!"
 _QUESTION_MARKS = "?？؟"
+_SENTENCE = re.compile(r"(?<=[.!…。！])\s*(?=\S)(?<!\d[.,])")
 # What is on its way is not done yet, and of these states nobody can tell what became of the thing;
 # of a scene, script or button no more is known than that it was set off.
 _UNSETTLED = UNDER_WAY | {"unavailable", "unknown", "started", "pressed"}
@@ -60,14 +63,17 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
     return all(thing is not None and thing.area_id == own.area_id for thing in things)
 
 
-def tells_more(answer: str, heard: str | None) -> bool:
-    """Whether the words say or ask something beside "done", or answer a question.
+def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
+    """Whether the words say or ask something beside that so many calls are done, or answer a
+    question.
 
     A question of the person's counts as one even where a command was meant by it ("Can you turn on
     the light?"): nobody who asked is left without a word.
     """
-    asked = any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS)
-    return asked or len(answer.strip()) > LONGEST
+    if any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS):
+        return True
+    telling = [part for part in _SENTENCE.split(answer) if len(part.strip()) > SHORT]
+    return len(telling) > calls or sum(map(len, telling)) > LONGEST * calls
 
 
 def _is_settled(seen: Observed) -> bool:

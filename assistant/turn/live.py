@@ -91,7 +91,9 @@ class LiveTurn:
         self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
         unspoken = opening.source in ("text", "announcement")
         rule = IN_WORDS if unspoken else performers.acknowledging
-        self._toning = Toning(rule, lambda: self._speech.reply, self._acknowledge)
+        self._toning = Toning(
+            rule, lambda: self._speech.reply, lambda: self.heard, self._acknowledge
+        )
         self._brains_part = Thinking(
             self, performers, self._speech, self._calls, self._patience, self._toning
         )
@@ -142,13 +144,17 @@ class LiveTurn:
     @property
     def cut_at(self) -> str | None:
         """The words that were heard of an answer that was cut off; None: it was not."""
-        has_words = self.sound is None and (self.answer or self.spoken.clauses)
+        has_words = not self._only_a_tone and (self.answer or self.spoken.clauses)
         return self.spoken.heard if has_words else None
+
+    @property
+    def _only_a_tone(self) -> bool:
+        return self.sound is not None and not self.spoken.clauses
 
     def take_cut(self) -> str | None:
         """How much was heard of what the brain answered or was about to, given once, where that
         was cut off; None too where the voice was ours."""
-        ours = self._muzzled or self._failed or self.confirming is not None or self.sound
+        ours = self._muzzled or self._failed or self.confirming is not None or self._only_a_tone
         if ours or self._cut_taken or "end_of_turn" not in self.timeline.as_dict():
             return None
         heard = self.spoken.heard
@@ -274,7 +280,7 @@ class LiveTurn:
                 self.sound = "unmeant"
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
-                self._toning.words_end(self.answer, self.heard, self.outcomes)
+                self._toning.words_end(self.answer, self.outcomes)
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     @property

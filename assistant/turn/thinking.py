@@ -194,7 +194,7 @@ class Thinking:
                     case _:
                         await self._take(event)
                 if words:
-                    self._toning.words_come(self._turn.answer, self._turn.heard)
+                    self._toning.words_come(self._turn.answer)
                     self._patience.expect("its own words")
         self._patience.excuse("its end")  # calls may still run
         return ending
@@ -236,6 +236,7 @@ class Thinking:
                 self._turn.brain = brain
             case Searched():
                 self._calls.searched = True
+                self._toning.give_way()  # what was looked up is told
             case Reached(moment):
                 self._turn.timeline.mark(moment)
             case Spent():

@@ -26,18 +26,26 @@ class Toning:
     """One turn's decision between a tone and words, as its calls and its words come in."""
 
     def __init__(
-        self, rule: Acknowledging, reply: Callable[[], Reply], tone: Callable[[], None]
+        self,
+        rule: Acknowledging,
+        reply: Callable[[], Reply],
+        heard: Callable[[], str | None],
+        tone: Callable[[], None],
     ) -> None:
-        """`reply`: the stretch that is being made. `tone` is called once, when it is to sound."""
+        """`reply`: the stretch that is being made. `heard`: the person's words, as far as they are
+        known. `tone` is called once, when it is to sound."""
         self._rule = rule
         self._reply = reply
+        self._heard = heard
         self._tone = tone
+        self._calls = 0  # that have begun
         self._stage = _Stage.OVER if rule.habit == "words" else _Stage.OPEN
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
         """A call is on its way. What was said before it stays said, and then words follow."""
         self._stay()
+        self._calls += 1
         if self._stage is not _Stage.OPEN:
             return
         if self._reply().given:
@@ -50,22 +58,22 @@ class Toning:
         """A call has come back. `outcomes`: of all that have; `under_way`: how many have not."""
         if self._stage not in (_Stage.HOLDING, _Stage.TOLD):
             return
-        if not self._rule.suits(outcomes):
+        if not self._rule.suits(outcomes) or self._tells_more(""):
             self.give_way()
         elif not under_way and self._stage is _Stage.HOLDING:
             self._stay()
-            self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound)
+            self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
 
-    def words_come(self, answer: str, heard: str | None) -> None:
+    def words_come(self, answer: str) -> None:
         """A further piece of the answer, which may tell more than a tone can."""
-        if self._holds and (tells_more(answer, heard) or self._reply().held_ms > HELD_MS):
+        if self._holds and (self._tells_more(answer) or self._reply().held_ms > HELD_MS):
             self.give_way()
 
-    def words_end(self, answer: str, heard: str | None, outcomes: Sequence[ToolOutcome]) -> None:
+    def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
         """The answer is whole, and no call runs."""
         if not self._holds:
             return
-        if tells_more(answer, heard) or not self._rule.suits(outcomes):
+        if self._tells_more(answer) or not self._rule.suits(outcomes):
             self.give_way()
             return
         if self._stage is _Stage.HOLDING:
@@ -87,6 +95,16 @@ class Toning:
     @property
     def _holds(self) -> bool:
         return self._stage in (_Stage.HOLDING, _Stage.TOLD)
+
+    def _tells_more(self, answer: str) -> bool:
+        return tells_more(answer, self._heard(), max(1, self._calls))
+
+    def _sound_or_speak(self) -> None:
+        """A transcript may come late: whoever has asked a question gets words."""
+        if self._tells_more(""):
+            self.give_way()
+        else:
+            self._sound()
 
     def _sound(self) -> None:
         self._stay()

@@ -32,7 +32,7 @@ class NotAnnounced(Exception):
 def _said(text: str) -> str:
     """On one line, without signs that nobody can say."""
     plain = one_line(text, LONGEST_TEXT)
-    if not plain:
+    if not any(sign.isalnum() for sign in plain):
         raise ValueError("must have words")
     return plain
 
@@ -46,7 +46,7 @@ class AnnounceRequest(BaseModel):
     preannounce: bool = True  # a tone goes before
     volume: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
     priority: Literal["low", "normal", "high"] = "normal"
-    expire_s: float | None = Field(default=None, gt=0, le=_LONGEST_S, allow_inf_nan=False)
+    expire_s: float | None = Field(default=None, ge=1, le=_LONGEST_S, allow_inf_nan=False)
     persist: bool = False  # it outlives a restart
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
 

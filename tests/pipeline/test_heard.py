@@ -29,7 +29,7 @@ ANSWER = (
     "Outside it is cold and windy. Nobody has closed the window in the upper bathroom yet."
 )
 _NOTE = re.compile(r'heard it only up to: ("(?:[^"\\]|\\.)*")')
-_NOTHING = "nothing of your last answer was heard"
+_NOTHING = "was cut off before any of it was heard"
 
 
 class TellingVoice:

@@ -333,6 +333,7 @@ class Keeper:
         self._life.forgot()
         self._exchanges.clear()
         self._notes.clear()
+        self._cut = None
         self._cut_notes.clear()
         self._late_input_counts = False  # there is nothing left that it could be added to
         self._unwanted = False

@@ -68,7 +68,10 @@ def note_about(outcome: ToolOutcome) -> str | None:
 def note_of_cut(heard: str) -> str:
     """What the model must be told of an answer of which no more was heard."""
     if not heard:
-        return "(For your information: nothing of your last answer was heard, it was cut off.)"
+        return (
+            "(For your information: your answer to the last request was cut off before any of it "
+            "was heard.)"
+        )
     return (
         "(For your information: your last answer was cut off. The person heard it only up to: "
         f"{_quoted(heard)} What you said after that they do not know.)"

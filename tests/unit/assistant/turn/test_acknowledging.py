@@ -138,7 +138,17 @@ def test_a_tone_will_do(what: str, habit: Habit, area: str, calls: Calls, tone: 
         ("Done.", "Can you turn on the light?", True),
         ("Done.", "¿Enciendes la luz?", True),
         ("The light is on. " * 8, "turn on the light", True),
+        ("Okay! The kitchen light is on.", "turn on the kitchen light", False),
+        ("The light is on. By the way, the front door is open.", "turn on the light", True),
+        ("The lamp is on, and the capital of France is Paris.", "turn on the lamp and", True),
+        ("It is now at 21.5 °C.", "warmer", False),
     ],
 )
 def test_words_that_tell_more_than_a_tone(answer: str, heard: str | None, more: bool) -> None:
     assert tells_more(answer, heard) is more
+
+
+def test_several_calls_may_take_several_sentences() -> None:
+    answer = "The kitchen light is on. The kitchen fan is off."
+    assert tells_more(answer, "turn the light on and the fan off")
+    assert not tells_more(answer, "turn the light on and the fan off", calls=2)

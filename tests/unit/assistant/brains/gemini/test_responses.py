@@ -78,5 +78,6 @@ def test_what_was_heard_of_an_answer_is_quoted() -> None:
     assert note.count(json.dumps(said)) == 1
     assert "only up to" in note
     assert note_of_cut("") == (
-        "(For your information: nothing of your last answer was heard, it was cut off.)"
+        "(For your information: your answer to the last request was cut off before any of it was "
+        "heard.)"
     )
