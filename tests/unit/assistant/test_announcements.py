@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements import KEEP, KEPT, TRIES, UNKEPT, Announcements
+from assistant.announcements import AGAIN_S, KEEP, KEPT, TRIES, UNKEPT, Announcements
 from assistant.clock import VirtualClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
@@ -428,6 +428,27 @@ async def test_one_too_many_leaves_out_the_least_and_oldest_even_if_it_is_that_o
         await said(talker, 1)
     assert talker.said[0] == ("last!", "en")
     assert caplog.text.count("oldest is left out") == 3
+
+
+async def test_a_store_that_fails_is_asked_again_by_itself(
+    store: Store, talker: Talker, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.add_announcement(news(clock, "from before"))
+    read = store.pending_announcements
+    failed = asyncio.Event()
+
+    async def broken() -> list[AnnouncementRecord]:
+        failed.set()
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store, "pending_announcements", broken)
+    async with speaking(store, talker, clock):
+        await failed.wait()
+        monkeypatch.setattr(store, "pending_announcements", read)
+        await clock.run(AGAIN_S - 1)
+        assert not talker.said
+        await clock.run(2)
+        assert [text for text, _ in await said(talker, 1)] == ["from before!"]
 
 
 async def test_a_store_that_fails_at_the_beginning_of_one_hinders_no_other(

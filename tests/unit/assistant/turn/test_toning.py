@@ -226,6 +226,47 @@ async def test_the_tone_does_not_wait_for_a_slow_answer(monkeypatch: pytest.Monk
     assert told["answer"] == "The light is on."
 
 
+async def test_whoever_asks_gets_words_and_no_tone_before_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    room = Room()
+
+    async def is_asked(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        await sentence(turn)
+        yield Heard("Can you turn on the light?", "en")
+        turn.answered.clear()
+        yield ToolCall("light", "light", {})
+        await turn.answered.wait()
+        yield ReplyText("The light is on. ")
+        await room.until("voice", 1)
+        yield TurnDone()
+
+    told = await play(is_asked, Seen(light=DONE), room=room)
+    assert told["spoken"]["clauses"] == ["The light is on."]
+    assert "sound" not in told["spoken"]
+    assert room.ms("sounds") == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The light is on. By the way, the front door is open.",
+        "The lamp is on, and the capital of France is Paris.",
+    ],
+)
+async def test_an_answer_that_says_more_is_said(answer: str) -> None:
+    async def says_more(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        async for event in one_call(turn):
+            yield event
+        yield ReplyText(answer)
+        yield TurnDone()
+
+    told = await play(says_more, Seen(light=DONE))
+    assert " ".join(told["spoken"]["clauses"]) == answer
+    assert "sound" not in told["spoken"]
+
+
 async def test_a_question_that_comes_late_is_still_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
     room = Room()
