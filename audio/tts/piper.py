@@ -5,6 +5,7 @@ without it.
 """
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from audio.tts.protocol import Chunk, Speed, speed_now
 from audio.tts.text import plain, spelled
 from audio.tts.words import word_ends, word_positions
 
+_log = logging.getLogger(__name__)
 THREADS = 2  # more make the wake word stutter on a four-core Pi
 NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
 
@@ -121,6 +123,24 @@ def _telling_durations(path: Path) -> Iterator[str]:
         yield f"/proc/self/fd/{file.fileno()}"
 
 
+def _session(path: Path, options: Any) -> Any:
+    """The model, if it can be so that it tells its durations; without them words are estimated."""
+    import onnxruntime
+
+    def load(model: str) -> Any:
+        return onnxruntime.InferenceSession(
+            model, sess_options=options, providers=["CPUExecutionProvider"]
+        )
+
+    try:
+        with _telling_durations(path) as model:
+            return load(model)
+    # Of whatever kind it is: a voice must not be lost for that. A file that is broken fails again.
+    except Exception as error:
+        _log.info("%s does not tell where its words end: %s", path.name, type(error).__name__)
+        return load(str(path))
+
+
 def _load(path: Path) -> Any:
     try:
         import onnxruntime
@@ -145,10 +165,7 @@ def _load(path: Path) -> Any:
     options.log_severity_level = 3  # errors only; they come as exceptions, too
     try:
         config = piper.PiperConfig.from_dict(json.loads(description.read_text("utf-8")))
-        with _telling_durations(path) as model:
-            session = onnxruntime.InferenceSession(
-                model, sess_options=options, providers=["CPUExecutionProvider"]
-            )
+        session = _session(path, options)
     # A broken file shows as one of many errors of json, piper and onnxruntime, without a root.
     except Exception as error:
         raise InputUnusable(

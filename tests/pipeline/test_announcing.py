@@ -169,3 +169,22 @@ async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path
     async with asked(settings, file) as program:
         said = [(await program.said()).clauses for _ in range(2)]
     assert said == [("Three.",), ("Two.",)]
+
+
+async def test_a_process_that_stays_announces_by_itself(tmp_path: Path) -> None:
+    """Its own queue, and what it has to tell of a voice that is not there."""
+    settings = offline_settings(tmp_path, voice={"engine": "piper"})
+    player = WavPlayer(tmp_path / "said.wav", paced=False)
+    try:
+        async with open_app(settings, player, hears=False, resident=True) as app:
+            assert app.announcements is not None
+            app.announcements.say(WORDS, "en")
+            told: list[str | None] = []
+            async with asyncio.timeout(20):
+                while len(told) < 2:
+                    await asyncio.to_thread(int)  # the voice works on a thread
+                    told = [turn.answer for turn in await app.bridge.store.turns(5)]
+            line = app.bridge.catalogue.say("voice.fallback", "en")
+            assert sorted(map(str, told)) == sorted([WORDS, line])
+    finally:
+        await player.close()

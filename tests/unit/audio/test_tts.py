@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audio.errors import InputUnusable
-from audio.tts import EspeakVoice, PiperVoice, Voice, make_voice
+from audio.tts import EspeakVoice, PiperVoice, Voice, make_voice, piper
 from audio.tts.espeak import espeak_name
 from audio.tts.text import plain
 from tests.tiny_voice import RATE as TINY_RATE
@@ -154,6 +154,15 @@ def test_a_broken_or_missing_voice_is_one_sentence_with_its_mend(
         with pytest.raises(InputUnusable, match=r"voice\.models") as caught:
             make_voice("piper", "en", model)
         assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_cannot_tell_its_durations_speaks_all_the_same(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(piper, "durations_output", lambda model: b"\xff" * 20)
+    chunks = list(PiperVoice(tiny).speak("Hello there."))
+    assert [chunk.ends for chunk in chunks] == [()]
+    assert len(chunks[0].pcm) > 1_000
 
 
 def test_the_speaker_is_one_of_the_voice_s(tmp_path: Path, tiny: Path) -> None:

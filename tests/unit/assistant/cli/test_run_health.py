@@ -1,4 +1,4 @@
-"""`/healthz` and `/v1/state` of one process say the same."""
+"""What one process serves: `/healthz` and `/v1/state` say the same, `/v1/announce` is said."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +10,7 @@ import pytest
 from assistant.app import App
 from assistant.cli.run import _serving
 from assistant.config.schema import Settings
+from assistant.journal.records import AnnouncementRecord
 from assistant.sound_state import SoundState
 from assistant.tools.moment import Mode
 from assistant.turn.standing import Standing
@@ -37,11 +38,19 @@ async def test_a_process_that_hears_a_file_or_nothing(tmp_path: Path, state: Sta
     )
     mute = SimpleNamespace(set=None)
     parts = {"settings": settings, "runner": runner, "bridge": bridge, "mute": mute}
-    app = cast(App, SimpleNamespace(**parts, announcements=None))
+    held: list[str] = []
+
+    def hold(record: AnnouncementRecord) -> bool:
+        held.append(record.text)
+        return True
+
+    app = cast(App, SimpleNamespace(**parts, announcements=SimpleNamespace(hold=hold)))
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
     base = f"http://127.0.0.1:{settings.http.port}"
     async with _serving(settings, app, sound), httpx.AsyncClient(base_url=base) as client:
         told = (await client.get("/healthz")).text
         headers = {"Authorization": f"Bearer {TOKEN}"}
         shown: dict[str, Any] = (await client.get("/v1/state", headers=headers)).json()
+        asked = await client.post("/v1/announce", headers=headers, json={"text": "Dinner."})
     assert told == shown["health"]
+    assert (asked.status_code, held) == (202, ["Dinner."]), "the process's own announcements"
