@@ -138,7 +138,10 @@ _THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it
 
 _FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an answer cut off
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
+# The program on whose behalf the turn was opened, "" for a person alone.
+_FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 
 
 class TooNewError(Exception):

@@ -72,6 +72,7 @@ class TurnRecord:
     cost_usd: float = 0.0
     error: ErrorRecord | None = None
     confirmation: ConfirmationRecord | None = None
+    caller: str = ""  # the program that opened it; "" where a person did
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "confirmation_asked": asked.asked if asked else None,
         "confirmation_heard": asked.heard if asked else None,
         "confirmation_verdict": asked.verdict if asked else None,
+        "caller": turn.caller,
     }
 
 
@@ -78,6 +79,7 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
         )
         if verdict
         else None,
+        caller=row["caller"],
     )
 
 

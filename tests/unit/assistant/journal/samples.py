@@ -37,6 +37,7 @@ def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:
         cost_usd=0.25,
         error=ErrorRecord("timeout", "The house did not answer."),
         confirmation=ConfirmationRecord("Unlock Front Door?", "yes", "yes"),
+        caller="mqtt",
     )
 
 

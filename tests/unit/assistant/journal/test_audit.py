@@ -186,14 +186,14 @@ async def test_a_journal_of_the_first_version_gets_its_audit(
         async with Store(path, clock):
             pass
     row = turn_row(a_turn(clock))
-    del row["cut_at"]  # of a later version
+    del row["cut_at"], row["caller"]  # of later versions
     with closing(sqlite3.connect(path)) as db, db:
         places = ", ".join(f":{column}" for column in row)
         db.execute(f"INSERT INTO turns ({', '.join(row)}) VALUES ({places})", row)
     async with Store(path, clock) as store:
         await store.audit(an_audit(clock))
         assert await store.audited() == [an_audit(clock)]
-        assert await store.turn("t1") == replace(a_turn(clock), cut_at=None)
+        assert await store.turn("t1") == replace(a_turn(clock), cut_at=None, caller="")
 
 
 def test_the_record_holds_nothing_but_what_the_table_has() -> None:

@@ -1,0 +1,129 @@
+"""What the interfaces for programs can ask of the box; whoever runs it implements it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from integrations.web.callers import Caller
+from integrations.web.events import EventLog
+from integrations.web.requests import (
+    AnnounceRequest,
+    AskRequest,
+    ConfirmRequest,
+    ConverseRequest,
+    LiveRequest,
+    Mode,
+    QuestionAnswer,
+    QuestionRequest,
+    TimerRequest,
+)
+
+
+class NotKept(Exception):
+    """The disk did not take it: it does not hold over a restart."""
+
+
+class NotAnnounced(Exception):
+    """It will not be said, for a reason that is no fault of the request."""
+
+
+class NotPossible(Exception):
+    """It cannot be done as asked; one sentence that names the mend."""
+
+
+class Busy(Exception):
+    """Not now: somebody else is being served, or too much waits."""
+
+
+class Unknown(Exception):
+    """There is no such thing (any more)."""
+
+
+class Box(Protocol):
+    """Each may raise NotKept where something is to hold over a restart. JSON in, JSON out."""
+
+    @property
+    def events(self) -> EventLog:
+        """What happens."""
+        ...
+
+    def state(self) -> Mapping[str, Any]:
+        """How it stands."""
+        ...
+
+    async def mute(self, on: bool) -> None:
+        """Listen to nothing, or listen again; on the disk when this returns."""
+        ...
+
+    async def set_mode(self, mode: Mode, minutes: int | None) -> None:
+        """Switch `policy.mode`, for so long or for good."""
+        ...
+
+    async def set_live(self, wanted: LiveRequest) -> None:
+        """Change settings while it runs. Raises NotPossible."""
+        ...
+
+    def listen(self, caller: Caller) -> bool:
+        """Listen as after the wake word, with a tone. False: it cannot, being muted, busy or
+        without microphone."""
+        ...
+
+    def stop(self) -> None:
+        """Silence at once."""
+        ...
+
+    async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
+        """Say it once the conversation rests. Gives its id; where it is to outlive a restart, it is
+        on the disk by then. Raises NotAnnounced and NotPossible: then it is not said."""
+        ...
+
+    async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
+        """Ask whoever is in the room, and wait for the answer. Raises NotPossible."""
+        ...
+
+    async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
+        """Say an opening line and listen. Gives its id. Raises NotAnnounced."""
+        ...
+
+    async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
+        """One typed turn, as `hearth ask --json` gives it. Raises Busy."""
+        ...
+
+    async def timers(self) -> Sequence[Mapping[str, Any]]:
+        """Those that run, stand still or ring."""
+        ...
+
+    async def set_timer(self, wanted: TimerRequest, caller: Caller) -> Mapping[str, Any]:
+        """Set one. Raises NotPossible."""
+        ...
+
+    async def end_timer(self, timer_id: str) -> None:
+        """End one. Raises Unknown."""
+        ...
+
+    def confirmations(self) -> Sequence[Mapping[str, Any]]:
+        """Calls that wait for a person's yes."""
+        ...
+
+    async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
+        """Answer one in a person's place. Raises Unknown."""
+        ...
+
+    async def memories(self) -> Sequence[Mapping[str, Any]]:
+        """What people asked to remember."""
+        ...
+
+    async def forget(self) -> int:
+        """Forget all of it; how many there were."""
+        ...
+
+    async def doctor(self) -> Sequence[Mapping[str, Any]]:
+        """As `hearth doctor --json`."""
+        ...
+
+    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
+        """The last turns, newest first."""
+        ...
+
+    async def turn(self, turn_id: str) -> Mapping[str, Any]:
+        """One turn, as `hearth trace --json` gives it. Raises Unknown."""
+        ...

@@ -1,0 +1,23 @@
+"""Who uses the interfaces for programs, and what they may do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = Literal[
+    "speak",  # make it speak or listen: announcements, questions, conversations, timers, buttons
+    "ask",  # typed turns
+    "read",  # how it stands, what was said and done
+    "admin",  # all of it, and what nobody else may: answer a confirmation
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A program, as the journal names it."""
+
+    name: str  # such as "http:admin", "mqtt", "home-assistant"; never a secret
+    scopes: frozenset[Scope]
+
+    def may(self, scope: Scope) -> bool:
+        """Whether it may do what needs this scope."""
+        return scope in self.scopes or "admin" in self.scopes

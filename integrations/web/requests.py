@@ -1,0 +1,161 @@
+"""What programs may ask for, checked in one place for every way by which they can."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from integrations.cleaning import one_line
+
+LONGEST_TEXT = 1_000  # characters of what is said; a minute and more
+LONGEST_S = 7 * 24 * 3600  # that anything waits to be said
+LONGEST_ANSWER_S = 20.0  # that the microphone is open for an answer
+_MOST_MINUTES = 366 * 24 * 60
+
+Mode = Literal["trusting", "normal", "ask", "guest"]
+Priority = Literal["low", "normal", "high"]
+
+
+def _said(text: str) -> str:
+    """On one line, without signs that nobody can say."""
+    plain = one_line(text, LONGEST_TEXT)
+    if not any(sign.isalnum() for sign in plain):
+        raise ValueError("must have words")
+    return plain
+
+
+Said = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_said)]
+LanguageTag = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
+
+
+class Wish(BaseModel):
+    """A request's body: no unknown keys, no guessed types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Spoken(Wish):
+    """What all that is said has in common."""
+
+    preannounce: bool = True  # a tone goes before
+    volume: Fraction | None = None  # of the voice's own loudness
+    priority: Priority = "normal"
+    expire_s: Seconds | None = None  # seconds after which it is no news any more
+    language: LanguageTag | None = None  # None: told from the text
+
+
+class AnnounceRequest(Spoken):
+    """Body of `POST /v1/announce`: a text, or a sound."""
+
+    text: Said | None = None
+    media: Annotated[str, Field(max_length=2_000)] | None = None  # a file or http(s) address
+    persist: bool = False  # it outlives a restart
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.text is None) is (self.media is None):
+            raise ValueError("must have either text or media")
+        return self
+
+
+class Choice(Wish):
+    """One answer that is expected."""
+
+    id: Annotated[str, Field(min_length=1, max_length=100)]
+    sentences: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=300)]],
+        Field(min_length=1, max_length=50),
+    ]  # hassil templates
+
+
+class QuestionRequest(Spoken):
+    """Body of `POST /v1/question`. Without answers any words are taken; with a `schema` of an
+    object a model makes its values of them."""
+
+    question: Said
+    answers: Annotated[list[Choice], Field(max_length=50)] = []
+    answer_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    timeout_s: Annotated[float, Field(ge=1, le=LONGEST_ANSWER_S, allow_inf_nan=False)] = 10.0
+
+
+Result = Literal["answered", "no_answer", "unclear", "busy"]
+
+
+class QuestionAnswer(BaseModel):
+    """What came of a question."""
+
+    result: Result
+    id: str | None = None  # of the answer that was expected
+    sentence: str | None = None  # what was said
+    slots: dict[str, Any] = {}  # of its template, or by the schema
+
+
+class ConverseRequest(Spoken):
+    """Body of `POST /v1/converse`: an opening line, then the person has the word."""
+
+    text: Said
+    instruction: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # for the model, this once
+
+
+class AskRequest(Wish):
+    """Body of `POST /v1/ask`: one typed turn."""
+
+    text: Said
+
+
+class MuteRequest(Wish):
+    """Body of `POST /v1/mute`."""
+
+    muted: bool
+
+
+class ModeRequest(Wish):
+    """Body of `POST /v1/mode`."""
+
+    mode: Mode
+    minutes: int | None = Field(default=None, ge=1, le=_MOST_MINUTES)
+
+
+class ConfirmRequest(Wish):
+    """Body of `POST /v1/confirmations/{id}`."""
+
+    yes: bool
+    pin: Annotated[str, Field(max_length=32)] = ""
+
+
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+
+class Repeat(Wish):
+    """On which days: on these weekdays, or on these dates; at a time, or by the sun."""
+
+    weekdays: Annotated[list[Weekday], Field(max_length=7)] = []
+    dates: Annotated[
+        list[Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]], Field(max_length=50)
+    ] = []
+
+
+class TimerRequest(Wish):
+    """Body of `POST /v1/timers`."""
+
+    kind: Literal["timer", "alarm", "reminder", "request"] = "timer"
+    seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600)] | None = None  # from now
+    at: Annotated[str, Field(max_length=40)] | None = None  # "07:30" or an ISO 8601 time
+    sun: Literal["sunrise", "sunset"] | None = None  # in place of `at`
+    offset_min: Annotated[int, Field(ge=-720, le=720)] = 0  # to the sun
+    name: Annotated[str, Field(max_length=60)] = ""
+    text: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # of a reminder or a request
+    repeat: Repeat | None = None
+    language: LanguageTag | None = None
+
+
+class LiveRequest(Wish):
+    """Body of `POST /v1/settings`: what may be changed while it runs; any of them."""
+
+    volume: Fraction | None = None
+    speed: Annotated[float, Field(ge=0.5, le=2, allow_inf_nan=False)] | None = None
+    follow_up: Literal["question", "always", "never"] | None = None
+    sensitivity: Literal["low", "normal", "high"] | None = None
+    wake_word: Annotated[str, Field(max_length=100)] | None = None
+    profile: Annotated[str, Field(max_length=100)] | None = None
