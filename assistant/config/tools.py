@@ -111,7 +111,9 @@ class PolicyRule(Section):
     )
     to: TimeOfDay | None = Field(default=None, description="Its end; may lie after midnight.")
     satellite: str = Field(
-        default="", description="Name or area of the box that heard the sentence."
+        default="",
+        description="Name or area of the box that heard the sentence, or a program that asks, such "
+        'as "mcp:agent".',
     )
     decide: Ruling = Field(description="What then happens.")
 

@@ -43,6 +43,14 @@ class Asking:
         if len(self._tainted) > _TAINTED_KEPT:
             del self._tainted[next(iter(self._tainted))]
 
+    async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+        """The outcome of a gated call of a program: it waits for nobody, and never runs."""
+        outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
+        sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
+        outcome = replace(outcome, sentence=sentence)
+        await self._books.end(request, outcome)
+        return outcome
+
     def question(self, turn_id: str, call_id: str) -> Question | None:
         """What is to be asked for this call; None: nothing, or it was asked for another call."""
         frozen = self._pending.frozen

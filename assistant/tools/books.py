@@ -103,7 +103,7 @@ class Books:
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
     def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
-        satellite = self._governance.satellite
+        satellite = request.program.name if request.program else self._governance.satellite
         return audit_of(outcome, self._clock.now(), request.turn_id, request.heard, satellite)
 
     async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch
 from assistant.tools.deciding import decide_call
-from assistant.tools.intents import INTENTS, LATER, Action, Intent
+from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Tier
@@ -32,13 +32,14 @@ def judge_built_in(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) 
         return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
     stake = Stake(tool.stake(arguments), tool.name)
     moment, rulings = caller.moment, caller.rulings
+    plain = Moment().asked_by(moment.program)
     if moment.mode is Mode.GUEST and stake.tier is Tier.SECURE:
         # It is for guests all the same: what ends that mode needs more than a guest has.
         proof = Ruling.PIN if rulings.has_pin else Ruling.CONFIRM
         secure = stricter(Ruling(rulings.secure), proof)
-        caller = Caller(caller.tools, caller.server, Rulings(secure=secure), Moment())
+        caller = Caller(caller.tools, caller.server, Rulings(secure=secure), plain)
     elif stake.tier is Tier.COMFORT:
-        caller = Caller(caller.tools, caller.server, rulings, Moment())
+        caller = Caller(caller.tools, caller.server, rulings, plain)
     return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
 
 
@@ -71,6 +72,14 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
     if not entry.of_home or entry.suffix in _PRIVATE_TOOLS:
         return True
     return _is_private(entry.suffix, arguments, house)
+
+
+def closed_to_programs(entry: MenuEntry) -> bool:
+    """Whether a program's turn may not have this tool at all: what is about the talk in the room,
+    tells what others said, undoes their deeds or speaks aloud."""
+    if entry.built_in is not None:
+        return not entry.built_in.programs
+    return entry.of_home and entry.suffix == BROADCAST
 
 
 def private_sentence(match: SentenceMatch, house: House) -> bool:

@@ -10,7 +10,15 @@ from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import consequences
 from assistant.tools.spoken_names import spoken_name, spoken_names
 from assistant.tools.verdict import Ruling, Verdict, strictness
-from assistant.tools.weighing import Caller, Ruled, Stake, height, rule_call, rule_thing
+from assistant.tools.weighing import (
+    CALLER,
+    Caller,
+    Ruled,
+    Stake,
+    height,
+    rule_call,
+    rule_thing,
+)
 from integrations.home_assistant.house import House
 
 WITH_MORE = "_more"  # ends the key of a question that also tells what else would happen
@@ -174,7 +182,8 @@ def _verdict(
     if ruling is Ruling.ALLOW:
         return Verdict(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)
     if ruling is Ruling.DENY:
-        key = "mixed" if more and touched else "guest" if ruled.rule == "guest" else base
+        key = ruled.rule if ruled.rule in ("guest", CALLER) else base
+        key = "mixed" if more and touched else key
         return Verdict(
             Decision.DENIED,
             tier,

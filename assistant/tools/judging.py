@@ -12,6 +12,7 @@ from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.moment import Moment
 from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge, judge_sentence
+from assistant.tools.rights import Program
 from assistant.tools.script_tools import is_script_tool
 from assistant.tools.scripts import Taken, check_fields
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
@@ -68,9 +69,13 @@ class Judge:
         self._known_for = menu
 
     def call(
-        self, entry: MenuEntry, arguments: Mapping[str, Any], heard: str | None
+        self,
+        entry: MenuEntry,
+        arguments: Mapping[str, Any],
+        heard: str | None,
+        program: Program | None = None,
     ) -> Verdict | Misfit:
-        """Decide about one call. `heard`: the person's own words."""
+        """Decide about one call. `heard`: the person's own words; `program`: that asks instead."""
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
             return Misfit(fitted.arguments, fitted.problem, fitted.options)
@@ -91,14 +96,16 @@ class Judge:
             self._area,
             live=self._home.connected,
             rulings=self._rulings,
-            moment=self._moment(),
+            moment=self._moment().asked_by(program),
         )
         verdict = replace(verdict, mended=(*mended, *verdict.mended))
         if self._is_script(entry):
             return verdict
         return self._whole(self._within(entry.suffix, verdict.arguments, verdict))
 
-    def sentence(self, match: SentenceMatch, heard: str | None) -> Verdict:
+    def sentence(
+        self, match: SentenceMatch, heard: str | None, program: Program | None = None
+    ) -> Verdict:
         """Decide about a sentence for the home's own engine."""
         home = self._home
         verdict = judge_sentence(
@@ -108,7 +115,7 @@ class Judge:
             self._area,
             live=home.connected,
             rulings=self._rulings,
-            moment=self._moment(),
+            moment=self._moment().asked_by(program),
         )
         return self._whole(self._within(match.intent, match.slots, verdict))
 

@@ -1,11 +1,12 @@
 """What holds at the moment of one call, beside the settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
 
 from assistant.tools.outcome import Tier
+from assistant.tools.rights import Program
 
 NOON = time(12, 0)
 
@@ -26,12 +27,19 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The mode, the time of day, the box that heard it, and how the owner rated what."""
+    """The mode, the time of day, the box that heard it, how the owner rated what, and who asks."""
 
     mode: Mode = Mode.NORMAL
     now: time = NOON  # of day, on the wall clock
     satellite: tuple[str, ...] = ()  # what this box is called, and its area
     ratings: Mapping[str, Tier] = field(default_factory=dict)  # by entity id
+    program: Program | None = None  # that asks; None: a person
+
+    def asked_by(self, program: Program | None) -> "Moment":
+        """The same for a turn of this program: rules know it by its name, and by the box's."""
+        if program is None:
+            return self
+        return replace(self, satellite=(program.name, *self.satellite), program=program)
 
 
 PLAIN = Moment()

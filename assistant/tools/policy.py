@@ -11,6 +11,7 @@ from typing import Any
 from assistant.tools.call import SentenceMatch
 from assistant.tools.calls import (
     closed_to_guests,
+    closed_to_programs,
     judge_built_in,
     judge_unknown,
     private_sentence,
@@ -19,7 +20,7 @@ from assistant.tools.calls import (
 from assistant.tools.deciding import Case, asked, decide, decide_call, denied, told
 from assistant.tools.gates import is_harmless
 from assistant.tools.heard import place
-from assistant.tools.intents import INTENTS, Action, Intent, suffix
+from assistant.tools.intents import BROADCAST, INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry
 from assistant.tools.mixed import split
@@ -38,7 +39,7 @@ from assistant.tools.resolve import (
 from assistant.tools.saying import NAME
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.verdict import STRICT, Rulings, Verdict, strictness
-from assistant.tools.weighing import Caller, Stake
+from assistant.tools.weighing import CALLER, Caller, Stake
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import HOME_ASSISTANT
 
@@ -66,6 +67,8 @@ def judge(
     caller = Caller(entry.names, entry.server, rulings, moment)
     if moment.mode is Mode.GUEST and closed_to_guests(entry, arguments, house):
         return denied(entry.tier, "guest", arguments, {})
+    if moment.program is not None and closed_to_programs(entry):
+        return denied(entry.tier, CALLER, arguments, {})
     if entry.built_in is not None:
         return judge_built_in(entry.built_in, arguments, caller)
     if entry.reads_only:
@@ -105,6 +108,8 @@ def judge_sentence(
     intent = INTENTS.get(match.intent)
     if moment.mode is Mode.GUEST and private_sentence(match, house):
         return denied(Tier.READ, "guest", slots, {})
+    if moment.program is not None and match.intent == BROADCAST:
+        return denied(Tier.COMFORT, CALLER, slots, {})
     if match.source == "trigger" or intent is None:
         return decide_call(caller, Stake(Tier.COSTLY, "sentence"), slots, match.text)
     if not intent.by_target:

@@ -10,6 +10,7 @@ from assistant.tools.call import ToolCall
 from assistant.tools.ledger import Entry
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.rights import Program
 from assistant.tools.saying import NAME
 from assistant.tools.sentences import Sentences
 from assistant.tools.situation import Situation
@@ -29,6 +30,7 @@ class Request:
     sentences: Sentences
     began_s: float  # on the monotonic clock
     situation: Situation
+    program: Program | None = None  # that asks; None: a person
 
     @property
     def for_built_in(self) -> BuiltInRequest:

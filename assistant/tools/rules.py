@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from assistant.tools.moment import Moment
+from assistant.tools.rights import Program
 from assistant.tools.verdict import Ruling
 from integrations.home_assistant.house import Area, Entity
 
@@ -63,6 +64,11 @@ def first_match(
         if _matches(rule, subject, moment):
             return number, rule
     return None
+
+
+def names_program(rule: OwnerRule, program: Program) -> bool:
+    """Whether the rule is about this program, by `satellite`."""
+    return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
 def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:

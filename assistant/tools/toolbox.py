@@ -26,6 +26,7 @@ from assistant.tools.moment import Moment
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
+from assistant.tools.rights import Program, Programs, Rights
 from assistant.tools.saying import Engine, Saying
 from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
@@ -68,6 +69,7 @@ class Toolbox:
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._menus = MenuKeeper()
         self._ledger = Ledger()
+        self._programs = Programs()
         self._governance = governance or Governance()
         self._executor = Executor(hub, home, wait_s, self._governance)
         self._books = Books(journal, self._governance, clock)
@@ -120,6 +122,15 @@ class Toolbox:
         """
         self._ledger.withdraw(turn_id)
 
+    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
+        """From here on this turn is a program's: its calls, its sentences, and the work that they
+        leave behind stay within these rights, and the audit names `caller`."""
+        self._programs.restrict(turn_id, rights, caller)
+
+    def release(self, turn_id: str) -> None:
+        """The program's turn is over."""
+        self._programs.release(turn_id)
+
     async def call(
         self,
         call: ToolCall,
@@ -137,7 +148,10 @@ class Toolbox:
         if not fresh:
             return await asyncio.shield(entry.answer)
         sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
-        request = Request(entry, call, turn_id, heard, language, sentences, began_s, situation)
+        program = self._programs.of(turn_id)
+        request = Request(
+            entry, call, turn_id, heard, language, sentences, began_s, situation, program
+        )
         try:
             outcome = await self._run(request)
         except BaseException:
@@ -166,13 +180,18 @@ class Toolbox:
         return await self._asking.settle(question, settlement)
 
     async def explain(
-        self, name: str, arguments: Mapping[str, Any], heard: str | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        heard: str | None = None,
+        program: Program | None = None,
     ) -> tuple[MenuEntry, Verdict] | None:
-        """What would be decided about a call; nothing is run. None: there is no such tool."""
+        """What would be decided about a call, of a program where one is given; nothing is run.
+        None: there is no such tool."""
         entry = (self._menu or await self.menu()).find(name)
         if entry is None:
             return None
-        verdict = self._judge.call(entry, arguments, heard)
+        verdict = self._judge.call(entry, arguments, heard, program)
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
@@ -187,14 +206,14 @@ class Toolbox:
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._unknown(request)
-        verdict = self._judge.call(entry, call.arguments, request.heard)
+        verdict = self._judge.call(entry, call.arguments, request.heard, request.program)
         if isinstance(verdict, Misfit):
             return await self._misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
             return await self._denied(request, entry, verdict)
 
         def again() -> Verdict | None:
-            judged = self._judge.call(entry, call.arguments, request.heard)
+            judged = self._judge.call(entry, call.arguments, request.heard, request.program)
             return None if isinstance(judged, Misfit) else judged
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
@@ -225,17 +244,23 @@ class Toolbox:
         execute: Callable[[Verdict, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
         """Run what is allowed; what is gated waits for the person, unless they said "always"."""
+        program, gated = request.program, verdict.decision is not Decision.ALLOWED
+        unasked = gated and program is not None and not program.rights.asks
 
         async def go_on() -> ToolOutcome:
             if verdict.decision is Decision.ALLOWED:
                 refused = await self._asking.refusal(request, way, verdict)
                 return refused if refused is not None else await execute(verdict, "")
-            if await self._asking.consented(way, verdict):
+            if unasked:
+                return await self._asking.unasked(request, way, verdict)
+            if request.program is None and await self._asking.consented(way, verdict):
                 return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._asking.ask(request, way, verdict, again, execute)
 
-        # Who repeats what the person is being asked about uses up nothing of theirs.
-        tier = Tier.READ if self._asking.waits_for(request, verdict) else verdict.tier
+        # Who repeats what the person is being asked about uses up nothing of theirs; nor does a
+        # program, by what will not be asked.
+        free = unasked or self._asking.waits_for(request, verdict)
+        tier = Tier.READ if free else verdict.tier
         return await self._within_limits(request, tier, go_on)
 
     async def _within_limits(
@@ -344,7 +369,8 @@ class Toolbox:
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
 
         def judged() -> Verdict:
-            return replace(self._judge.sentence(match, request.heard), arguments=arguments)
+            by_words = self._judge.sentence(match, request.heard, request.program)
+            return replace(by_words, arguments=arguments)
 
         verdict = judged()
         if verdict.decision is Decision.DENIED or saying is None:

@@ -9,10 +9,12 @@ from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, 
 from assistant.tools.intents import Action
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Tier
-from assistant.tools.rules import Subject, called, first_match
+from assistant.tools.rights import Program
+from assistant.tools.rules import OwnerRule, Subject, called, first_match, names_program
 from assistant.tools.verdict import Ruling, Rulings, strictness
 from integrations.home_assistant.house import House
 
+CALLER = "caller"  # the rule of what a program may not do
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 _TIERS = tuple(Tier)
@@ -113,8 +115,21 @@ def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
     if found is None:
-        return by_tier
+        return _for_program(by_tier, None, moment.program)
     by_owner = Ruled(stake, found[1].decide, called(found[0]))
     if moment.mode is Mode.GUEST and by_tier.weight > by_owner.weight:
-        return by_tier
-    return by_owner
+        return _for_program(by_tier, None, moment.program)
+    return _for_program(by_owner, found[1], moment.program)
+
+
+def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) -> Ruled:
+    """Nothing beyond a program's rights; what a person has freed for people is not free for it."""
+    if program is None:
+        return ruled
+    tier, rights = height(ruled.stake.tier), program.rights
+    if tier > height(rights.highest):
+        return Ruled(ruled.stake, Ruling.DENY, CALLER)
+    meant = rule is not None and names_program(rule, program)
+    if ruled.ruling is Ruling.ALLOW and tier > height(rights.free) and not meant:
+        return Ruled(ruled.stake, Ruling.CONFIRM, CALLER)
+    return ruled

@@ -1,0 +1,255 @@
+"""A program's turn on the embedded house: within its rights, and never by somebody's yes."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.confirm.consents import Consents
+from assistant.confirm.question import Settlement
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.governance import Governance
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Decision, Status, Tier
+from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, Programs, Rights
+from assistant.tools.rules import OwnerRule
+from assistant.tools.situation import Situation
+from assistant.tools.verdict import Ruling, Rulings
+from tests.unit.assistant.tools.embedded import House, living
+from tests.unit.assistant.tools.test_toolbox_asking import Shelf
+
+ASK = Situation(can_ask=True)
+ON, OFF = "HassTurnOn", "HassTurnOff"
+LAMP, DOOR = {"name": "Hall light"}, {"name": "Front door"}
+VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
+KITCHEN = "mcp:kitchen"
+NOT_RUN = (Decision.DENIED, Status.NOT_RUN, "caller")
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    async with living("Hall") as house:
+        yield house
+
+
+async def do(
+    house: House,
+    tool: str,
+    arguments: dict[str, Any],
+    rights: Rights = CALLERS,
+    caller: str = KITCHEN,
+) -> Any:
+    house.box.restrict("turn", rights, caller)
+    return await house.do(tool, arguments, situation=ASK)
+
+
+def told(outcome: Any) -> tuple[Decision, Status, str]:
+    return outcome.decision, outcome.status, outcome.rule
+
+
+class TestCallers:
+    async def test_comfort_is_free(self, house: House) -> None:
+        outcome = await do(house, ON, LAMP)
+        assert (outcome.decision, outcome.status) == (Decision.ALLOWED, Status.DONE)
+
+    @pytest.mark.parametrize(("tool", "arguments"), [(OFF, DOOR), (VACUUM, ROBOT)])
+    async def test_what_is_gated_waits_for_nobody(
+        self, house: House, tool: str, arguments: dict[str, Any]
+    ) -> None:
+        outcome = await do(house, tool, arguments)
+        assert (outcome.decision, outcome.status) == (
+            Decision.NEEDS_CONFIRMATION,
+            Status.NOT_RUN,
+        )
+        assert "yes" in outcome.sentence
+        assert house.box.question("turn", outcome.id) is None
+        assert house.demo.calls == []
+
+    async def test_nobody_else_is_kept_from_being_asked(self, house: House) -> None:
+        await do(house, OFF, DOOR)
+        call = ToolCall("x", OFF, DOOR)
+        await house.box.call(call, "a person's", "unlock", situation=ASK)
+        assert house.box.question("a person's", "x") is not None
+
+    async def test_a_tool_of_the_room_is_not_theirs(self, house: House) -> None:
+        async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+            return BuiltInResult("Done.")
+
+        own = BuiltIn("end_talk", "Ends it.", {}, Tier.READ, run, programs=False)
+        house.box.offer(own)
+        assert told(await do(house, "end_talk", {})) == NOT_RUN
+        outcome = await house.box.call(ToolCall("x", "end_talk", {}), "a person's")
+        assert outcome.status is Status.DONE
+
+
+class TestWhatPeopleHaveFreed:
+    async def test_is_not_free_for_a_program(self) -> None:
+        freed = Rulings(costly="allow", secure="allow")
+        async with living("Hall", rulings=freed) as house:
+            for tool, arguments in ((OFF, DOOR), (VACUUM, ROBOT)):
+                outcome = await do(house, tool, arguments)
+                assert outcome.decision is Decision.NEEDS_CONFIRMATION
+                assert outcome.rule == "caller"
+            assert house.demo.calls == []
+
+    async def test_nor_by_an_always(self) -> None:
+        clock = VirtualClock()
+        watched = Governance(consents=Consents(Shelf(), clock))
+        async with living("Hall", clock=clock, governance=watched) as house:
+            asked = await house.do(VACUUM, ROBOT, situation=ASK)
+            question = house.box.question("turn", asked.id)
+            assert question is not None
+            await house.box.settle(question, Settlement("yes", "typed", always=True))
+            again = await house.do(VACUUM, ROBOT, situation=ASK)
+            assert again.decision is Decision.CONFIRMED
+            outcome = await do(house, VACUUM, ROBOT)
+            assert outcome.decision is Decision.NEEDS_CONFIRMATION
+
+    async def test_nor_by_the_mode(self) -> None:
+        async with living("Hall", moment=lambda: Moment(mode=Mode.TRUSTING)) as house:
+            outcome = await do(house, VACUUM, ROBOT)
+            assert outcome.decision is Decision.NEEDS_CONFIRMATION
+
+    async def test_nor_by_a_rule_that_is_not_about_it(self) -> None:
+        rules = (OwnerRule(Ruling.ALLOW, domain="vacuum"),)
+        async with living("Hall", rulings=Rulings(rules=rules)) as house:
+            assert (await do(house, VACUUM, ROBOT)).decision is Decision.NEEDS_CONFIRMATION
+
+
+class TestItsOwnPolicy:
+    @pytest.mark.parametrize("satellite", ["mcp:kitchen", "MCP:*"])
+    async def test_a_rule_lets_it(self, satellite: str) -> None:
+        rules = (OwnerRule(Ruling.ALLOW, domain="vacuum", satellite=satellite),)
+        async with living("Hall", rulings=Rulings(rules=rules)) as house:
+            outcome = await do(house, VACUUM, ROBOT)
+            assert (outcome.decision, outcome.rule) == (Decision.ALLOWED, "policy.rules[0]")
+            assert outcome.status is Status.DONE
+
+    async def test_a_rule_of_another_does_not(self) -> None:
+        rules = (OwnerRule(Ruling.ALLOW, domain="vacuum", satellite="mcp:garden"),)
+        async with living("Hall", rulings=Rulings(rules=rules)) as house:
+            assert (await do(house, VACUUM, ROBOT)).decision is Decision.NEEDS_CONFIRMATION
+
+    async def test_a_rule_takes_away_and_people_keep_it(self) -> None:
+        rules = (OwnerRule(Ruling.DENY, domain="light", satellite=KITCHEN),)
+        async with living("Hall", rulings=Rulings(rules=rules)) as house:
+            outcome = await do(house, ON, LAMP)
+            assert told(outcome) == (Decision.DENIED, Status.NOT_RUN, "policy.rules[0]")
+            other = await house.box.call(ToolCall("x", ON, LAMP), "a person's", "light")
+            assert other.status is Status.DONE
+
+    async def test_a_rule_of_the_box_holds_for_it_too(self) -> None:
+        rules = (OwnerRule(Ruling.DENY, domain="light", satellite="Nursery"),)
+        here = Moment(satellite=("Nursery",))
+        async with living("Hall", rulings=Rulings(rules=rules), moment=lambda: here) as house:
+            assert (await do(house, ON, LAMP)).rule == "policy.rules[0]"
+
+    async def test_guests_are_guests_for_it_too(self) -> None:
+        rules = (OwnerRule(Ruling.ALLOW, domain="vacuum", satellite=KITCHEN),)
+        guest = Moment(mode=Mode.GUEST)
+        async with living("Hall", rulings=Rulings(rules=rules), moment=lambda: guest) as house:
+            assert (await do(house, VACUUM, ROBOT)).decision is Decision.DENIED
+
+
+class TestReadOnly:
+    async def test_reading_is_free(self, house: House) -> None:
+        outcome = await do(house, "GetDateTime", {}, READ_ONLY)
+        assert outcome.status is Status.DONE
+
+    @pytest.mark.parametrize(("tool", "arguments"), [(ON, LAMP), (OFF, DOOR), (VACUUM, ROBOT)])
+    async def test_nothing_else_is_done(
+        self, house: House, tool: str, arguments: dict[str, Any]
+    ) -> None:
+        outcome = await do(house, tool, arguments, READ_ONLY)
+        assert told(outcome) == NOT_RUN
+        assert outcome.sentence == "A program may not do that here."
+        assert house.demo.calls == []
+
+    async def test_no_rule_lifts_it(self) -> None:
+        rules = (OwnerRule(Ruling.ALLOW, domain="light", satellite="*"),)
+        async with living("Hall", rulings=Rulings(rules=rules)) as house:
+            assert told(await do(house, ON, LAMP, READ_ONLY)) == NOT_RUN
+
+    async def test_sentences_for_the_home_neither(self) -> None:
+        class Engine:
+            async def process(self, text: str, language: str) -> Any:
+                raise AssertionError("it was said to the home")
+
+        async with living("Hall", engine=Engine()) as house:
+            match = SentenceMatch(
+                "turn on the hall light", "en", "builtin", ON, LAMP, ("light.hall",)
+            )
+            call = ToolCall("s", "sentence", {}, match)
+            for rights in (READ_ONLY, Rights(Tier.COMFORT, asks=False)):
+                broadcast = SentenceMatch("broadcast tea", "en", "builtin", "HassBroadcast", {})
+                one = match if rights is READ_ONLY else broadcast
+                house.box.restrict("turn", rights, KITCHEN)
+                said = ToolCall(call.id + one.intent, "sentence", {}, one)
+                outcome = await house.box.call(said, "turn", one.text, situation=ASK)
+                assert told(outcome) == NOT_RUN
+
+
+class TestWhoseTurn:
+    async def test_work_that_is_left_behind_stays_restricted(self, house: House) -> None:
+        house.box.restrict("turn", READ_ONLY, KITCHEN)
+        house.box.release("turn")
+        call = ToolCall("x", ON, LAMP)
+        assert told(await house.box.call(call, "turn-c1", "light")) == NOT_RUN
+        assert told(await house.box.call(call, "turn-c1-c2", "light")) == NOT_RUN
+        assert (await house.box.call(call, "turning", "light")).status is Status.DONE
+
+    async def test_the_audit_names_it(self) -> None:
+        shelf = Shelf()
+        watched = Governance(audit=shelf, satellite="Hall")
+        async with living("Hall", governance=watched) as house:
+            await do(house, ON, LAMP)
+            await do(house, OFF, DOOR)
+            await house.box.call(ToolCall("x", ON, LAMP), "a person's", "light")
+        assert [row.satellite for row in shelf.rows] == [KITCHEN, KITCHEN, "Hall"]
+
+    def test_the_oldest_of_those_that_ended_are_forgotten(self) -> None:
+        programs = Programs()
+        programs.restrict("open", CALLERS, KITCHEN)
+        for number in range(_KEPT + 1):
+            programs.restrict(f"t{number}", CALLERS, KITCHEN)
+            programs.release(f"t{number}")
+        programs.release("nobody's")
+        assert programs.of("t0") is None
+        assert programs.of("t1") is not None
+        assert programs.of("open") is not None
+
+
+async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None:
+    begun: list[Tier] = []
+
+    class Counting:
+        def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
+            begun.append(tier)
+            return None
+
+        def end(self, turn_id: str, call_key: str, failed: bool = False) -> None:
+            pass
+
+    async with living("Hall", governance=Governance(limits=Counting())) as house:
+        await do(house, OFF, DOOR)
+    assert begun == [Tier.READ]
+
+
+def test_tools_of_the_room_are_marked() -> None:
+    """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
+    from assistant.tools.builtin.memory import FORGET, RECALL, REMEMBER, Memories
+    from assistant.tools.builtin.talk import TalkTools
+
+    nobody: Any = None
+    talk = TalkTools(nobody, nobody).tools()
+    memory = Memories(nobody, nobody, nobody).tools()
+    assert {tool.name: tool.programs for tool in (*talk, *memory)} == {
+        "start_over": False,
+        "forget_what_i_said": False,
+        "end_conversation": False,
+        REMEMBER: False,
+        RECALL: True,
+        FORGET: False,
+    }
