@@ -32,6 +32,8 @@ _EARCONS = {
     "wake": _Earcon(((659.3, 70.0), (987.8, 90.0))),  # E5, B5: rising, "I listen"
     # G5, E5, quieter than the wake sound: the ear that opened closes
     "end": _Earcon(((784.0, 45.0), (659.3, 75.0)), peak_dbfs=-18.0),
+    # C5, G5, C6: steps up to a door that opens; before every microphone that no person opens
+    "open": _Earcon(((523.3, 50.0), (784.0, 50.0), (1046.5, 90.0))),
     # C5 alone, hardly there: it may come again and again
     "thinking": _Earcon(((523.3, 180.0),), peak_dbfs=-26.0),
     "done": _Earcon(((1046.5, 140.0),), peak_dbfs=-14.0),  # C6: one light touch
@@ -57,7 +59,8 @@ NAMES = tuple(_EARCONS)
 def earcon(name: str) -> tuple[bytes, int]:
     """Mono int16 PCM and its rate in Hz. Raises InputUnusable.
 
-    Names: "wake" and "end" (we listen, and no more), "thinking", "done", "error", "offline" (this
+    Names: "wake" and "end" (we listen, and no more), "open" (we listen although nobody has called
+    us), "thinking", "done", "error", "offline" (this
     device alone serves), "unmeant" (what we heard was not said to us), "timer", "announce" (before
     something that nobody asked for just now), "mute", "unmute" (the microphone is closed, or open
     again).

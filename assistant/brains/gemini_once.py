@@ -177,6 +177,8 @@ class OnceTurn:
         # The profile's thinking is for hard questions: a plain command does not pay for it.
         setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)
+        if request.note:
+            conversation.read(request.note)
         if request.audio is not None:
             conversation.hear(await request.audio.complete())
         else:

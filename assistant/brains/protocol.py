@@ -188,6 +188,7 @@ class TurnRequest:
     audio: TurnAudio | None  # the sound from the mark on, still growing, or None for a typed turn
     profile: str = ""  # name of the configured profile, "" for none
     heard: str | None = None  # what an earlier attempt at this turn understood, if any
+    note: str = ""  # what a model must know to understand this turn, "" for nothing
 
 
 class BrainTurn(Protocol):

@@ -15,6 +15,11 @@ class SoundChoice(Section):
     end: Flag = Field(
         default=False, description="When the sentence is over: I have heard it, and listen no more."
     )
+    open: Flag = Field(
+        default=True,
+        description="When the microphone stays open after an answer. Where a program opens it, by "
+        "a question say, this sounds in any case.",
+    )
     thinking: Flag = Field(
         default=True, description="A soft one every few seconds while an answer takes its time."
     )

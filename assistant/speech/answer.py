@@ -93,7 +93,8 @@ class Output:
 
     def _volume(self, manner: Manner) -> float:
         volume = self.volume if manner.volume is None else manner.volume
-        return volume if manner.alarm else min(volume, self.limit())
+        limited = volume if manner.alarm else min(volume, self.limit())
+        return max(limited, manner.floor)
 
     async def drain(self) -> None:
         """Return when all that was queued has been played."""

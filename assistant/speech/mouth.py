@@ -1,7 +1,7 @@
 """Speaks answers clause by clause, one answer at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import get_args
 
@@ -14,7 +14,7 @@ from assistant.speech.synthesis import Synthesis, Voices
 from audio.earcons import earcon
 from audio.player import Outputs, Player, StreamName, as_outputs
 from audio.speaker import Speaker
-from audio.tts import EspeakVoice
+from audio.tts import Chunk, EspeakVoice
 
 _OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `stop` silences
 _ALARM = Manner(alarm=True)
@@ -121,6 +121,14 @@ class Mouth:
         """Queue one of the sounds of `audio.earcons`; it is not waited for. Raises AudioError."""
         await self._sounds.play(name)
 
+    async def tell_opening(self) -> bool:
+        """Play the tone before a microphone that a program opens, to its end; nothing silences it.
+
+        False: nobody can have heard it, for there is no loudspeaker.
+        """
+        drops = self.drops
+        return await self._sounds.opening() and self.drops == drops
+
     async def sounded(self) -> None:
         """Return when such sounds, as far as any are queued, have been played."""
         await self._sounds.ended()
@@ -152,6 +160,11 @@ class Mouth:
     def on_fallback(self, tell: Callable[[str], None]) -> None:
         """Have `tell` called with each language, once, whose own voice another one replaces."""
         self._synthesis.on_fallback(tell)
+
+    def synthesize(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
+        """The sound of a clause for whoever plays it elsewhere, in pieces, each with its rate in
+        Hz. Raises AudioError."""
+        return self._synthesis.sound(text, language)
 
     @property
     def drops(self) -> int:

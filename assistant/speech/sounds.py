@@ -1,13 +1,19 @@
 """Our short sounds: those that are wanted, and none of them over words."""
 
 import asyncio
+import logging
 from collections.abc import Collection
 
 from assistant.speech.answer import Output
+from assistant.speech.manner import OPENING
 from audio.earcons import earcon
+from audio.errors import AudioError
 
+OPEN = "open"  # the microphone opens
 SOFT = "thinking"  # it tells that nothing is to be heard: whatever sounds ends it
+OPENING_S = 5.0  # of real time for the tone of an opening: a speaker may have to wake first
 LONGEST_S = 1.5  # of real time that words wait for a sound; a device that is gone ends none
+_log = logging.getLogger(__name__)
 
 
 class Sounds:
@@ -27,12 +33,26 @@ class Sounds:
 
     async def play(self, name: str) -> None:
         """Queue it; it is not waited for. Raises AudioError."""
-        if not self.is_on(name):
-            return
+        if self.is_on(name):
+            await self._queue(name)
+
+    async def opening(self) -> bool:
+        """Play the tone of a microphone that a program opens: nothing turns it off, and no volume
+        makes it silent. Whether it has sounded to its end."""
+        try:
+            async with asyncio.timeout(OPENING_S):
+                await self._queue(OPEN)
+                await self._output.drain()
+        except (AudioError, TimeoutError) as error:
+            _log.warning("the microphone stays closed, for its tone did not sound: %s", error)
+            return False
+        return True
+
+    async def _queue(self, name: str) -> None:
         async with self._free:
             self._end_soft()
             self._newest = name
-            await self._output.play(*earcon(name))
+            await self._output.play(*earcon(name), OPENING if name == OPEN else None)
 
     async def make_way(self) -> None:
         """Words are about to sound: the soft sound ends, any other is heard out."""

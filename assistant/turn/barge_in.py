@@ -11,6 +11,7 @@ from assistant.turn.effects import (
     Hush,
     ListenForStop,
     OpenTurn,
+    PlaySound,
     StopWatching,
     WatchSpeech,
 )
@@ -23,6 +24,7 @@ from assistant.turn.events import (
     StopHeard,
     WakeHeard,
 )
+from assistant.turn.programs import ForTalk
 from assistant.turn.state import Machine, Microphone, State
 
 Step = tuple[Machine, list[Effect]]
@@ -33,6 +35,7 @@ CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
     "no_speech": ("no_speech", "Nothing was said after the wake word."),
     "muted": ("muted", "The microphone was muted in the middle of the sentence."),
+    "withdrawn": ("withdrawn", "Whoever asked has gone."),
 }
 
 
@@ -70,7 +73,11 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
         since_ms=event.began_ms,
     )
     mark = max(0.0, event.began_ms - machine.rules.pre_roll_ms)
-    opening = OpenTurn(turn, "barge_in", mark_ms=mark, near_own_speech=True, over_ours=True)
+    # Whoever talks over an opening line answers it.
+    talk = machine.announcing if isinstance(machine.then, ForTalk) else None
+    opening = OpenTurn(
+        turn, "barge_in", mark_ms=mark, near_own_speech=True, over_ours=True, talk=talk
+    )
     return opened, [*(cancel(machine, "barge_in") if speaking else []), opening]
 
 
@@ -126,7 +133,8 @@ def voice_ended(machine: Machine, close: CloseTurn) -> Step:
         return replace(machine, state=rest(machine)), [close, *watched]
     after = machine.now_ms + machine.rules.echo_tail_ms
     opened = replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms)
-    return opened, [close, WatchSpeech(from_ms=machine.now_ms, after_ms=after)]
+    watch = WatchSpeech(from_ms=machine.now_ms, after_ms=after)
+    return opened, [close, PlaySound("open"), watch]
 
 
 def follows_up(machine: Machine) -> bool:

@@ -70,6 +70,10 @@ class Turn(Protocol):
         """A call takes its time."""
         ...
 
+    def called(self, outcome: ToolOutcome) -> None:
+        """What came of a call is known."""
+        ...
+
     def call_ended(self, under_way: int) -> None:
         """A call has come back; so many have not."""
         ...
@@ -127,6 +131,11 @@ class Calls:
         if under_way:
             await asyncio.wait(under_way, timeout=SETTLE_S)
 
+    async def over(self) -> None:
+        """Return when none runs any more: they outlive their turn."""
+        while self._running:
+            await asyncio.wait(set(self._running))
+
     def deeds(self) -> list[str]:
         """What was done, the newest last; of what was switched twice, how it is now."""
         told: dict[tuple[str, ...], str] = {}
@@ -182,6 +191,7 @@ class Calls:
             await brain_turn.answer(lost(call))
             raise
         self.outcomes.append(outcome)
+        self._turn.called(outcome)
         self._timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
             await turn.ask(call)

@@ -95,6 +95,10 @@ class Turn(Protocol):
         """The turn has cost something more."""
         ...
 
+    def called(self, outcome: ToolOutcome) -> None:
+        """What came of a call is known."""
+        ...
+
 
 class Confirming:
     """One question of one turn. Owned by the turn: its tasks are in the turn's group."""
@@ -247,6 +251,7 @@ class Confirming:
         if outcome is not None:
             self._outcome = outcome
             self._note(outcome)
+            self._turn.called(outcome)
         return True
 
     def _note(self, outcome: ToolOutcome) -> None:
@@ -324,4 +329,5 @@ class Confirming:
             )
             if outcome.decision is not Decision.DENIED:
                 turn.outcomes.append(outcome)
+                turn.called(outcome)
         return outcome

@@ -9,6 +9,7 @@ that ring and detector belong to one thread. While the worker rests, any thread 
 import math
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal
 
 from assistant.turn.ending import Endings, FixedEndings
@@ -28,7 +29,8 @@ from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.ring import Ring
 from audio.vad.protocol import VoiceDetector
 from audio.wake.gated import GatedWake
-from audio.wake.protocol import NearMiss, WakeEngine
+from audio.wake.protocol import Detection, NearMiss, WakeEngine
+from audio.wake.trigger import REFRACTORY
 
 # What else sounds. While we speak or media plays a wake word has to be more certain than usual.
 Distraction = Literal["speaking", "media", "ringing"]
@@ -44,6 +46,8 @@ _FALLEN = RISING / 2  # below it the next rise counts again
 
 # Before a wake word's mark its beginning may lie: it is no longer than a second or so.
 _WORD = 900 * SAMPLES_PER_MS
+# Two engines fire at the same word within so much of each other.
+_JUST_NOW = 300 * SAMPLES_PER_MS
 # After our own voice: the device's delay, and what the room makes of it.
 _ECHO = 300 * SAMPLES_PER_MS
 # So long after a wake word those who talked before it are taken to be there still, and as loud.
@@ -73,7 +77,10 @@ class Ear:
         self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
         self._distractions: frozenset[Distraction] = frozenset()
         self._strict = False  # the engine is
-        self._mark = -1  # of the newest wake word, in samples
+        self._successor: deque[WakeEngine] = deque(maxlen=1)  # takes over with the next frame
+        self._mark = -1  # of the newest wake word, in samples ...
+        self._told = -REFRACTORY  # ... and where it fired
+        self._deaf_until = 0  # sample up to which a new engine may fire at that word too
         self._ours_until = 0  # sample up to which our own voice may be heard ...
         self._others_until = 0  # ... and what was learnt of others holds
         self.ring = Ring()
@@ -83,7 +90,7 @@ class Ear:
 
         In microseconds. False where nothing was done: `hear` must. See `GatedWake.pass_by`.
         """
-        busy = self._watching or self._wish or self._forgetting
+        busy = self._watching or self._wish or self._forgetting or self._successor
         if busy or not self._wake.pass_by(frame.pcm, frame.end):
             return False
         self._push(frame)
@@ -96,9 +103,10 @@ class Ear:
             self._begin_anew()
         if self._wish:
             self._obey(self._wish.popleft())
+        told = self._exchange(self._successor.popleft()) if self._successor else []
         self._push(frame)
         events = self._look_for_speech(frame.pcm, frame.end) if self._watching else []
-        return [*events, *self._listen_for_wake(frame)]
+        return [*told, *events, *self._listen_for_wake(frame)]
 
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Look for speech, beginning with what the ring holds since `from_ms`.
@@ -117,6 +125,13 @@ class Ear:
         self.ring = Ring()
         # With its next frame the worker restarts the engine, and drops what it is pushing just now.
         self._forgetting = True
+
+    def use(self, wake: WakeEngine) -> None:
+        """From the next frame on this engine listens for wake words; it is the ear's to close. It
+        must have heard silence (`restart`)."""
+        with suppress(IndexError):
+            self._successor.popleft().close()  # which nothing was heard with
+        self._successor.append(wake)
 
     def distract(self, by: Distraction, on: bool) -> None:
         """Something plays, or no longer: more certainty is asked of a wake word, but not while it
@@ -143,6 +158,8 @@ class Ear:
     def close(self) -> None:
         """Give up the engine's native resources."""
         self._wake.close()
+        while self._successor:
+            self._successor.popleft().close()
 
     def _push(self, frame: Frame) -> None:
         self.ring.push(frame)
@@ -152,9 +169,24 @@ class Ear:
     def _begin_anew(self) -> None:
         self.ring = Ring()
         self._mark, self._ours_until, self._others_until = -1, 0, 0
+        self._told, self._deaf_until = -REFRACTORY, 0
         self._watching = self._risen = False
         self._endings.end()
         self._wake.restart()
+
+    def _exchange(self, wake: WakeEngine) -> list[EarEvent]:
+        """Half a word that was said before this frame must count for the new engine too, and a
+        whole one at which the engine before would have fired just now."""
+        ring = self.ring
+        start = max(ring.start, ring.end - REFRACTORY)
+        start += -(start - ring.start) % FRAME_SAMPLES
+        before, found = self._wake.exchange(wake, _past(ring, start, ring.end))
+        before.close()
+        self._strict = self._risen = False  # as a new engine is
+        self._deaf_until = self._told + REFRACTORY
+        if found is None or found.at < ring.end - _JUST_NOW:
+            return []
+        return self._woken(found)
 
     def _listen_for_wake(self, frame: Frame) -> list[EarEvent]:
         strict = bool(self._distractions & _STRICT)
@@ -166,15 +198,20 @@ class Ear:
         rising = closeness > RISING and not self._risen
         self._risen = closeness > (_FALLEN if self._risen else RISING)
         if detection is not None:
-            self._mark = detection.mark
-            wake = WakeHeard(
-                detection.word,
-                detection.score,
-                at_ms=detection.at / SAMPLES_PER_MS,
-                mark_ms=detection.mark / SAMPLES_PER_MS,
-            )
-            return [wake]
+            return self._woken(detection)
         return [WakeRising(frame.end / SAMPLES_PER_MS)] if rising else []
+
+    def _woken(self, detection: Detection) -> list[EarEvent]:
+        if detection.at < self._deaf_until:
+            return []
+        self._mark, self._told = detection.mark, detection.at
+        wake = WakeHeard(
+            detection.word,
+            detection.score,
+            at_ms=detection.at / SAMPLES_PER_MS,
+            mark_ms=detection.mark / SAMPLES_PER_MS,
+        )
+        return [wake]
 
     def _obey(self, wish: tuple[float, float] | None) -> None:
         self._watching = wish is not None

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assistant.speech.manner import Manner
-from assistant.turn.events import AnswersBy, Source, WakeHeard
+from assistant.turn.events import Announced, AnswersBy, Source, WakeHeard
+from assistant.turn.programs import Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ class OpenTurn:
     near_own_speech: bool = False  # it began while we spoke, or so soon after that it may be us
     over_ours: bool = False  # we were at work, spoke or rang when it began
     held: bool = False  # a brain is at it already: it was said in place of a yes or no
+    then: Then | None = None  # of an announcement: why the microphone opens afterwards
+    caller: str = ""  # the program that opened it; "": a person
+    talk: Announced | None = None  # a program's opening line, which the person now answers
+
+    @property
+    def silent(self) -> bool:
+        """A program's sentence: nothing of it sounds, and nobody in the room is asked."""
+        return self.source == "text" and self.caller != ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,13 @@ class PlaySound:
 
 
 @dataclass(frozen=True, slots=True)
+class SoundOpening:
+    """Tell by a tone that nothing silences that the microphone opens: OpeningSounded follows."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class WatchThinking:
     """Tell by StillThinking when so much time has passed and the turn is not over."""
 
@@ -164,7 +180,7 @@ class FinishSpeech:
     turn: int
 
 
-CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted"]
+CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +216,7 @@ Effect = (
     | EndAnswer
     | NoAnswer
     | PlaySound
+    | SoundOpening
     | WatchThinking
     | SayLine
     | SayText

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assistant.speech.manner import PLAIN, Manner
+from assistant.turn.programs import Then
 
 Source = Literal[
     "voice",  # with the wake word, or a button in its place
@@ -27,6 +28,7 @@ class WakeHeard:
     at_ms: float  # when it fired
     mark_ms: float  # from where the turn's sound is kept
     pressed: bool = False  # no word at all: a button, or the API
+    caller: str = ""  # the program that pressed it, which our tone has told; "": a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,10 @@ class SourceBack:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A person typed a sentence."""
+    """A person typed a sentence, or a program put one; then nothing of it sounds."""
 
     text: str
+    caller: str = ""  # the program; "": a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,22 @@ class Announced:
     text: str
     language: str
     manner: Manner = PLAIN
+    then: Then | None = None  # why the microphone opens afterwards; None: it does not
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningSounded:
+    """Our tone before a microphone that a program opens is over."""
+
+    turn: int
+    heard: bool  # False: nobody can have heard it
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Whoever asked or wanted to talk has gone."""
+
+    then: Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +264,8 @@ Event = (
     | SourceBack
     | Typed
     | Announced
+    | OpeningSounded
+    | Withdrawn
     | Muted
     | Ringing
     | PlaybackStarted

@@ -1,7 +1,6 @@
 """One question to the person, from its words to the verdict. The model has no say in it."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,16 +14,8 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Tier
 from assistant.turn.events import AnswersBy
 from assistant.turn.held import HeldTurn
+from assistant.turn.transcript import transcript_of
 
-_log = logging.getLogger(__name__)
-# After the end of the answer a service's transcript is waited for so long, and its further pieces.
-TRANSCRIPT_S = 2.5
-# A further piece of it follows the one before within this time; less will do where this machine
-# hears the whole sound too, and both must agree.
-PIECES_S = 1.0
-PIECES_CHECKED_S = 0.4
-PIECES_MOST_S = 4.0
-SEND_S = 6.0  # a service that has not the whole sound by then is not waited for
 UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
 STARS = "****"  # stands for a PIN wherever words are kept
 
@@ -109,6 +100,16 @@ class Exchange:
         """What is said is heard on this machine alone, and kept nowhere."""
         return self.question.how == "pin"
 
+    @property
+    def settled(self) -> bool:
+        """It is answered, or will not be."""
+        return self.settlement.done()
+
+    async def enter_pin(self, typed: str, by: str) -> Settlement:
+        """The verdict on a PIN that was entered elsewhere; it settles nothing yet."""
+        witness = self._means.witness
+        return await witness.enter(witness.typed_digits(typed), by)
+
     def record(self) -> ConfirmationRecord:
         """What was asked and what came of it."""
         done = self.settlement.done() and not self.settlement.cancelled()
@@ -188,24 +189,8 @@ class Exchange:
         return (transcript, None) if transcript else (None, await own())
 
     async def _transcript(self) -> str | None:
-        if self.held is None:
-            return None
-        try:
-            async with asyncio.timeout(SEND_S):
-                await self.held.sent()
-            async with asyncio.timeout(TRANSCRIPT_S):
-                await self.held.words()
-        except TimeoutError:
-            _log.info("no transcript of the answer came in time")
-            return "" if self.held.heard else None  # words of half the sound may lack the "not"
         checked = self.question.tier is Tier.SECURE and self._is_heard_here
-        try:
-            async with asyncio.timeout(PIECES_MOST_S):
-                await self.held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
-        except TimeoutError:
-            return ""  # it has no end: nobody says yes like that
-        # What the device heard itself is no second witness.
-        return None if self.held.serving == "offline" else self.held.heard
+        return await transcript_of(self.held, checked=checked)
 
     async def _is_command(self) -> bool:
         if self.held is None:

@@ -30,6 +30,7 @@ from assistant.turn.effects import (
     ReleaseSound,
     SayLine,
     SayText,
+    SoundOpening,
     StopWatching,
     WatchSpeech,
     WatchThinking,
@@ -37,10 +38,12 @@ from assistant.turn.effects import (
 from assistant.turn.events import (
     Announced,
     Event,
+    OpeningSounded,
     StillThinking,
     StopAsked,
     StopHeard,
 )
+from assistant.turn.followers import Followers
 from assistant.turn.hearing import Hearing
 from assistant.turn.live import LiveTurn
 from assistant.turn.opening import TurnMaker
@@ -80,8 +83,7 @@ class Hands:
         self.on_heard: Callable[[], None] = lambda: None
         self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
         self.on_announced: Callable[[str, bool], None] = lambda text, played: None
-        self.on_opened: Callable[[LiveTurn], None] = lambda turn: None
-        self.on_sentence: Callable[[LiveTurn], None] = lambda turn: None  # it is whole
+        self.followers = Followers()
         self._performers = performers
         self._hearing = hearing
         self._catalogue = catalogue
@@ -116,12 +118,14 @@ class Hands:
             case Hush():
                 self.on_heard()
             case AwaitAnswer() | HearAnswer() | EndAnswer() | NoAnswer():
-                if self.turn is not None and self.turn.confirming is not None:
-                    self.turn.confirming.take(effect, self._hearing, self._maker.new_turn_id)
+                if self.turn is not None and (open_question := self.turn.open_question):
+                    open_question.take(effect, self._hearing, self._maker.new_turn_id)
                 if isinstance(effect, EndAnswer | NoAnswer):
                     self._conversation.stand()
             case PlaySound(name):
                 self.group.create_task(self._play(name))
+            case SoundOpening(turn):
+                self.group.create_task(self._sound_opening(turn))
             case WatchThinking():
                 self._watch_thinking(effect)
             case EndListening():
@@ -146,11 +150,12 @@ class Hands:
         if opening.source not in ("text", "announcement"):
             self.on_heard()
         turn = self._maker.make(opening, self.turn, self._dispatch, self.group.create_task)
+        turn.follower = self.followers
         self.turn = turn
         self.opened += _is_asked_for(turn)
         self.unfinished += 1
         self.task = self.group.create_task(self._run(turn))
-        self.on_opened(turn)
+        self.followers.opened(turn)
 
     def _watch_thinking(self, watch: WatchThinking) -> None:
         self._forget_waiting()
@@ -191,7 +196,7 @@ class Hands:
             self.turn.audio.abandon()  # its end would pass for the end of a sentence
 
     def _tell_cut(self, turn: LiveTurn) -> None:
-        heard = turn.take_cut()
+        heard = turn.sounded.take_cut()
         if heard is not None and turn.brain is not None:
             self._performers.tell_heard(turn.brain, turn.turn_id, heard)
 
@@ -204,8 +209,9 @@ class Hands:
             turn.broke = ("broken", "The turn stopped with an internal error.")
             if self.turn is turn:
                 self._dispatch(StopAsked())
-                # A person who gets no answer must not wait for it.
-                self.group.create_task(self._play("error"))
+                if not turn.opening.silent:
+                    # A person who gets no answer must not wait for it.
+                    self.group.create_task(self._play("error"))
 
     def _end_listening(self, ending: EndListening) -> None:
         if self.turn is None:
@@ -217,7 +223,7 @@ class Hands:
             speech_end = self._conversation.at(speech_end)
         self.turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
         self._conversation.stand()
-        self.on_sentence(self.turn)
+        self.followers.whole(self.turn)
 
     def _close(self, closing: CloseTurn) -> None:
         self._forget_waiting()
@@ -229,23 +235,33 @@ class Hands:
     ) -> None:
         await asyncio.wait([task])  # the end of a cancelled turn is part of it
         self._tell_cut(turn)
+        turn.closing = closing
+        turn.tell_words()
+        if turn.asking is not None:
+            turn.asking.give_up(turn.cut)
         if turn.opening.source == "announcement":
             self._end_announcement(turn)
         try:
             await self._on_turn(turn, closing)
         finally:
+            turn.written = True
             self.closed += _is_asked_for(turn)
             self.unfinished -= 1
             self.on_written()
 
     def _end_announcement(self, turn: LiveTurn) -> None:
         opening = turn.opening
-        if turn.cut == "barge_in" and turn.only_toned:
+        if turn.asking is not None:
+            return  # whoever asks knows whether it is asked again
+        if turn.cut == "barge_in" and turn.sounded.only_toned:
             # They heard that something is to come, and not what: it waits again.
-            again = Announced(opening.text or "", turn.language, opening.manner or PLAIN)
-            self._dispatch(again)
+            manner = opening.manner or PLAIN
+            self._dispatch(Announced(opening.text or "", turn.language, manner, opening.then))
         else:
             self.on_announced(opening.text or "", turn.error is None)
+
+    async def _sound_opening(self, turn: int) -> None:
+        self._dispatch(OpeningSounded(turn, await self._performers.mouth.tell_opening()))
 
     async def _play(self, name: str) -> None:
         try:

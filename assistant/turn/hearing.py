@@ -8,7 +8,7 @@ from assistant.brains.audio import TurnAudio
 from assistant.turn.ear import Distraction, Ear, EarEvent
 from assistant.turn.effects import OpenTurn
 from audio.frames import SAMPLES_PER_MS, Frame
-from audio.wake.protocol import NearMiss
+from audio.wake.protocol import NearMiss, WakeEngine
 
 
 class Hearing:
@@ -51,6 +51,13 @@ class Hearing:
         """Something plays, or no longer (see `Ear.distract`)."""
         if self._ear is not None:
             self._ear.distract(by, on)
+
+    def use(self, wake: WakeEngine) -> None:
+        """Listen for wake words with this engine from now on (see `Ear.use`)."""
+        if self._ear is None:
+            wake.close()
+        else:
+            self._ear.use(wake)
 
     def forget(self) -> None:
         """Nothing heard so far may be looked back on."""

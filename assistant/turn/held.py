@@ -44,7 +44,8 @@ class HeldTurn:
         self._changed = asyncio.Event()  # set and replaced after every event
         self._piece = asyncio.Event()  # after every piece of the words, and at the end
         self._sent = False  # the service has the whole of the sound
-        self._acted = False  # it has made a call, or a model has begun to answer
+        self._called = False  # it has made a call
+        self._acted = False  # it has made one, or a model has begun to answer
         self._ended: _End | None = None
         self._failed = False  # the first attempt; a further one waits until it is wanted
         self._wanted = asyncio.Event()
@@ -108,6 +109,15 @@ class HeldTurn:
             return True  # whoever failed may do better the next time
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
+    async def commanded(self) -> bool:
+        """Whether what was said is something to do: it is called for, or a brain on the device,
+        which knows nothing but commands and questions, has understood it."""
+        while not (self._acted or self._done):
+            await self._changed.wait()
+        if self._called or self.serving not in _LOCAL:
+            return self._called
+        return isinstance(self._ended, TurnDone) and self._ended.understood
+
     @property
     def _done(self) -> bool:
         return self._over or self._failed
@@ -143,7 +153,7 @@ class HeldTurn:
             case Reached("upload_done"):
                 self._sent = True
             case ToolCall():
-                self._acted = True
+                self._called = self._acted = True
             case ReplyText() | ReplyAudio():
                 self._acted |= self.serving not in _LOCAL
             case BrainFault() | NotMeant() | TurnDone():

@@ -7,21 +7,17 @@ from datetime import datetime
 from typing import Any
 
 from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import (
-    BrainFault,
-    NotMeant,
-    Spent,
-    Usage,
-)
+from assistant.brains.protocol import BrainFault, NotMeant, Spent, Usage
 from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
-from assistant.speech.clauses import ClauseCutter, asks
+from assistant.speech.clauses import asks
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.acknowledging import IN_WORDS
+from assistant.turn.asking import Asking
 from assistant.turn.calls import Calls, ToolRun
 from assistant.turn.confirming import Confirming
-from assistant.turn.effects import CancelReason, OpenTurn
+from assistant.turn.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.turn.events import (
     Acknowledged,
     BrainFailed,
@@ -34,10 +30,13 @@ from assistant.turn.events import (
     WentOffline,
 )
 from assistant.turn.exchange import Exchange
+from assistant.turn.followers import TurnFollower
 from assistant.turn.judging import Judge
 from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
+from assistant.turn.programs import ForAnswer
+from assistant.turn.sounded import Sounded
 from assistant.turn.speech import Speech
 from assistant.turn.thinking import Thinking
 from assistant.turn.timeline import Timeline
@@ -74,12 +73,18 @@ class LiveTurn:
         self.profile = profile
         self.brain: str | None = None  # that served it last; None: none was asked
         self.heard: str | None = None
-        self.sound: str | None = None  # the tone that stood for words
+        self.sound: str | None = None  # the tone that stood for words, or the clip
         self.usage: Usage | None = None
         self.cost_usd = 0.0
+        self.failed = False  # the person is being told that it went wrong
         self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
         self.cut: CancelReason | None = None  # why it was cut short
+        self.closing: CloseTurn | None = None  # how it ended, once it has
+        self.written = False  # it is over and written down
         self.confirming: Confirming | None = None  # from its question on the voice is ours
+        self.asking: Asking | None = None  # what is announced is a program's question
+        self.follower = TurnFollower()  # is told of it
+        self.sounded = Sounded(self)  # how much of its answer was heard
         self._performers = performers
         self._dispatch = dispatch
         self._spawn = spawn
@@ -89,26 +94,31 @@ class LiveTurn:
         )
         self._patience = Patience(BRAIN_SILENCE_S)
         self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
-        unspoken = opening.source in ("text", "announcement")
-        rule = IN_WORDS if unspoken else performers.acknowledging
-        self._toning = Toning(
-            rule, lambda: self._speech.reply, lambda: self.heard, self._acknowledge
-        )
+        self._toning = self._make_toning()
         self._brains_part = Thinking(
             self, performers, self._speech, self._calls, self._patience, self._toning
         )
+        if isinstance(opening.then, ForAnswer):
+            self.asking = Asking(opening.then, self, performers, dispatch, spawn)
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
-        self._failed = False  # the person is being told that it went wrong
-        self._cut_taken = False
+        self._understood = False  # the brain's part is over, and so its words are known
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
-        if opening.source != "text":
+        self._expect_words()
+
+    def _expect_words(self) -> None:
+        if self.opening.source != "text":
             self._patience.excuse("listening")
-        elif opening.text is not None:
-            self.hear(opening.text, None)
+        elif self.opening.text is not None:
+            self.hear(self.opening.text, None)
+
+    def _make_toning(self) -> Toning:
+        unspoken = self.opening.source in ("text", "announcement")
+        rule = IN_WORDS if unspoken else self._performers.acknowledging
+        return Toning(rule, lambda: self._speech.reply, lambda: self.heard, self._acknowledge)
 
     @property
     def language(self) -> str:
@@ -142,29 +152,14 @@ class LiveTurn:
         return self._speech.spoken
 
     @property
-    def cut_at(self) -> str | None:
-        """The words that were heard of an answer that was cut off; None: it was not."""
-        has_words = not self._only_a_tone and (self.answer or self.spoken.clauses)
-        return self.spoken.heard if has_words else None
+    def tone_ms(self) -> float:
+        """How long the tone before an announcement is."""
+        return self._speech.tone_ms
 
     @property
-    def _only_a_tone(self) -> bool:
-        return self.sound is not None and not self.spoken.clauses
-
-    def take_cut(self) -> str | None:
-        """How much was heard of what the brain answered or was about to, given once, where that
-        was cut off; None too where the voice was ours."""
-        ours = self._muzzled or self._failed or self.confirming is not None or self._only_a_tone
-        if ours or self._cut_taken or "end_of_turn" not in self.timeline.as_dict():
-            return None
-        heard = self.spoken.heard
-        self._cut_taken = heard is not None
-        return heard
-
-    @property
-    def only_toned(self) -> bool:
-        """Once it is over: it has sounded, and no word of it was heard."""
-        return "first_audio_out" in self.timeline.as_dict() and not self.spoken.clauses
+    def open_question(self) -> Confirming | Asking | None:
+        """The question of ours that somebody may answer."""
+        return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
@@ -178,6 +173,8 @@ class LiveTurn:
                 self._speaking = self._group.create_task(self._speak())
                 if self.opening.source == "announcement":
                     self._announce()
+                    if self.asking is not None:
+                        self._group.create_task(self.asking.run())
                 else:
                     self._thinking = self._group.create_task(self._brains_part.run())
         finally:
@@ -208,13 +205,15 @@ class LiveTurn:
 
     # --- a confirmation
 
-    async def ask_aloud(self, sentence: str) -> bool:
-        """Say a question of ours in place of what the brain still had to say.
+    async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
+        """Say a question in place of what the brain still had to say; one of ours where no
+        language is given.
 
         Whether it has sounded to its end: else nobody can have been asked.
         """
         self._toning.give_way()
-        return await self._speech.instead(sentence, self._own_language, self._speaking)
+        told = language or self._own_language
+        return await self._speech.instead(sentence, told, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
         """A further stretch of speech; what is returned says it, to its end."""
@@ -223,6 +222,7 @@ class LiveTurn:
 
     def leave_brain(self) -> None:
         """What the brain still does for the request is not waited for."""
+        self.tell_words()
         if self._thinking is not None:
             self._thinking.cancel()
 
@@ -237,7 +237,8 @@ class LiveTurn:
         question = tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
             return  # it is asked already, for an equal call
-        if self._group is None or asking is None or self._failed:
+        unasked = asking is None or self.opening.silent
+        if self._group is None or asking is None or unasked or self.failed:
             await tools.settle(question, None)  # there is no voice left to ask with
             return
         typed = self.opening.source == "text"
@@ -251,27 +252,27 @@ class LiveTurn:
             self._spawn,
         )
         self.confirming.begin()
+        self.follower.asked(self)
 
     def _announce(self) -> None:
-        tone = self.opening.manner.sound if self.opening.manner is not None else ""
-        if tone and self._performers.mouth.has_sound(tone):
-            self._speech.reply.tone(tone)
-        cutter = ClauseCutter()
-        for clause in [*cutter.push(self.opening.text or ""), *cutter.flush()]:
-            self._speech.reply.say(clause, self.language)
-        self._speech.reply.finish()
+        manner = self.opening.manner
+        if manner is not None and manner.clip is not None:
+            self.sound = manner.clip.name
+        self._speech.announce(self.opening.text or "")
 
     # --- the brain ---
 
     def fail(self, fault: BrainFault) -> None:
         """The brain could not answer."""
+        self.tell_words()
         if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with the question
-        self._failed = True
+        self.failed = True
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
         """Tell how the brain's part ended, unless it was told at once."""
+        self.tell_words()
         if self.confirming is not None or self.set_aside():
             return
         match ending:
@@ -298,6 +299,12 @@ class LiveTurn:
         self._calls.has_heard.set()
         self._language.heard(text, language)
 
+    def tell_words(self) -> None:
+        """The brain has done its part, or the turn is over: what was heard is known. Once."""
+        if not self._understood and not self.set_aside():
+            self._understood = True
+            self.follower.understood(self)
+
     @property
     def may_be_echo(self) -> bool:
         """Its words must be known before anything is done."""
@@ -311,7 +318,7 @@ class LiveTurn:
         if self._aside or self._judge is None:
             return self._aside
         why = self._judge.judge(self.heard)
-        begun = self._failed or self.confirming is not None or self.outcomes or self.answer
+        begun = self.failed or self.confirming is not None or self.outcomes or self.answer
         if why is None or begun:
             return False
         self._aside = self._muzzled = True
@@ -323,13 +330,21 @@ class LiveTurn:
 
     def say_moment(self) -> None:
         """A call takes its time, and nobody has said anything yet."""
-        alone = self._group is not None and self.confirming is None and not self._failed
+        alone = self._group is not None and self.confirming is None and not self.failed
         if not alone or self.opening.source == "text":
             return
         self._toning.give_way()
         if not self.answer:
             line = self._performers.catalogue.line("tools.moment", self.language)
             self.say(line.text, line.language)
+
+    def called(self, outcome: ToolOutcome) -> None:
+        """What came of a call is known."""
+        self.follower.called(self, outcome)
+
+    async def calls_over(self) -> None:
+        """Return when none of its calls runs any more."""
+        await self._calls.over()
 
     def call_ended(self, under_way: int) -> None:
         """A call has come back; so many have not."""
@@ -344,7 +359,7 @@ class LiveTurn:
 
     async def stop_calling(self) -> None:
         """The brain goes on although it was told that it is too much: it is left."""
-        if self._failed:
+        if self.failed:
             return
         _log.warning("the brain %s does not stop calling", self.brain)
         if self.confirming is None:
@@ -359,7 +374,13 @@ class LiveTurn:
 
     async def _speak(self) -> None:
         """The first stretch; where a question of ours follows, that is not the end of it."""
-        await self._speech.say()
+        if self.opening.silent:
+            await self._speech.pass_over()
+        else:
+            said = await self._speech.say()
+            if self.asking is not None:
+                self.asking.said(said)
+                return
         if self.sound is not None:
             await self._performers.mouth.sounded()
         if self.confirming is None:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
+from assistant.followers import Followers
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.tools.outcome import ToolOutcome
@@ -63,6 +64,12 @@ class TurnLog:
         self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
         self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
         self.after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing
+        self._followers: Followers[[FinishedTurn]] = Followers("turns")
+
+    def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
+        """Have it told of whatever is written down, job or turn, from now on; what is returned ends
+        that. Words that were not kept, or were to be forgotten, are not told. It must not block."""
+        return self._followers.add(follower)
 
     async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
         """Write a turn down, and tell of it."""
@@ -70,21 +77,30 @@ class TurnLog:
         if finished.record.source not in UNASKED:
             self.turns.append(finished)
             self.count += 1
-        await self.keep(finished.record)
+        kept = await self._write(finished.record)
         await self.after_writing(finished.record)
         if self.on_turn is not None:
             self.on_turn(finished)
+        known = {turn.record.turn_id: turn for turn in self.turns}
+        present = known.get(kept.turn_id, finished)  # without words that were to be forgotten
+        record = kept if present is finished else present.record
+        self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
         """Write one record down, without what was said where no words are kept.
 
         A store that fails is logged: the person has had their answer.
         """
+        self._followers.tell(FinishedTurn(await self._write(record), ()))
+
+    async def _write(self, record: TurnRecord) -> TurnRecord:
+        """The record as it was written down."""
         kept = record if self.keep_words() else wordless(record)
         try:
             await self._store.record_turn(kept)
         except StoreError as error:
             _log.error("the turn could not be written down: %s", error)
+        return kept
 
 
 async def _nothing(record: TurnRecord) -> None:

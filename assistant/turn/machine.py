@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assistant.turn import barge_in, sources, tones
+from assistant.turn import announced, barge_in, opened, sources, tones
 from assistant.turn.barge_in import CUT_SHORT, cancel
 from assistant.turn.effects import (
     Anticipate,
@@ -37,6 +37,7 @@ from assistant.turn.events import (
     ConfirmationSettled,
     Event,
     Muted,
+    OpeningSounded,
     PlaybackEnded,
     PlaybackStarted,
     Ringing,
@@ -58,7 +59,9 @@ from assistant.turn.events import (
     WakeHeard,
     WakeRising,
     WentOffline,
+    Withdrawn,
 )
+from assistant.turn.programs import ForTalk
 from assistant.turn.questions import (
     answered,
     await_answer,
@@ -68,7 +71,7 @@ from assistant.turn.questions import (
     talk_ended,
     unanswered,
 )
-from assistant.turn.state import ANNOUNCEMENTS_WAITING, Machine, Microphone, Rules, State
+from assistant.turn.state import Machine, Microphone, Rules, State
 
 __all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
 
@@ -90,7 +93,7 @@ def reduce(machine: Machine, event: Event) -> Step:
         return machine, []  # from a turn that was cancelled or is over
     if machine.muted and isinstance(event, _FROM_THE_EAR):
         return machine, []  # of a frame that was under way when we were muted
-    after, effects = _announce(*_HANDLERS[type(event)](machine, event))
+    after, effects = announced.next_said(*_HANDLERS[type(event)](machine, event))
     return barge_in.settle(machine, after, effects)
 
 
@@ -101,6 +104,8 @@ def _wake_rising(machine: Machine, event: WakeRising) -> Step:
 def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     if event.word == STOP_WORD:
         return barge_in.stopped(machine) if machine.stops_by_ear else (machine, [])
+    if event.caller and not machine.rests:
+        return machine, []  # meanwhile a person has the word
     begins = barge_in.begins_with(machine, event)
     if machine.state in _DEAF_TO_WAKE and not begins:
         return machine, []
@@ -109,7 +114,7 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     before = cancel(machine, "barge_in") if busy else []
     turn = machine.turn + 1
     after = event.at_ms + machine.rules.settle_ms
-    opened = replace(
+    waking = replace(
         machine.fresh(),
         state=State.WAKING,
         turn=turn,
@@ -124,10 +129,11 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
         wake=event,
         near_own_speech=near,
         over_ours=busy or machine.ringing,
+        caller=event.caller,
     )
-    sound: list[Effect] = [PlaySound("wake")] if event.pressed else []
+    sound: list[Effect] = [PlaySound("wake")] if event.pressed and not event.caller else []
     watch = WatchSpeech(from_ms=event.mark_ms, after_ms=after)
-    return opened, [*before, opening, *sound, watch]
+    return waking, [*before, opening, *sound, watch]
 
 
 def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
@@ -135,26 +141,29 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
         case State.WAKING:
             return replace(machine, state=State.LISTENING), [ReleaseSound(machine.turn)]
         case State.FOLLOW_UP if machine.over_ms is None:
-            turn = machine.turn + 1
-            opened = replace(
+            turn, talk = machine.turn + 1, machine.announcing
+            listening = replace(
                 machine.fresh(),
                 state=State.LISTENING,
                 turn=turn,
                 source="follow_up",
-                since_ms=event.at_ms,
+                since_ms=opened.begun_at(machine, event.at_ms),
             )
             # Nothing from before the microphone was opened: that was not said to us.
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
             # The answer to a question of ours is no request out of nowhere.
             near = not machine.asks and near_own_speech(machine, event.at_ms)
             opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
-            return opened, [opening]
+            if talk is not None and isinstance(talk.then, ForTalk):
+                opening = replace(opening, caller=talk.then.caller, talk=talk)
+            return listening, [opening]
         case State.SPEAKING | State.IDLE | State.FAULT:
             return barge_in.begun(machine, event)
         case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
             near = near_own_speech(machine, event.at_ms)
-            heard = replace(machine, answering=True, answer_near=near, since_ms=event.at_ms)
+            since = opened.begun_at(machine, event.at_ms)
+            heard = replace(machine, answering=True, answer_near=near, since_ms=since)
             return heard, [HearAnswer(machine.turn, mark)]
         case _:
             return machine, []
@@ -207,39 +216,22 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
 
 
 def _typed(machine: Machine, event: Typed) -> Step:
+    if event.caller and not machine.rests:
+        return machine, []  # a program cuts nobody short
     before: list[Effect] = []
     if machine.state in _IN_TURN:
         before = [StopWatching(), *cancel(machine, "barge_in")]
     elif machine.state is State.FOLLOW_UP:
         before = [StopWatching()]
     turn = machine.turn + 1
-    opened = replace(machine.fresh(), state=State.THINKING, turn=turn, source="text")
-    return opened, [*before, OpenTurn(turn, "text", text=event.text)]
-
-
-def _announced(machine: Machine, event: Announced) -> Step:
-    waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
-    return replace(machine, announcements=waiting), []
-
-
-def _announce(machine: Machine, effects: list[Effect]) -> Step:
-    """Once the conversation rests, what waits to be announced is said, one after the other."""
-    if not machine.rests or not machine.announcements:
-        return machine, effects
-    first, *others = machine.announcements
-    turn = machine.turn + 1
-    opened = replace(
+    thinking = replace(
         machine.fresh(),
         state=State.THINKING,
         turn=turn,
-        source="announcement",
-        announcing=first,
-        announcements=tuple(others),
+        source="text",
+        silent=bool(event.caller),
     )
-    opening = OpenTurn(
-        turn, "announcement", text=first.text, language=first.language, manner=first.manner
-    )
-    return opened, [*effects, opening]
+    return thinking, [*before, OpenTurn(turn, "text", text=event.text, caller=event.caller)]
 
 
 def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
@@ -262,7 +254,7 @@ def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
     )
     return failed, [
         *_stop_listening(machine),
-        PlaySound("error"),
+        *([] if machine.silent else [PlaySound("error")]),
         say,
         FinishSpeech(machine.turn),
     ]
@@ -273,7 +265,7 @@ def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
     ignored = replace(machine, state=_at_least_thinking(machine), error=_NOT_MEANT)
     return ignored, [
         *_stop_listening(machine),
-        PlaySound("unmeant"),
+        *([] if machine.silent else [PlaySound("unmeant")]),
         FinishSpeech(machine.turn),
     ]
 
@@ -298,6 +290,8 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
     if machine.state not in _BUSY:
         return machine, []
     machine = replace(machine, silent_since_ms=machine.now_ms)
+    if opened.wants_opening(machine):
+        return opened.said(machine)
     if machine.confirming is not None:
         return await_answer(machine, machine.confirming)
     kind, message = machine.error or (None, None)
@@ -358,7 +352,9 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     SourceLost: sources.lost,
     SourceBack: sources.back,
     Typed: _typed,
-    Announced: _announced,
+    Announced: announced.waits,
+    OpeningSounded: opened.sounded,
+    Withdrawn: opened.withdrawn,
     Muted: sources.muted,
     Ringing: barge_in.ringing,
     PlaybackStarted: _playback_started,

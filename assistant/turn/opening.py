@@ -38,6 +38,7 @@ class TurnMaker:
         self._clock = clock
         self.languages = languages
         self._profiles = profiles
+        self.profile = ""  # of a turn whose wake word names none
 
     def make(
         self,
@@ -47,7 +48,7 @@ class TurnMaker:
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> LiveTurn:
         """`before`: the turn before it. `spawn` starts what outlives the turn."""
-        asked = before.confirming if opening.held and before is not None else None
+        asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
         conversation = self._conversation
         conversation.listen()
@@ -82,7 +83,7 @@ class TurnMaker:
     def _profile_of(self, opening: OpenTurn, before: LiveTurn | None) -> str:
         if opening.source in ("follow_up", "barge_in"):
             return before.profile if before is not None else ""  # it goes on as it began
-        return self._profiles.get(opening.wake.word, "") if opening.wake else ""
+        return self._profiles.get(opening.wake.word if opening.wake else "", self.profile)
 
 
 def _said(turn: LiveTurn | None) -> Sequence[str]:

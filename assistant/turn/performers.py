@@ -10,6 +10,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
+from assistant.tools.rights import Rights
 from assistant.tools.situation import CALM, Situation
 from assistant.turn.acknowledging import IN_WORDS, Acknowledging
 from assistant.turn.exchange import Means
@@ -45,6 +46,18 @@ class ToolRunner(Protocol):
         ...
 
 
+class Limits(Protocol):
+    """Keeps what the turns of programs may touch (`assistant.tools.toolbox.Toolbox`)."""
+
+    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
+        """From now on all calls of this turn stay within these rights."""
+        ...
+
+    def release(self, turn_id: str) -> None:
+        """The turn is over."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Performers:
     """Who does the work of a turn."""
@@ -57,3 +70,4 @@ class Performers:
     acknowledging: Acknowledging = IN_WORDS
     # Tells a brain, by its name and the turn's id, how much of its answer was heard.
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
+    limits: Limits | None = None  # None: no program can have a sentence served

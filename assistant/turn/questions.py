@@ -1,4 +1,4 @@
-"""The rules of a question that a call waits for: who is waited for, how long, and what is over."""
+"""The rules of a question that is open: who is waited for, how long, and what is over."""
 
 from dataclasses import replace
 
@@ -19,6 +19,7 @@ from assistant.turn.events import (
     ConfirmationSettled,
     TalkEnded,
 )
+from assistant.turn.programs import ForAnswer
 from assistant.turn.state import Machine, Microphone, State
 
 Step = tuple[Machine, list[Effect]]
@@ -56,14 +57,19 @@ def near_own_speech(machine: Machine, at_ms: float) -> bool:
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
     """Whether silence is an answer by now; keyboard and phone have a time of their own."""
     silent = machine.confirming == "ear" and not machine.answering
-    return silent and waited_ms >= machine.rules.confirm_ms
+    asked = machine.then  # by a program, which says how long
+    most_ms = asked.wait_ms if isinstance(asked, ForAnswer) else machine.rules.confirm_ms
+    return silent and waited_ms >= min(most_ms, machine.rules.longest_ms)
 
 
 def settled(machine: Machine, event: ConfirmationSettled) -> Step:
     """What came of it is on its way to the mouth, or a turn of its own."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
-        return told, [FinishSpeech(machine.turn)]
+        # Somebody may have answered elsewhere while the person was being listened to.
+        ear = machine.state is State.CONFIRMING and machine.confirming == "ear"
+        deaf: list[Effect] = [StopWatching(), NoAnswer(machine.turn, waited=True)] if ear else []
+        return told, [*deaf, FinishSpeech(machine.turn)]
     turn, close = machine.turn + 1, CloseTurn(machine.turn)
     if event.text is not None:
         typed = replace(told.fresh(), turn=turn, source="text")

@@ -26,7 +26,7 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         heard=turn.heard,
         answer=turn.answer or None,
         clauses=turn.spoken.clauses,
-        cut_at=turn.cut_at,
+        cut_at=turn.sounded.cut_at,
         sound=turn.sound,
         audio_ms=round(turn.spoken.audio_ms, 1),
         timeline=timeline,
@@ -34,6 +34,7 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         cost_usd=turn.cost_usd,
         error=ErrorRecord(*error) if error else None,
         confirmation=turn.confirmation,
+        caller=turn.opening.caller,
     )
 
 

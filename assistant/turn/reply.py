@@ -106,15 +106,20 @@ class Reply:
         told = language or self._language.of_clause(sentence)
         self._queue(_Clause(sentence, told, voiced=True))
 
-    def tone(self, name: str) -> None:
-        """Play a tone of `audio.earcons` here, before what is said next."""
+    def tone(self, name: str) -> float:
+        """Play a tone of `audio.earcons` here, before what is said next. Its milliseconds."""
         try:
-            tone = ReplyAudio(*earcon(name))
+            return self.play(*earcon(name))
         except AudioError as error:  # such as one that an older Hearth kept
             _log.warning("the %s sound could not be played: %s", name, error)
-            return
+            return 0.0
+
+    def play(self, pcm: bytes, rate: int) -> float:
+        """Play sound of ours here, before what is said next: mono int16 at `rate` Hz. Its
+        milliseconds."""
         self._flush()
-        self._lines.put_nowait(tone)
+        self._lines.put_nowait(ReplyAudio(pcm, rate))
+        return len(pcm) / 2 / rate * 1000
 
     def finish(self) -> None:
         """Nothing more will be said."""
@@ -158,6 +163,12 @@ class Reply:
             if answer is not None:
                 self._spoken = answer.spoken
         return not answer.stopped
+
+    async def pass_over(self) -> None:
+        """Take it until its end, and say nothing of it."""
+        while await self._lines.get() is not None:
+            self._room.release()
+        self._stay()
 
     async def _give(self, answer: Answer, line: _Clause | ReplyAudio) -> None:
         match line:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -12,35 +11,37 @@ from typing import Any, Self
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
-from assistant.turn.ear import Ear, EarEvent
+from assistant.tools.rights import Rights
+from assistant.turn.ear import Ear
 from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
     Announced,
     Event,
     Muted,
-    Ringing,
     SourceBack,
-    SourceEnded,
     SourceLost,
-    SpeechHeld,
-    SpeechStarted,
     StopAsked,
     TalkEnded,
-    Tick,
     Typed,
     WakeHeard,
-    WakeRising,
 )
+from assistant.turn.exchange import Exchange
+from assistant.turn.followers import TurnFollower
+from assistant.turn.for_programs import ForPrograms
 from assistant.turn.hands import Hands
 from assistant.turn.hearing import Hearing
 from assistant.turn.language import Languages
+from assistant.turn.listening import Listening
 from assistant.turn.live import LiveTurn
+from assistant.turn.log import FinishedTurn
 from assistant.turn.machine import reduce
 from assistant.turn.opening import TurnMaker
 from assistant.turn.performers import Performers
+from assistant.turn.programs import Then
 from assistant.turn.standing import Observer, Observers, Standing, status_of
 from assistant.turn.state import (
     ANNOUNCEMENTS_WAITING,
+    FollowUp,
     Machine,
     Microphone,
     Rules,
@@ -49,12 +50,11 @@ from assistant.turn.state import (
 from assistant.turn.stop_words import is_stop_word
 from assistant.turn.stopping import StopListener
 from assistant.turn.timeline import ConversationClock
-from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
+from audio.frames import FrameSource
 from audio.steady import MicrophoneChange, MicrophoneStatus
 
 _log = logging.getLogger(__name__)
 _END_S = 2.0  # for the last turn, when everything ends
-_STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin without voice
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
@@ -88,7 +88,7 @@ class Runner:
         microphone = Microphone.ENDED if ear is None else Microphone.OPEN
         self._machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._conversation = ConversationClock(clock)
-        maker = TurnMaker(
+        self._maker = TurnMaker(
             performers,
             self._hearing,
             self._conversation,
@@ -102,19 +102,19 @@ class Runner:
             self._hearing,
             catalogue,
             self._conversation,
-            maker,
+            self._maker,
             on_turn,
             self.dispatch,
             stop_listener,
             clock,
         )
         self._hands.on_written = self._wake_waiters
+        self._programs = ForPrograms(self, self._hands, performers, clock)
         self._pending: deque[Event] = deque()
         self._changed = asyncio.Event()  # set and replaced after every event
-        self._deaf_after: int | None = None  # turns, after which no wake word counts
         self._ending = False  # nothing more is begun
-        self._speech_cuts = self._machine.rules.barge_in == "speech"  # from the next turn on
-        self._heard_ms = 0.0  # how far the source has come; the machine is told when it matters
+        self._rules = self._machine.rules  # from the next turn on
+        self._listening = Listening(self, self._hands, self._hearing, self._conversation)
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
         self._observers = Observers(self._stands())
         # Asked with each frame whether something rings between the turns.
@@ -145,6 +145,31 @@ class Runner:
         return self._machine.state
 
     @property
+    def machine(self) -> Machine:
+        """Everything that the rules know of it."""
+        return self._machine
+
+    @property
+    def at_ms(self) -> float:
+        """How far the source of sound has come."""
+        return self._listening.heard_ms
+
+    @property
+    def lost(self) -> bool:
+        """Whoever keeps the microphone says that it is gone."""
+        return self._status in _GONE
+
+    @property
+    def resting(self) -> bool:
+        """No turn is open, and every closed one is written down."""
+        return self._machine.rests and not self._hands.unfinished
+
+    @property
+    def ending(self) -> bool:
+        """Nothing more is begun."""
+        return self._ending
+
+    @property
     def muted(self) -> bool:
         """Nothing is listened to."""
         return self._machine.muted
@@ -153,6 +178,12 @@ class Runner:
     def profile(self) -> str:
         """Name of the newest turn's profile, "" for none."""
         return self._hands.turn.profile if self._hands.turn is not None else ""
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The question to the person about a call of the newest turn, if there was one."""
+        confirming = self._hands.turn.confirming if self._hands.turn is not None else None
+        return confirming.exchange if confirming is not None else None
 
     @property
     def standing(self) -> Standing:
@@ -173,9 +204,9 @@ class Runner:
     def on_heard(self, tell: Callable[[], None]) -> None:
         self._hands.on_heard = tell
 
-    def follow(self, opened: Callable[[LiveTurn], None], whole: Callable[[LiveTurn], None]) -> None:
-        """Tell of each turn when it has opened, and when its sentence is whole."""
-        self._hands.on_opened, self._hands.on_sentence = opened, whole
+    def follow(self, follower: TurnFollower) -> None:
+        """Have it told of every turn from now on."""
+        self._hands.followers.add(follower)
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Have `observer` called with each change of `standing`; what is returned ends that."""
@@ -185,12 +216,17 @@ class Runner:
         """Listen to nothing, or listen again. An answer under way is still given."""
         self.dispatch(Muted(on))
 
-    def wake(self, word: str = "button") -> bool:
+    def wake(self, word: str = "button", caller: str = "") -> bool:
         """Listen as after a wake word, with the wake sound. `word`: for the journal and profiles.
 
-        False where that cannot be: no microphone, muted, or somebody is listened to already.
+        `caller`: the program that wants it, "" for a person. For a program a tone sounds first
+        that nothing silences; if it cannot be heard, nothing opens.
+        False where that cannot be: no microphone, muted, or somebody is listened to already; for a
+        program also while anything else is under way.
         """
-        machine, at_ms = self._machine, self._heard_ms
+        if caller:
+            return self._programs.listen(word, caller)
+        machine, at_ms = self._machine, self._listening.heard_ms
         if machine.microphone is not Microphone.OPEN or machine.muted or self._ending:
             return False
         self.dispatch(WakeHeard(word, 1.0, at_ms, at_ms, pressed=True))
@@ -205,8 +241,17 @@ class Runner:
 
         An answer under way ends by the rules by which it began.
         """
-        self._speech_cuts = on
+        self._rules = replace(self._rules, barge_in="speech" if on else "wake")
         self._set_rules()
+
+    def use_follow_up(self, when: FollowUp) -> None:
+        """Listen on without the wake word after such answers, from the next turn on."""
+        self._rules = replace(self._rules, follow_up=when)
+        self._set_rules()
+
+    def use_profile(self, name: str) -> None:
+        """The profile of a turn whose wake word names none; "" for none."""
+        self._maker.profile = name
 
     def noisy(self, on: bool) -> None:
         """Music plays in the room: a wake word must be surer, as while we speak."""
@@ -222,7 +267,7 @@ class Runner:
             self.dispatch(SourceLost())
         elif change.status in _HERE and is_lost:
             _log.info("the microphone is back")
-            self.dispatch(SourceBack(self._heard_ms))
+            self.dispatch(SourceBack(self._listening.heard_ms))
         self._observers.tell(self._stands())
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
@@ -243,6 +288,25 @@ class Runner:
         played; what somebody stops could be."""
         self._hands.on_announced = ended
 
+    async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
+        """Say it for a program once the conversation rests, and then open the microphone.
+
+        Returns when it has begun; False: everything ends, and it is not said.
+        """
+        return await self._programs.put(text, language, manner, then)
+
+    def withdraw(self, then: Then) -> None:
+        """Whoever had that said has gone: where it is under way it ends."""
+        self._programs.withdraw(then)
+
+    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+        """One typed turn of a program, once the conversation rests: nothing of it sounds, nobody
+        is asked, and a person's wake word cuts it.
+
+        Raises Busy where it cannot begin within half a minute.
+        """
+        return await self._programs.ask(text, rights, caller)
+
     def end_talk(self) -> None:
         """After the answer under way nothing is listened for without the wake word."""
         self.dispatch(TalkEnded(self._machine.turn))
@@ -250,29 +314,11 @@ class Runner:
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
 
-        With `turns`, a wake word after so many is not taken: what follows answers our question.
-        Returns how many turns were closed; announcements are none. Raises what the source raises
-        (see FrameSource), and RuntimeError where there is no ear.
+        Returns how many turns were closed; announcements are none. See `Listening.listen`.
         """
-        await self._hearing.restart()
-        self._conversation.begin()
-        self._hands.in_a_room = not source.pulled
-        self._heard_ms = 0.0
-        before, end_ms = self._hands.closed, 0.0
-        self._deaf_after = None if turns is None else self._hands.opened + turns
-        async with aclosing(source.frames()) as frames:
-            async for frame in frames:
-                if self._machine.microphone is not Microphone.OPEN and self._status not in _GONE:
-                    self.dispatch(SourceBack(frame.start / SAMPLES_PER_MS))
-                await self._hear(frame)
-                end_ms = frame.end / SAMPLES_PER_MS
-                if source.pulled:
-                    await self._keep_pace()
-                if turns is not None and self._hands.closed - before >= turns and self._resting:
-                    break
-        self.dispatch(SourceEnded(end_ms))
+        closed = await self._listening.listen(source, turns)
         await self.rest()
-        return self._hands.closed - before
+        return closed
 
     async def ask(self, text: str) -> None:
         """One typed turn, until its answer has been given."""
@@ -282,11 +328,11 @@ class Runner:
             return
         before = self._hands.closed
         self.dispatch(Typed(text))
-        await self._until(lambda: self._hands.closed > before and self._resting)
+        await self.until(lambda: self._hands.closed > before and self.resting)
 
     async def rest(self) -> None:
         """Wait until no turn is open and every closed one is written down."""
-        await self._until(lambda: self._resting)
+        await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
         """Give the machine an event and carry out the effects. Call it on the loop's thread."""
@@ -298,8 +344,8 @@ class Runner:
         try:
             while self._pending:
                 machine = self._machine
-                if machine.now_ms < self._heard_ms:
-                    machine = replace(machine, now_ms=self._heard_ms)
+                if machine.now_ms < self._listening.heard_ms:
+                    machine = replace(machine, now_ms=self._listening.heard_ms)
                 self._machine, effects = reduce(machine, self._pending[0])
                 for effect in effects:
                     self._hands.perform(effect)
@@ -313,29 +359,8 @@ class Runner:
         self._wake_waiters()
 
     def _set_rules(self) -> None:
-        rules = self._machine.rules
-        if self._machine.rests and self._speech_cuts is not (rules.barge_in == "speech"):
-            rules = replace(rules, barge_in="speech" if self._speech_cuts else "wake")
-            self._machine = replace(self._machine, rules=rules)
-
-    @property
-    def _resting(self) -> bool:
-        return self._machine.rests and not self._hands.unfinished
-
-    async def _hear(self, frame: Frame) -> None:
-        at_ms = frame.end / SAMPLES_PER_MS
-        if (rings := self.rings()) is not self._machine.ringing:
-            self._hearing.distract("ringing", rings)
-            self.dispatch(Ringing(rings))
-        events = [] if self.muted else await self._take_in(frame)
-        self._conversation.heard(at_ms)
-        for event in events:
-            if not self._too_late(event):
-                self.dispatch(event)
-                self._note(event)
-        self._heard_ms = at_ms
-        if self._machine.tells_time:  # else nobody needs to know, fifty times a second
-            self.dispatch(Tick(at_ms))
+        if self._machine.rests and self._machine.rules is not self._rules:
+            self._machine = replace(self._machine, rules=self._rules)
 
     def _show(self, before: State) -> None:
         """Tell of a change, and ask more of a wake word while we speak."""
@@ -346,34 +371,11 @@ class Runner:
 
     def _stands(self) -> Standing:
         machine = self._machine
-        status = self._status or status_of(machine, heard=self._heard_ms > 0)
+        status = self._status or status_of(machine, heard=self._listening.heard_ms > 0)
         return Standing(machine.state, machine.muted, status)
 
-    async def _take_in(self, frame: Frame) -> list[EarEvent]:
-        turn = self._hands.turn
-        if turn is not None and turn.audio is not None:
-            turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
-        return await self._hearing.hear(frame)
-
-    async def _keep_pace(self) -> None:
-        """A source that can wait is not ahead of anybody who listens to it."""
-        if self._hands.turn is not None and self._hands.turn.audio is not None:
-            await self._hands.turn.audio.taken()
-        await self._until(lambda: self._machine.wants_sound)
-
-    def _too_late(self, event: EarEvent) -> bool:
-        waking = isinstance(event, WakeHeard | WakeRising)
-        return waking and self._deaf_after is not None and self._hands.opened >= self._deaf_after
-
-    def _note(self, event: EarEvent) -> None:
-        if self.state is not State.LISTENING or self._hands.turn is None:
-            return
-        if isinstance(event, SpeechStarted):
-            self._hands.turn.timeline.mark("speech_start", self._conversation.at(event.at_ms))
-        elif isinstance(event, SpeechHeld) and self._hands.turn.opening.source == "barge_in":
-            self._hands.turn.timeline.mark("speech_start", self._conversation.at(event.began_ms))
-
-    async def _until(self, condition: Callable[[], bool]) -> None:
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once it holds; it is looked at after every event."""
         while not condition():
             await self._changed.wait()
 

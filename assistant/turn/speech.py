@@ -5,7 +5,8 @@ import logging
 from collections.abc import Callable
 
 from assistant.speech.answer import Spoken
-from assistant.speech.manner import Manner
+from assistant.speech.clauses import ClauseCutter
+from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.mouth import Mouth
 from assistant.turn.language import TurnLanguage
 from assistant.turn.reply import Reply
@@ -30,6 +31,7 @@ class Speech:
         asked for it, and it is said like that."""
         self.reply = Reply(language)
         self.problem: str | None = None  # why something could not be played
+        self.tone_ms = 0.0  # how long the tone before an announcement is
         self._language = language
         self._mouth = mouth
         self._timeline = timeline
@@ -47,6 +49,18 @@ class Speech:
     def spoken(self) -> Spoken:
         """What was said of it."""
         return self._said + self.reply.spoken
+
+    def announce(self, text: str) -> None:
+        """All that is said: the tone, the clip and the words, as far as there are any."""
+        manner = self._announced or PLAIN
+        if manner.sound and self._mouth.has_sound(manner.sound):
+            self.tone_ms = self.reply.tone(manner.sound)
+        if manner.clip is not None:
+            self.reply.play(manner.clip.pcm, manner.clip.rate)
+        cutter = ClauseCutter()
+        for clause in [*cutter.push(text), *cutter.flush()]:
+            self.reply.say(clause, self._language.code)
+        self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
         """A further stretch, which begins with a sentence of our own, "" for none."""
@@ -66,6 +80,11 @@ class Speech:
             return False
         self._timeline.mark("answer_done")
         return True
+
+    async def pass_over(self) -> None:
+        """Wait for the end of the stretch, and say nothing of it."""
+        await self.reply.pass_over()
+        self._timeline.mark("answer_done")
 
     async def instead(
         self, sentence: str, language: str, speaking: asyncio.Task[None] | None

@@ -9,7 +9,9 @@ from assistant.turn.events import (
     AnswersBy,
     Source,
 )
+from assistant.turn.programs import ForAnswer, Then
 
+FollowUp = Literal["question", "always", "never"]  # after which answers it listens on
 ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true
 
 
@@ -58,7 +60,7 @@ class Rules:
     # What cuts our voice: speech, where our own is taken out of what the microphone hears; else
     # only the wake word and a stop word.
     barge_in: Literal["speech", "wake"] = "wake"
-    follow_up: Literal["question", "always", "never"] = "question"
+    follow_up: FollowUp = "question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +84,23 @@ class Machine:
     ringing: bool = False  # a timer rings between the turns
     acknowledged: bool = False  # a tone has told that it is done
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
+    silent: bool = False  # nothing of the turn sounds: a program's sentence
     microphone: Microphone = Microphone.OPEN
     muted: bool = False  # nothing is listened to; what is under way is still answered
     announcing: Announced | None = None  # what the newest turn announces
     announcements: tuple[Announced, ...] = ()  # waiting for the conversation to rest
 
+    @property
+    def then(self) -> Then | None:
+        """Why the microphone opens after what the newest turn announces."""
+        return None if self.announcing is None else self.announcing.then
+
     def fresh(self) -> "Machine":
-        """As before any turn. An announcement cut off before its first sample waits again."""
+        """As before any turn. An announcement cut off before its first sample waits again; whether
+        a question is asked again, whoever asks it knows."""
         waiting = self.announcements
-        if self.state is State.THINKING and self.announcing is not None:
+        unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
+        if unheard and self.announcing is not None:
             waiting = (self.announcing, *waiting)
         return replace(
             self,
@@ -101,6 +111,7 @@ class Machine:
             answering=False,
             over_ms=None,
             acknowledged=False,
+            silent=False,
             error=None,
             announcing=None,
             announcements=waiting,

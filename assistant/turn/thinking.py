@@ -30,6 +30,7 @@ from assistant.turn.calls import Calls, call_name
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
+from assistant.turn.programs import note_of
 from assistant.turn.speech import Speech
 from assistant.turn.timeline import Timeline
 from assistant.turn.toning import Toning
@@ -165,6 +166,7 @@ class Thinking:
             self._turn.opening.text,
             self._turn.audio,
             self._turn.profile,
+            note=note_of(self._turn.opening.talk),
         )
 
     async def _follow(

@@ -54,7 +54,9 @@ class GeminiLiveTurn:
         self._arrived = asyncio.Event()  # the inbox is not empty
         # One object for the whole turn: the keeper knows the turn by it.
         self._listener = self._post
-        self._upload = Upload(request, as_text, means.keeper, means.briefer, self._listener)
+        self._upload = Upload(
+            request, as_text, means.keeper, means.briefer, means.row, self._listener
+        )
         self._left = False
 
     async def events(self) -> AsyncGenerator[BrainEvent]:

@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from assistant.brains.audio import TurnAudio
+from assistant.brains.briefing import Briefing
 from assistant.brains.gemini.keeper import Keeper
 from assistant.brains.gemini.link import Link
 from assistant.brains.gemini.ports import Briefer
@@ -12,6 +14,7 @@ from assistant.brains.gemini.reading import Item
 from assistant.brains.protocol import Reached, TurnRequest
 from integrations.errors import IntegrationError
 from integrations.gemini.events import Closed
+from integrations.gemini.models import ModelRow
 
 _log = logging.getLogger(__name__)
 PIECE_BYTES = 3_200  # 100 ms; Google's Live best practices advise pieces of 20 to 100 ms
@@ -29,6 +32,7 @@ class Upload:
         as_text: bool,
         keeper: Keeper,
         briefer: Briefer,
+        row: ModelRow,
         post: Callable[[Item], None],
     ) -> None:
         """`as_text`: what an earlier attempt heard is sent instead of the sound."""
@@ -37,6 +41,7 @@ class Upload:
         self._text = request.heard if as_text else request.text
         self._keeper = keeper
         self._briefer = briefer
+        self._row = row
         self._post = post
 
     async def run(self) -> None:
@@ -51,25 +56,34 @@ class Upload:
             self._post(Closed(IntegrationError("The sentence could not be sent to Gemini.")))
 
     async def _run(self) -> None:
-        briefing = await self._briefer.brief(self._request.profile)
+        briefing = self._with_note(await self._briefer.brief(self._request.profile), self._row)
         link = self.link = await self._keeper.acquire(briefing, self._post)
         self._post(Reached("connected"))
         await link.settle()
         if self._text is not None:
             with self._keeper.notes() as notes:
-                await link.ask(f"{notes}\n{self._text}" if notes else self._text)
+                told = (notes, self._request.note, self._text)
+                await link.ask("\n".join(part for part in told if part))
         else:
             assert self._request.audio is not None  # a spoken turn has its sound
             await self._tell_notes(link)
             await self._speak(link, self._request.audio)
         self._post(Reached("upload_done"))
 
+    def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
+        """Where the model takes no text beside speech, its instruction tells it for this turn."""
+        if not self._request.note or self._text is not None or row.client_content:
+            return briefing
+        told = f"{briefing.instruction}\n\n{self._request.note}"
+        return replace(briefing, instruction=told)
+
     async def _tell_notes(self, link: Link) -> None:
         """Where the model takes no text beside speech, they wait for a typed turn."""
         if link.setup.row.client_content:
             with self._keeper.notes() as notes:
-                if notes:
-                    await link.tell(notes)
+                told = "\n".join(part for part in (notes, self._request.note) if part)
+                if told:
+                    await link.tell(told)
 
     async def _speak(self, link: Link, audio: TurnAudio) -> None:
         """The sound from its mark on: what is there at once, the rest as it comes."""

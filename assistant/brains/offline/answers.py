@@ -1,5 +1,6 @@
 """Sentences after a call: what was done, refused or not seen, from the catalogue."""
 
+from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.parse import Command
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
@@ -39,7 +40,7 @@ def answer_outcome(
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
-    asked = outcome.tier is Tier.READ or command.intent in (*TIMER_TOOLS, *UNDO_TOOLS)
+    asked = outcome.tier is Tier.READ or command.intent in (*TIMER_TOOLS, *ALARM_TOOLS, *UNDO_TOOLS)
     if asked and outcome.sentence:
         return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)

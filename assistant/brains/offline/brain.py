@@ -48,6 +48,7 @@ class OfflineBrain:
         self.languages = tuple(languages)
         self.listener = Listener(recognizer)
         self.catalogue = catalogue
+        self.clock = clock
         self.questions = Questions(catalogue, clock)
         self._area = area.casefold()
 
@@ -167,7 +168,7 @@ class OfflineTurn:
                 command, house, language
             )
             if step is None:
-                step = make_call(command, house, menu)
+                step = make_call(command, house, menu, self._brain.clock.now())
             if isinstance(step, Problem):
                 return step
             steps.append((command, step))

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
+from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
+from assistant.brains.offline.alarms import alarm_arguments
 from assistant.brains.offline.own import OWN_TOOLS
 from assistant.brains.offline.parse import Command
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
-from assistant.brains.offline.timers import timer_arguments, wants_command
+from assistant.brains.offline.timers import length_arguments, timer_arguments, wants_command
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
+from assistant.tools.builtin.do_later import DO_LATER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.menu import Menu
 from integrations.home_assistant.house import Entity, House
@@ -45,6 +49,9 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
 
     `here` is the area in which the assistant stands, "" where none is set.
     """
+    if command.later is not None:
+        later = settle_target(command.later, house, here)
+        return later if isinstance(later, Problem) else replace(command, later=later)
     if len(command.entity_ids) < 2 and not (command.entity_ids and command.area_said):
         return command
     entities = [house.entities[entity_id] for entity_id in command.entity_ids]
@@ -58,10 +65,14 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
     return Problem("offline.ambiguous", {"name": command.name, "count": len(there or entities)})
 
 
-def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
-    """The call for a command whose target is settled."""
+def make_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:
+    """The call for a command whose target is settled. `now`: on the clock of the house."""
+    if wants_command(command):
+        return _later_call(command, house, menu, now)
     if command.intent in TIMER_TOOLS:
-        return _timer_call(command, menu)
+        return _own_call(TIMER_TOOLS[command.intent][0], timer_arguments(command), menu)
+    if command.intent in ALARM_TOOLS:
+        return _own_call(ALARM_TOOLS[command.intent], alarm_arguments(command, now), menu)
     tool = {**_SAME_TOOL, **OWN_TOOLS, **UNDO_TOOLS}.get(command.intent, command.intent)
     entry = menu.find(tool)
     if entry is None:
@@ -80,13 +91,23 @@ def make_call(command: Command, house: House, menu: Menu) -> Call | Problem:
     )
 
 
-def _timer_call(command: Command, menu: Menu) -> Call | Problem:
-    if wants_command(command):
-        return Problem("timers.no_command", {})
-    entry = menu.find(TIMER_TOOLS[command.intent][0])
+def _own_call(tool: str, arguments: dict[str, Any], menu: Menu) -> Call | Problem:
+    entry = menu.find(tool)
     if entry is None:
         return Problem("offline.no_tool", {})
-    return Call(entry.declaration.name, timer_arguments(command))
+    return Call(entry.declaration.name, arguments)
+
+
+def _later_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:
+    """The call of what is to be done, given to whoever keeps it until then."""
+    wanted = command.later
+    if wanted is None or wants_command(wanted):
+        return Problem("later.not_such", {})
+    call = make_call(wanted, house, menu, now)
+    if isinstance(call, Problem):
+        return call
+    given = {"tool": call.tool, "arguments": call.arguments, "what": wanted.text}
+    return _own_call(DO_LATER, length_arguments(command) | given, menu)
 
 
 def _target(command: Command, house: House) -> dict[str, Any]:

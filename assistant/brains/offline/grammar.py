@@ -112,6 +112,11 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
         " | add <span> to [the | my] timer | take <span> off [the | my] timer"
         " | how (long | much time) is left on ([the | my] timer | the <timer> timer)",
     ),
+    (
+        (),
+        "(set an alarm for | wake me [up] at) <clock> [tomorrow | on weekdays | every day]"
+        " | (cancel | stop) the alarm | snooze",
+    ),
     *UNDO_SPOKEN,
 )
 
@@ -126,6 +131,9 @@ _RULES = {
     "colour": "white | red | orange | yellow | green | blue | purple | pink | turquoise",
     "percent": "<number> percent",
     "degrees": "<number> [degrees]",
+    "hour": " | ".join(number_words(hour) for hour in range(1, 13)),
+    "clock": "<hour> [o'clock | fifteen | thirty | forty five]"
+    " | half past <hour> | quarter (past | to) <hour>",
     "span": "<count> (minute | minutes | second | seconds | hour | hours)"
     " | one hour and <count> minutes",
     # A recogniser with a grammar hears no other names; typed ones may be any.

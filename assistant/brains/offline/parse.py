@@ -5,7 +5,7 @@ The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apach
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -14,12 +14,17 @@ from hassil import recognize_all, recognize_best
 from hassil.intents import Intents, SlotList, TextSlotList
 from hassil.recognize import RecognizeResult
 
+from assistant.brains.offline.alarm_sentences import LISTS as ALARM_LISTS
+from assistant.brains.offline.alarm_sentences import SENTENCES as ALARM_SENTENCES
 from assistant.brains.offline.names import Name, Names
 from assistant.brains.offline.numbers import digits_for_quantities
 from assistant.brains.offline.own import OWN_SENTENCES
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
 from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
+from assistant.tools.intents import LATER
 from assistant.tools.spread import as_said
+
+_TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
 
 # Ours, where people say less than the templates ask for; merged into the language's templates.
 _LIGHT = {"domain": "light"}
@@ -201,6 +206,7 @@ class Command:
     area_said: bool = False  # False: the area is where the assistant stands
     response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
     colour: str = ""  # as the person said it; the slot has Home Assistant's English word
+    later: "Command | None" = None  # what is to be done when the time is over
 
 
 def languages() -> frozenset[str]:
@@ -223,7 +229,7 @@ class Parser:
         intents = _intents(language)
         if intents is None:
             return None
-        said = text.strip().lower()
+        said = _TIME.sub(r"\1 \2", text.strip().lower())
         if language.startswith("en"):
             said = digits_for_quantities(said)
         given: dict[str, Any] = {
@@ -241,7 +247,11 @@ class Parser:
             )
         if result is None or _asks_about_the_world(result):
             return None
-        return _command(result, said, area_id)
+        command = _command(result, said, area_id)
+        if LATER not in command.slots:
+            return command
+        later = self.parse(str(command.slots[LATER]), language, area_id)
+        return None if later is None else replace(command, later=later)
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
@@ -314,6 +324,9 @@ def _intents(language: str) -> Intents | None:
             for own in (OWN_SENTENCES, UNDO_SENTENCES):
                 for intent, sentences in own.get(code, {}).items():
                     found["intents"][intent] = {"data": [{"sentences": list(sentences)}]}
+            for intent, blocks in ALARM_SENTENCES.get(code, {}).items():
+                found["intents"][intent] = {"data": blocks}
+            found["lists"] = {**found["lists"], **ALARM_LISTS.get(code, {})}
             return Intents.from_dict(found)
     return None
 

@@ -10,12 +10,12 @@ def _spans(hours: str, minutes: str, seconds: str) -> str:
     return f"({'|'.join((hours, minutes, seconds, *both))})"
 
 
-_EN = _spans(
+ENGLISH_SPAN = _spans(
     "{timer_hours:hours}( |-)hour[s]",
     "{timer_minutes:minutes}( |-)minute[s]",
     "{timer_seconds:seconds}( |-)second[s]",
 )
-_ES = _spans("<nb_hours> hora[s]", "<nb_minutes> minuto[s]", "<nb_seconds> segundo[s]")
+SPANISH_SPAN = _spans("<nb_hours> hora[s]", "<nb_minutes> minuto[s]", "<nb_seconds> segundo[s]")
 
 # Home Assistant's templates have a name only behind the length, and neither "an hour" nor the
 # question which timers there are.
@@ -24,9 +24,9 @@ SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
         "HassStartTimer": [
             {
                 "sentences": [
-                    f"<timer_set> [a|an|the|my] {{timer_name:name}} timer for {_EN}",
-                    f"<timer_set> [a|an|the|my] {_EN} {{timer_name:name}} timer",
-                    f"<timer_set> [a|an|the|my] timer for {_EN} for {{timer_name:name}}",
+                    f"<timer_set> [a|an|the|my] {{timer_name:name}} timer for {ENGLISH_SPAN}",
+                    f"<timer_set> [a|an|the|my] {ENGLISH_SPAN} {{timer_name:name}} timer",
+                    f"<timer_set> [a|an|the|my] timer for {ENGLISH_SPAN} for {{timer_name:name}}",
                 ]
             },
             {
@@ -66,7 +66,7 @@ SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
             },
             {
                 "sentences": [
-                    f"<timer_set> {_ES} (en|de) [el|un] temporizador "
+                    f"<timer_set> {SPANISH_SPAN} (en|de) [el|un] temporizador "
                     "(de|para) [el|la|los|las] {timer_name:name}",
                 ],
             },

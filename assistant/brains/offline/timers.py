@@ -20,7 +20,7 @@ from assistant.tools.intents import LATER
 TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HassStartTimer": (START_TIMER, {}),
     "HassCancelTimer": (CANCEL_TIMER, {}),
-    "HassCancelAllTimers": (CANCEL_TIMER, {"all": True}),
+    "HassCancelAllTimers": (CANCEL_TIMER, {"all": True, "kind": "timer"}),
     "HassIncreaseTimer": (CHANGE_TIMER, {"action": ADD}),
     "HassDecreaseTimer": (CHANGE_TIMER, {"action": SUBTRACT}),
     "HassPauseTimer": (CHANGE_TIMER, {"action": PAUSE}),
@@ -35,15 +35,18 @@ def wants_command(command: Command) -> bool:
     return LATER in command.slots
 
 
+def length_arguments(command: Command) -> dict[str, int]:
+    """After how long."""
+    return {key: int(command.slots[key]) for key in _LENGTHS if key in command.slots}
+
+
 def timer_arguments(command: Command) -> dict[str, Any]:
     """The arguments of the tool that the command leads to.
 
     A room that was said is a timer's name here: all timers of this box are in one room.
     """
     arguments = dict(TOOLS[command.intent][1])
-    for key in _LENGTHS:
-        if key in command.slots:
-            arguments[key] = int(command.slots[key])
+    arguments |= length_arguments(command)
     name = (command.name or (command.place if command.area_said else "")).strip()
     if name and not arguments.get("all"):
         arguments["name"] = name

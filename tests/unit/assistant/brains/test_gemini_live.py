@@ -262,6 +262,17 @@ async def test_notes_reach_a_spoken_turn_only_where_the_model_takes_them(
         assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
 
+@pytest.mark.parametrize("aside", [True, False])
+async def test_what_it_must_know_to_understand_the_turn_reaches_every_model(aside: bool) -> None:
+    """Beside the speech, or where the model takes nothing beside it in the instruction."""
+    note = "(You have just said hello.)"
+    row = replace(ROW, client_content=aside)
+    talk = session(*([Sent("context", note)] if aside else []), *sentence(*YES))
+    async with stage(talk, row=row) as on:
+        assert await on.play(spoken(note=note)) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
+        assert on.client.setups[0].instruction.endswith(note) is not aside
+
+
 # Silence
 
 

@@ -186,6 +186,12 @@ async def test_a_spoken_turn_waits_for_the_end_of_the_sentence(service: Play) ->
     assert turn.result() == [Reached("first_upload"), ReplyText("Yes."), TurnDone()]
 
 
+async def test_what_it_must_know_to_understand_the_turn_comes_before_it(service: Play) -> None:
+    made = service([OnceText("Yes."), STOP])
+    await run(made, request=replace(TYPED, note="(You have just said hello.)"))
+    assert made.talk.told == ["(You have just said hello.)", "turn on the light"]
+
+
 async def test_calls_are_run_together_and_answered_together(service: Play, house: House) -> None:
     made = service(
         [calls("light", "read"), STOP],

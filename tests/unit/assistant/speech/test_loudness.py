@@ -208,3 +208,22 @@ async def test_what_would_be_too_loud_is_bent_and_not_cut_off(streams: Streams) 
     await stage.say("one")
     assert 0.9 * 32_767 < streams.players["voice"].peaks[0] < 32_767
     stage.mouth.close()
+
+
+@pytest.mark.parametrize(
+    ("volume", "limit", "heard"),
+    [(1.0, math.inf, 1.0), (0.1, math.inf, 0.25), (0.0, math.inf, 0.25), (1.0, 0.0, 0.25)],
+)
+async def test_no_volume_makes_an_opening_silent(
+    streams: Streams, volume: float, limit: float, heard: float
+) -> None:
+    stage = Stage(streams, volume)
+    stage.limits = [limit]
+    assert await stage.mouth.tell_opening()
+    await stage.mouth.sound("open")
+    peak = int(np.abs(np.frombuffer(earcon("open")[0], np.int16)).max())
+    assert streams.players["sounds"].peaks == [pytest.approx(heard * peak, abs=2)] * 2
+    await stage.mouth.sound("wake")
+    wake = int(np.abs(np.frombuffer(earcon("wake")[0], np.int16)).max())
+    assert streams.players["sounds"].peaks[2] == pytest.approx(min(volume, limit) * wake, abs=2)
+    stage.mouth.close()

@@ -11,6 +11,7 @@ from assistant.speech.answer import Output
 from assistant.speech.mouth import Mouth
 from assistant.speech.sounds import Sounds
 from audio.earcons import NAMES, earcon
+from audio.errors import DeviceLost
 from audio.player import NullPlayer
 from tests.unit.assistant.speech.test_mouth import Streams, Voices
 
@@ -116,3 +117,25 @@ def test_by_default_all_are_on_but_the_end_of_listening() -> None:
 def test_every_key_is_a_sound() -> None:
     everything = dict.fromkeys(SoundChoice.model_fields, False)
     assert SoundChoice.model_validate(everything).off == set(NAMES)
+
+
+async def test_the_tone_of_an_opening_is_heard_to_its_end_whatever_is_off() -> None:
+    stage = Stage(off=frozenset(NAMES))
+    telling = asyncio.create_task(stage.sounds.opening())
+    await stage.clock.run(length_ms("open") / 1000 - 0.02)
+    await stage.clock.settle()
+    assert not telling.done()
+    await stage.clock.run(0.05)
+    assert await telling
+    assert stage.player.played_ms == pytest.approx(length_ms("open"))
+
+
+async def test_one_that_nobody_can_hear_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(NullPlayer):
+        async def play(self, pcm: bytes, rate: int) -> None:
+            raise DeviceLost("it has gone")
+
+    output = Output(Gone(paced=False), 1.0)
+    assert not await Sounds(output, output).opening()
+    monkeypatch.setattr(sounds, "OPENING_S", 0.01)
+    assert not await Stage().sounds.opening()  # it keeps what it was given

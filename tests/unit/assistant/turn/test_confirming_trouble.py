@@ -20,7 +20,7 @@ from assistant.brains.protocol import (
 from assistant.confirm.question import Question
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.turn import exchange
+from assistant.turn import transcript
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     Event,
@@ -251,7 +251,7 @@ class TestTheWords:
                 yield Heard("Yes")
                 await asyncio.sleep(0.005)
 
-        monkeypatch.setattr(exchange, "PIECES_MOST_S", 0.05)
+        monkeypatch.setattr(transcript, "PIECES_MOST_S", 0.05)
         tools = GatedTools()
         await played(ScriptedBrain(unlocks, endless), tools, means(Ear("yes")))
         assert tools.run == []
@@ -265,7 +265,7 @@ class TestTheWords:
             yield Heard(word)
             await asyncio.Event().wait()  # and never has the whole of it
 
-        monkeypatch.setattr(exchange, "SEND_S", 0.05)
+        monkeypatch.setattr(transcript, "SEND_S", 0.05)
         tools = GatedTools()
         await played(ScriptedBrain(unlocks, hangs), tools, means(Ear("yes")))
         assert tools.run == []

@@ -11,13 +11,12 @@ from starlette.applications import Starlette
 from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
 from assistant.health import health_of
 from assistant.journal.store import Store
-from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
-from assistant.timers.ringer import Ringer
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from audio.steady import MicrophoneStatus
 from integrations.web.health import health_route
+from tests.unit.assistant.timers.conftest import a_keeper, an_almanac
 from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedEar, ScriptedTurn
 from tests.unit.assistant.turn.stage import COMMAND, runner_with
 from tests.unit.audio.steady_stage import BLOCK_S, Stage
@@ -100,7 +99,7 @@ async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
     async with (
         runner_with(ScriptedBrain(), ScriptedEar({}), clock=clock) as (runner, closed),
         Store(tmp_path / "hearth.db", clock) as store,
-        Ringer(store, runner, ring, lambda: None, Catalogue(), clock) as ringer,
+        a_keeper(store, runner, ring, clock) as ringer,
         httpx.AsyncClient(
             transport=httpx.ASGITransport(
                 Starlette(routes=[health_route(lambda: health_of(microphone))])
@@ -108,7 +107,7 @@ async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
             base_url="http://box",
         ) as client,
     ):
-        book = TimerBook(store, clock)
+        book = TimerBook(store, clock, an_almanac(store))
         due = [HOUR, 4 * HOUR, 9 * HOUR + 1800]
         for seconds in due:
             await book.start(seconds, f"timer of {seconds} s", "en")

@@ -232,7 +232,7 @@ ROWS: list[Row] = [
         replace(SPEAKING, asks=True),
         PlaybackEnded(1),
         State.FOLLOW_UP,
-        [CloseTurn(1), WatchSpeech(from_ms=3_000, after_ms=3_200)],
+        [CloseTurn(1), PlaySound("open"), WatchSpeech(from_ms=3_000, after_ms=3_200)],
     ),
     (
         "not after a typed turn",
@@ -260,7 +260,7 @@ ROWS: list[Row] = [
         replace(SPEAKING, rules=Rules(follow_up="always")),
         PlaybackEnded(1),
         State.FOLLOW_UP,
-        [CloseTurn(1), WatchSpeech(from_ms=3_000, after_ms=3_200)],
+        [CloseTurn(1), PlaySound("open"), WatchSpeech(from_ms=3_000, after_ms=3_200)],
     ),
     (
         "the answer to it is a turn",

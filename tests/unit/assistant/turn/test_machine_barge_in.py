@@ -209,7 +209,7 @@ ROWS: list[Row] = [
         replace(TALKING, asks=True),
         PlaybackEnded(1),
         State.FOLLOW_UP,
-        [CloseTurn(1), WatchSpeech(from_ms=3_000, after_ms=3_200)],
+        [CloseTurn(1), PlaySound("open"), WatchSpeech(from_ms=3_000, after_ms=3_200)],
     ),
     # our voice ends while somebody begins to speak over it
     (

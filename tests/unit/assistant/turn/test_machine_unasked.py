@@ -155,7 +155,7 @@ ROWS: list[Row] = [
         replace(SPEAKING, announcements=(NEWS,), asks=True),
         PlaybackEnded(1),
         State.FOLLOW_UP,
-        [CloseTurn(1), WatchSpeech(from_ms=3_000, after_ms=3_200)],
+        [CloseTurn(1), PlaySound("open"), WatchSpeech(from_ms=3_000, after_ms=3_200)],
     ),
     (
         "and if nobody answers it is said",

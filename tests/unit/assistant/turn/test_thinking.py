@@ -9,7 +9,7 @@ import pytest
 from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
 from assistant.clock import VirtualClock
 from assistant.turn.events import SpeechEnded, SpeechStarted, StopAsked
-from assistant.turn.live import LiveTurn
+from assistant.turn.followers import Turn, TurnFollower
 from assistant.turn.machine import State
 from assistant.turn.runner import Runner
 from audio.earcons import earcon
@@ -53,13 +53,14 @@ async def thinks(runner: Runner, turns: int = 1) -> None:
     """Return when the sentence of so many turns is over."""
     sentences, over = 0, asyncio.Event()
 
-    def count(turn: LiveTurn) -> None:
-        nonlocal sentences
-        sentences += 1
-        if sentences == turns:
-            over.set()
+    class Counts(TurnFollower):
+        def whole(self, turn: Turn) -> None:
+            nonlocal sentences
+            sentences += 1
+            if sentences == turns:
+                over.set()
 
-    runner.follow(lambda turn: None, count)
+    runner.follow(Counts())
     async with asyncio.timeout(20):
         await over.wait()
 

@@ -46,7 +46,9 @@ def test_the_question_calls_its_tool(text: str, language: str, tool: str) -> Non
     command = PARSER.parse(text, language)
     assert command is not None
     tools = AuditTools(NoRows(), House, Catalogue(), VirtualClock()).tools()
-    assert make_call(command, corpus_house(), build_menu((), {}, tools)) == Call(tool, {})
+    assert make_call(
+        command, corpus_house(), build_menu((), {}, tools), VirtualClock().now()
+    ) == Call(tool, {})
 
 
 @pytest.mark.parametrize(

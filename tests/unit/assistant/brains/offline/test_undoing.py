@@ -10,6 +10,7 @@ from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.undoing import SENTENCES, TOOLS
+from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import Undoing
 from assistant.tools.call import ToolCall
@@ -64,7 +65,7 @@ def called(text: str, language: str) -> tuple[str, dict[str, Any]] | None:
         return None
     command = settle_target(commands[0], HOUSE, "")
     assert isinstance(command, Command), command
-    call = make_call(command, HOUSE, menu())
+    call = make_call(command, HOUSE, menu(), VirtualClock().now())
     assert isinstance(call, Call), call
     return call.tool, call.arguments
 
@@ -134,6 +135,6 @@ def test_the_tools_own_sentence_is_the_answer() -> None:
 
 def test_nothing_is_called_where_there_is_no_such_tool() -> None:
     (command,) = said("undo that", "en")
-    problem = make_call(command, HOUSE, Menu())
+    problem = make_call(command, HOUSE, Menu(), VirtualClock().now())
     assert not isinstance(problem, Call)
     assert problem.key == "offline.no_tool"

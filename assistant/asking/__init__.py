@@ -1,0 +1,1 @@
+"""What programs ask whoever is in the room, and the talks that they begin."""

@@ -1,0 +1,269 @@
+"""The answers that a program expects, as hassil templates, and which of them somebody gave. Pure.
+
+A model has no say in it: the whole of what was said must be one of the answers.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from hassil import Sentence, recognize_all
+from hassil.expression import Alternative, Expression, Group, Permutation, RuleReference
+from hassil.intents import Intents, SlotList, WildcardSlotList
+from hassil.parse_expression import parse_sentence
+from hassil.recognize import RecognizeResult
+
+from assistant.confirm.forms import Forms
+from assistant.confirm.wording import Words, wording, words_of
+
+MOST_CHOICES = 12  # optional or alternative parts of one sentence: their ways multiply
+MOST_SLOTS = 4  # open slots of one sentence
+MOST_TURNED = 4  # parts of a permutation
+_APOSTROPHES = str.maketrans("’ʼ‘´`", "'''''")
+_PUNCTUATION = re.compile(r"[^\w\s'%°€$£+.,:/-]|(?<!\d)[.,:/-]|[.,:/-](?!\d)")
+
+
+class Choice(Protocol):
+    """One answer (`integrations.web.requests.Choice`)."""
+
+    @property
+    def id(self) -> str:
+        """As the program names it."""
+        ...
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """Templates."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The answer that somebody gave."""
+
+    id: str
+    slots: Mapping[str, Any] = field(default_factory=dict)  # what stood in the open places
+
+
+class BadTemplate(Exception):
+    """It is no template, or it would take too long to match. One sentence that says so, and repeats
+    nothing of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """One way in which a text is an answer."""
+
+    id: str
+    slots: Mapping[str, Any]
+    letters: int  # that the template itself has, beside its open places
+    open: bool  # it has such places
+
+
+class Templates:
+    """The answers of one question, in one language."""
+
+    def __init__(
+        self, choices: Iterable[Choice], language: str, question: str, names: Sequence[str] = ()
+    ) -> None:
+        """`question`: as it is asked; `names`: how the box is called, which may stand in front of
+        an answer. Raises BadTemplate."""
+        self._language = language.partition("-")[0]
+        self._forms = Forms((language,), names)
+        self._yes: frozenset[Words] = frozenset()
+        self._no: frozenset[Words] = frozenset()
+        found = wording(self._language)
+        self._marks_tell = found is not None and found.marks_tell
+        called = {words for name in names if (words := words_of(name, self._marks_tell))}
+        self._aside = frozenset(called)
+        if found is not None:
+            self._aside |= found.polite | found.fillers
+            self._yes, self._no = found.yes, found.no
+        self._asked = words_of(question, self._marks_tell) or ()
+        self._intents = {choice.id: self._intents_of(choice) for choice in _joined(choices)}
+
+    def find(self, text: str) -> Fit | None:
+        """The one answer that this is; None: none, or more than one.
+
+        Case, punctuation and accents do not matter, nor a "please" or "uh" around it. Words of the
+        template count more than its open places. What is a plain yes or no in this language, such
+        as "yes, do that", is the answer that a bare yes or no would be.
+        """
+        matches = self._matches(text) or self._plainly(text)
+        if len({match.id for match in matches}) != 1:
+            return None
+        best = max(matches, key=lambda match: match.letters)
+        return Fit(best.id, best.slots)
+
+    def is_command_like(self, text: str) -> bool:
+        """Whether these words may be something quite different from an answer."""
+        return self._forms.is_command_like(text)
+
+    def _matches(self, text: str) -> list[_Match]:
+        """Of the text as it is or without what stands around it; open places only with as little
+        as possible in them."""
+        texts = list(self._without_asides(text))
+        found = [self._read(one) for one in texts]
+        for matches in found:
+            if closed := [match for match in matches if not match.open]:
+                return closed
+        return next((matches for matches in reversed(found) if matches), [])
+
+    def _read(self, text: str) -> list[_Match]:
+        plain = self._plain(text)
+        matches = []
+        for name, (intents, wildcards) in self._intents.items():
+            lists: dict[str, SlotList] = {one: WildcardSlotList(one) for one in wildcards}
+            results = recognize_all(plain, intents, slot_lists=lists, language=self._language)
+            whole = [result for result in results if not _cuts_a_word(result, plain)]
+            if whole:
+                best = max(whole, key=lambda result: result.text_chunks_matched)
+                matches.append(self._match(name, best, text, plain))
+        return matches
+
+    def _match(self, name: str, result: RecognizeResult, text: str, plain: str) -> _Match:
+        slots = {
+            entity.name: _as_said(entity.value, text, plain) if entity.is_wildcard else entity.value
+            for entity in result.entities_list
+        }
+        is_open = any(entity.is_wildcard for entity in result.entities_list)
+        return _Match(name, slots, result.text_chunks_matched, is_open)
+
+    def _plainly(self, text: str) -> list[_Match]:
+        """By the forms of yes and no that every confirmation goes by; no act may be told with them
+        but the very end of the question, for "yes, open it" is no yes to closing."""
+        words = words_of(text, self._marks_tell) or ()
+        for forms in (self._yes, self._no):
+            if _consists(words, forms, self._aside, self._asked if forms is self._yes else ()):
+                return [
+                    _Match(match.id, {}, 0, open=False)
+                    for form in forms
+                    for match in self._read(" ".join(form))
+                    if not match.open
+                ]
+        return []
+
+    def _without_asides(self, text: str) -> Iterator[str]:
+        """The text, and what is left of it without what is polite or means nothing at its ends."""
+        words = _bare(text).split()
+        yield " ".join(words)
+        while words and (count := self._leading(words)):
+            words = words[count:]
+        while words and (count := self._leading(words, at_end=True)):
+            words = words[: len(words) - count]
+        if words:
+            yield " ".join(words)
+
+    def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
+        """How many words at the beginning, or at the end, belong to one such phrase."""
+        longest = max((len(phrase) for phrase in self._aside), default=0)
+        for size in range(min(longest, len(words) - 1), 0, -1):
+            part = words[-size:] if at_end else words[:size]
+            joined: Words = words_of(" ".join(part), self._marks_tell) or ()
+            if joined in self._aside:
+                return size
+        return 0
+
+    def _intents_of(self, choice: "_Joined") -> tuple[Intents, frozenset[str]]:
+        plain = [self._plain(sentence, template=True) for sentence in choice.sentences]
+        wildcards: set[str] = set()
+        for sentence, place in zip(plain, choice.places, strict=True):
+            try:
+                parsed = parse_sentence(sentence)
+            except Exception as error:  # whatever hassil makes of what is no template
+                raise BadTemplate(
+                    f'{place} is no template: look at its brackets, as in "(close|shut) [them]".'
+                ) from error
+            wildcards |= _checked(parsed, place)
+        data = [{"sentences": plain}]
+        told = {"language": self._language, "intents": {"answer": {"data": data}}}
+        return Intents.from_dict(told), frozenset(wildcards)
+
+    def _plain(self, text: str, *, template: bool = False) -> str:
+        """Of the same length as the text where that is without accents beside its letters."""
+        text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
+        text = text if template else text.casefold()
+        if self._marks_tell:
+            return text
+        return "".join(unicodedata.normalize("NFD", sign)[0] for sign in text)
+
+
+def _checked(sentence: Sentence, place: str) -> set[str]:
+    """The names of its open places. Raises BadTemplate where it is too much."""
+    parts = list(_parts(sentence.expression))
+    if any(isinstance(part, RuleReference) for part in parts):
+        raise BadTemplate(f"{place} names a rule in <>, and there are none.")
+    group = sentence.expression
+    references = list(group.list_references()) if isinstance(group, Group) else []
+    turned = max((len(part.items) for part in parts if isinstance(part, Permutation)), default=0)
+    choices = sum(isinstance(part, Alternative) for part in parts)
+    if choices > MOST_CHOICES or len(references) > MOST_SLOTS or turned > MOST_TURNED:
+        raise BadTemplate(
+            f"{place} has more than {MOST_CHOICES} choices, {MOST_SLOTS} open "
+            f"places or {MOST_TURNED} parts in any order: make several sentences of it."
+        )
+    return {one.list_name for one in references if not one.is_inline_range}
+
+
+def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], asked: Words) -> bool:
+    """Whether these words are such forms from end to end, with what means nothing between them; at
+    the end they may repeat the end of what was asked."""
+    reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]  # whether with a form
+    reached[0].add(False)
+    for at in range(len(words)):
+        for end in range(at + 1, len(words) + 1):
+            if words[at:end] in forms and reached[at]:
+                reached[end].add(True)
+            if words[at:end] in aside:
+                reached[end] |= reached[at]
+        if True in reached[at] and asked[at - len(words) :] == words[at:]:
+            return True
+    return True in reached[-1]
+
+
+def _parts(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    if isinstance(expression, Group):
+        for item in expression.items:
+            yield from _parts(item)
+
+
+def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
+    """Two choices of one id are one."""
+    together: dict[str, list[tuple[str, str]]] = {}
+    for number, choice in enumerate(choices, 1):
+        for at, sentence in enumerate(choice.sentences, 1):
+            place = f"Sentence {at} of answer {number}"
+            together.setdefault(choice.id, []).append((sentence, place))
+    for name, rows in together.items():
+        sentences, places = zip(*rows, strict=True)
+        yield _Joined(name, sentences, places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    id: str
+    sentences: tuple[str, ...]
+    places: tuple[str, ...]  # of each sentence in what was sent, for people
+
+
+def _bare(text: str) -> str:
+    """Without what a recogniser of speech puts between and behind words."""
+    plain = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
+    return _PUNCTUATION.sub(" ", plain)
+
+
+def _as_said(value: Any, text: str, plain: str) -> Any:
+    """An open place as it was said, with its accents and capitals."""
+    at = plain.find(value) if isinstance(value, str) else -1
+    return text[at : at + len(value)] if at >= 0 and len(text) == len(plain) else value
+
+
+def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
+    """Whether an open place is empty, or begins or ends within a word."""
+    texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
+    return any(
+        not text or not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
+    )
