@@ -141,7 +141,16 @@ _FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an an
 # The program on whose behalf the turn was opened, "" for a person alone.
 _FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+# What is to happen besides a timer that rings. A status "started": its call is being sent.
+_SIXTH = """
+ALTER TABLE timers ADD COLUMN kind TEXT NOT NULL DEFAULT 'timer';
+ALTER TABLE timers ADD COLUMN rule TEXT;                   -- JSON: at which times and days
+ALTER TABLE timers ADD COLUMN text TEXT NOT NULL DEFAULT '';
+ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call that waits
+ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 
 
 class TooNewError(Exception):

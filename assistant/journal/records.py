@@ -93,17 +93,32 @@ class CallRecord:
     sentence: str | None = None  # what happened; None until it ended, and once erased
 
 
+TimerKind = Literal[
+    "timer",
+    "alarm",
+    "reminder",  # rings, and its text is said
+    "request",  # its text is asked, and the answer said
+    "command",  # its call is made
+]
+
+
 @dataclass(frozen=True, slots=True)
 class TimerRecord:
-    """A timer. It rings from `due` on until it is acknowledged, unless it stands still."""
+    """What is to happen at `due`. What rings does so until it is acknowledged, unless it stands
+    still."""
 
     id: str
     due: datetime
-    duration_s: float  # as it was asked for; what was added later does not count
+    duration_s: float  # as it was asked for, without what was added; 0: for a time of day
     created_at: datetime
     name: str = ""
     language: str = "en"
     paused_s: float | None = None  # left while it stands still; `due` then means nothing
+    kind: TimerKind = "timer"
+    rule: dict[str, Any] | None = None  # `assistant.timers.recurrence.Rule` as JSON
+    text: str = ""  # what is said or asked; of a command what it does, in people's words
+    payload: dict[str, Any] | None = None  # a command's call
+    caller: str = ""  # the program that set it; "" where a person did
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +164,7 @@ class AuditRecord:
     ms: float = 0.0  # from the request to here
     heard: str | None = None  # None: nothing, erased, or not kept. Never a PIN
     sentence: str | None = None  # what the brain was told; None once erased
-    satellite: str = ""  # the box or room that heard it
+    satellite: str = ""  # the box or room that heard it, or the program that asked
 
 
 def new_id(now: datetime) -> str:

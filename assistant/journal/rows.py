@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -131,6 +132,11 @@ def timer_row(timer: TimerRecord) -> dict[str, Any]:
         "language": timer.language,
         "status": "running",
         "paused_s": timer.paused_s,
+        "kind": timer.kind,
+        "rule": _json(timer.rule) if timer.rule is not None else None,
+        "text": timer.text,
+        "payload": _json(timer.payload) if timer.payload is not None else None,
+        "caller": timer.caller,
     }
 
 
@@ -144,6 +150,11 @@ def timer_from(row: sqlite3.Row) -> TimerRecord:
         name=row["name"],
         language=row["language"],
         paused_s=row["paused_s"],
+        kind=row["kind"],
+        rule=json.loads(row["rule"]) if row["rule"] else None,
+        text=row["text"],
+        payload=json.loads(row["payload"]) if row["payload"] else None,
+        caller=row["caller"],
     )
 
 
@@ -171,6 +182,23 @@ def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
         expires_at=datetime.fromisoformat(expires) if expires else None,
         options=json.loads(row["options"]),
     )
+
+
+def put(
+    db: sqlite3.Connection, table: str, row: Mapping[str, Any], keep: tuple[str, ...] = ()
+) -> None:
+    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
+    values = ", ".join(f":{column}" for column in row)
+    changes = ", ".join(f"{column} = :{column}" for column in row if column not in keep)
+    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
+    db.execute(f"{query} ON CONFLICT DO UPDATE SET {changes}", row)
+
+
+def add(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bool:
+    """Insert a row. False: there is one with its key, which stays as it is."""
+    values = ", ".join(f":{column}" for column in row)
+    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values}) ON CONFLICT DO NOTHING"
+    return db.execute(query, row).rowcount == 1
 
 
 def _json(value: Any) -> str:

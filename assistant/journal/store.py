@@ -2,14 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from assistant.clock import Clock
-from assistant.journal import audit, kept
+from assistant.journal import audit, kept, timer_rows
 from assistant.journal.database import Database
 from assistant.journal.processes import is_alive, own_mark
 from assistant.journal.records import (
@@ -23,13 +23,13 @@ from assistant.journal.records import (
 )
 from assistant.journal.rows import (
     STARTED,
+    add,
     announcement_from,
     announcement_row,
     call_from,
     call_row,
     instant,
-    timer_from,
-    timer_row,
+    put,
     turn_from,
     turn_row,
 )
@@ -81,7 +81,7 @@ class Store:
 
     async def record_turn(self, turn: TurnRecord) -> None:
         """Keep a turn; one of the same id is replaced."""
-        await self._database.run(lambda db: _put(db, "turns", turn_row(turn)))
+        await self._database.run(lambda db: put(db, "turns", turn_row(turn)))
 
     async def turn(self, turn_id: str) -> TurnRecord | None:
         """The turn of that id, if it is kept."""
@@ -111,13 +111,13 @@ class Store:
 
     async def start_call(self, call: CallRecord) -> None:
         """Keep a call as started. To be awaited before it is sent."""
-        await self._database.run(lambda db: _put(db, "calls", call_row(call, self._mark)))
+        await self._database.run(lambda db: put(db, "calls", call_row(call, self._mark)))
 
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
         """Keep how a call ended; one that never started is kept too."""
         began = self._clock.now() - timedelta(milliseconds=outcome.ms)
         row = call_row(_ended(turn_id, outcome, began), self._mark)
-        await self._database.run(lambda db: _put(db, "calls", row, keep=("started_at",)))
+        await self._database.run(lambda db: put(db, "calls", row, keep=("started_at",)))
 
     async def calls(self, turn_id: str) -> list[CallRecord]:
         """The calls of a turn in their order."""
@@ -185,19 +185,36 @@ class Store:
 
     async def add_timer(self, timer: TimerRecord) -> None:
         """Keep a running timer; on the disk when this returns."""
-        await self._database.run(lambda db: _put(db, "timers", timer_row(timer)), durable=True)
+        await self._database.run(lambda db: timer_rows.add(db, timer), durable=True)
 
     async def timers(self) -> list[TimerRecord]:
         """Timers that run or ring, the first due first."""
-        rows = await self._rows("SELECT * FROM timers WHERE status = 'running' ORDER BY due", ())
-        return [timer_from(row) for row in rows]
+        return await self._database.run(timer_rows.running)
 
     async def change_timer(self, timer: TimerRecord) -> bool:
         """Give it another end, or let it stand still or go on. False if no such timer runs."""
-        return await self._change(
-            "UPDATE timers SET due = ?, paused_s = ? WHERE id = ? AND status = 'running'",
-            (instant(timer.due), timer.paused_s, timer.id),
+        return await self._database.run(lambda db: timer_rows.change(db, timer), durable=True)
+
+    async def take_occurrence(
+        self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
+    ) -> bool:
+        """One occurrence of what comes again becomes a timer of its own, and `timer` goes on to
+        `due` (None: it was the last). False: it was taken before, or the timer has changed."""
+        return await self._database.run(
+            lambda db: timer_rows.take_occurrence(db, timer, occurrence, due), durable=True
         )
+
+    async def begin_timer(self, timer_id: str) -> bool:
+        """Its work is about to begin. False: it has before, or was ended; do not do it."""
+        return await self._database.run(lambda db: timer_rows.begin(db, timer_id), durable=True)
+
+    async def begun_timers(self) -> list[TimerRecord]:
+        """Those whose work has begun and not ended, here or in a process that died."""
+        return await self._database.run(timer_rows.started)
+
+    async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
+        """Its work has ended; `known`: and how. False if it had."""
+        return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
         """It has rung and was heard. False if no such timer runs."""
@@ -209,10 +226,16 @@ class Store:
 
     # --- announcements
 
-    async def add_announcement(self, announcement: AnnouncementRecord) -> None:
-        """Keep an announcement until it is spoken; on the disk when this returns."""
+    async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
+        """Keep an announcement until it is spoken; on the disk when this returns. False: one of
+        that id was kept before, and stays as it is, spoken or not."""
         row = announcement_row(announcement)
-        await self._database.run(lambda db: _put(db, "announcements", row), durable=True)
+        return await self._database.run(lambda db: add(db, "announcements", row), durable=True)
+
+    async def knows_announcement(self, announcement_id: str) -> bool:
+        """Whether one of that id was kept before."""
+        query = "SELECT 1 FROM announcements WHERE id = ?"
+        return bool(await self._rows(query, (announcement_id,)))
 
     async def pending_announcements(self) -> list[AnnouncementRecord]:
         """Those that have not begun and not expired, oldest first."""
@@ -264,24 +287,15 @@ class Store:
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
         return await self._database.run(lambda db: db.execute(query, values).fetchall())
 
-    async def _end_timer(self, timer_id: str, status: str) -> bool:
-        query = "UPDATE timers SET status = ? WHERE id = ? AND status = 'running'"
-        return await self._change(query, (status, timer_id))
+    async def _end_timer(self, timer_id: str, status: timer_rows.End) -> bool:
+        return await self._database.run(
+            lambda db: timer_rows.end(db, timer_id, status), durable=True
+        )
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
         """Whether the one row was there to be changed; on the disk when this returns."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
-
-
-def _put(
-    db: sqlite3.Connection, table: str, row: Mapping[str, Any], keep: tuple[str, ...] = ()
-) -> None:
-    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
-    values = ", ".join(f":{column}" for column in row)
-    changes = ", ".join(f"{column} = :{column}" for column in row if column not in keep)
-    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
-    db.execute(f"{query} ON CONFLICT DO UPDATE SET {changes}", row)
 
 
 def _ended(turn_id: str, outcome: ToolOutcome, began: datetime) -> CallRecord:
@@ -317,8 +331,7 @@ def _erase(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
     db.execute("DELETE FROM turns WHERE started_at < ?", (rows,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (rows,))
     audit.erase_rows(db, rows)
-    db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (rows,))
-    db.execute("UPDATE timers SET name = '' WHERE status <> 'running' AND due < ?", (words,))
+    timer_rows.erase(db, words, rows)
     db.execute(
         "DELETE FROM announcements WHERE created_at < ? "
         "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",

@@ -1,15 +1,21 @@
-"""What a person may do with timers, whichever process they speak to: all of it is in the store."""
+"""What a person may do with timers and the like, whichever process they speak to: all of it is in
+the store."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from assistant.clock import Clock
-from assistant.journal.records import TimerRecord, new_id
+from assistant.journal.records import TimerKind, TimerRecord, new_id
+from assistant.timers.almanac import Almanac
+from assistant.timers.deadlines import is_of_day
+from assistant.timers.recurrence import Rule, rule_from
 
-MOST = 24  # timers at once
+MOST = 24  # at once
 SHORTEST_S, LONGEST_S = 1, 30 * 24 * 3600
 LONGEST_NAME = 60  # characters
+SNOOZE_S = 9 * 60  # where nobody says how long
+RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the others do something
 
 
 class Store(Protocol):
@@ -36,25 +42,63 @@ class Store(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to happen: after so many seconds, or by a rule."""
+
+    kind: TimerKind = "timer"
+    seconds: float = 0.0  # from now on; 0: by the rule
+    rule: Rule | None = None
+    name: str = ""
+    text: str = ""
+    language: str = "en"
+    payload: dict[str, Any] | None = None
+    caller: str = ""
+
+
 class TimerBook:
     """Starts, changes and ends timers. Whoever rings them finds the change in the store.
 
     Every method may raise StoreError. Those that change a timer say False where it has ended.
     """
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, almanac: Almanac) -> None:
         self._store = store
         self._clock = clock
+        self._almanac = almanac
 
     async def all(self) -> list[TimerRecord]:
         """Those that run, stand still or ring, the first due first."""
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
-        """Let a new one run from now on."""
+        """Let a new timer run from now on."""
+        timer = await self.set(Wanted(seconds=seconds, name=name, language=language))
+        assert timer is not None
+        return timer
+
+    async def set(self, wanted: Wanted) -> TimerRecord | None:
+        """Let a new one run. None: its moment never comes, or the sun's is not known."""
         now = self._clock.now()
-        due = now + timedelta(seconds=seconds)
-        timer = TimerRecord(new_id(now), due, seconds, now, name[:LONGEST_NAME], language)
+        due: datetime | None = now + timedelta(seconds=wanted.seconds)
+        if wanted.rule is not None:
+            await self._almanac.look()
+            due = self._almanac.next_after(wanted.rule, now)
+        if due is None:
+            return None
+        timer = TimerRecord(
+            id=new_id(now),
+            due=due,
+            duration_s=wanted.seconds,
+            created_at=now,
+            name=wanted.name[:LONGEST_NAME],
+            language=wanted.language,
+            kind=wanted.kind,
+            rule=wanted.rule.as_json() if wanted.rule is not None else None,
+            text=wanted.text,
+            payload=wanted.payload,
+            caller=wanted.caller,
+        )
         await self._store.add_timer(timer)
         return timer
 
@@ -79,8 +123,11 @@ class TimerBook:
         return await self._store.cancel_timer(timer.id)
 
     async def _with(self, timer: TimerRecord, left_s: float, *, paused: bool) -> TimerRecord | None:
-        due = self._clock.now() + timedelta(seconds=left_s)
-        changed = replace(timer, due=due, paused_s=left_s if paused else None)
+        now = self._clock.now()
+        # What has rung goes on as it was changed, whatever it was set by.
+        rule = None if is_over(timer, now) else timer.rule
+        due = now + timedelta(seconds=left_s)
+        changed = replace(timer, due=due, paused_s=left_s if paused else None, rule=rule)
         return changed if await self._store.change_timer(changed) else None
 
 
@@ -93,4 +140,14 @@ def left_of(timer: TimerRecord, now: datetime) -> float:
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
     """Whether its time has come, so that it rings or soon will."""
-    return timer.paused_s is None and timer.due <= now
+    return timer.paused_s is None and timer.due <= now and not comes_again(timer)
+
+
+def comes_again(timer: TimerRecord) -> bool:
+    """Whether it goes on to another moment when its own has come."""
+    return timer.rule is not None and rule_from(timer.rule).repeats
+
+
+def is_occurrence(timer: TimerRecord) -> bool:
+    """Whether it is the one occurrence of something that comes again."""
+    return is_of_day(timer) and timer.rule is None

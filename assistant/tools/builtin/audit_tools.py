@@ -81,6 +81,7 @@ class AuditTools:
             },
             tier=Tier.READ,
             run=self._did,
+            programs=False,
             guests=False,
         )
         refused = BuiltIn(
@@ -90,6 +91,7 @@ class AuditTools:
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._refused,
+            programs=False,
             guests=False,
         )
         return did, refused
@@ -143,16 +145,18 @@ class AuditTools:
         """ "At 18:02 I turned off Kitchen Light, because you said “turn off the light”." """
         time = f"{row.at.astimezone(self._clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
-        end = "_heard" if heard else ""
+        program = row.satellite.partition(":")[2]  # "agent" of "mcp:agent"; no box is called so
+        end = "_program" if program else "_heard" if heard else ""
+        who = {"time": time, "heard": heard, "program": program}
         if row.status is Status.DONE and row.observed:
             did = _changes(row.observed, self._house(), sentences)
-            return sentences.say(f"audit.did{end}", time=time, heard=heard, did=did)
+            return sentences.say(f"audit.did{end}", did=did, **who)
         if row.decision is Decision.NEEDS_CONFIRMATION:
             told = sentences.say("audit.no_yes")
         else:
             told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
         key = "audit.refused" if _is_refused(row) else "audit.other"
-        return sentences.say(f"{key}{end}", time=time, heard=heard, told=told)
+        return sentences.say(f"{key}{end}", told=told, **who)
 
     def _data(self, rows: Sequence[AuditRecord]) -> str:
         told = [
@@ -196,8 +200,8 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
     """Key of the sentence that tells the rule and what would help."""
     if asked:
         return "audit.mend_yes"
-    if row.rule == "guest":
-        return "audit.mend_guest"
+    if row.rule in ("guest", "caller"):
+        return f"audit.mend_{row.rule}"
     if row.rule in _UNCLEAR:
         return "audit.mend_clear"
     if row.tier in (Tier.SECURE, Tier.COSTLY) and not row.rule.startswith(_OWNERS):

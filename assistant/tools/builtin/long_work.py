@@ -42,6 +42,7 @@ class LongWork:
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._tell,
+            programs=False,
         )
         drop = BuiltIn(
             name=DROP_IT,
@@ -59,6 +60,7 @@ class LongWork:
             },
             tier=Tier.COMFORT,
             run=self._drop,
+            programs=False,
         )
         return doing, drop
 

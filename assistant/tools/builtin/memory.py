@@ -226,4 +226,5 @@ def _tool(
     schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     if required:
         schema["required"] = list(required)
-    return BuiltIn(name, description, schema, tier, run, guests=False)
+    told_only = tier is Tier.READ  # a program may ask what is known; people say what is to be kept
+    return BuiltIn(name, description, schema, tier, run, guests=False, programs=told_only)

@@ -44,6 +44,7 @@ class BuiltIn:
     replaces: frozenset[str] = frozenset()  # further tools of the home, by suffix, that it hides
     needed: Callable[[], bool] = lambda: True  # whether this house has anything to use it on
     guests: bool = True  # may be used while `policy.mode` is "guest"
+    programs: bool = True  # a program's turn may use it, within its rights
     # The tier by the arguments, where they decide; then its name is the rule of a gated call, and
     # the catalogue holds `confirm.ask_NAME`, `confirm.left_NAME` and `policy.NAME`.
     stake: Callable[[Mapping[str, Any]], Tier] | None = None

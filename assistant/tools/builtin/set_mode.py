@@ -57,6 +57,7 @@ class SetMode:
             },
             tier=Tier.COMFORT,
             run=self._run,
+            programs=False,
             stake=self._stake,
         )
 

@@ -51,6 +51,7 @@ class TalkTools:
             schema=NO_ARGUMENTS,
             tier=Tier.COMFORT,
             run=self._start_over,
+            programs=False,
         )
         forget = BuiltIn(
             name=FORGET_WHAT_I_SAID,
@@ -71,6 +72,7 @@ class TalkTools:
             },
             tier=Tier.COMFORT,
             run=self._forget,
+            programs=False,
         )
         end = BuiltIn(
             name=END,
@@ -79,6 +81,7 @@ class TalkTools:
             schema=NO_ARGUMENTS,
             tier=Tier.COMFORT,
             run=self._end,
+            programs=False,
         )
         return over, forget, end
 

@@ -1,62 +1,46 @@
-"""`start_timer`, `list_timers`, `change_timer`, `cancel_timer`: timers of Hearth's own."""
+"""`start_timer`, `list_timers`, `change_timer`, `cancel_timer`: timers of Hearth's own, and the
+list of all that is to come."""
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError, TimerRecord
-from assistant.speech.catalogue import Catalogue
+from assistant.journal.records import TimerRecord
 from assistant.timers.book import (
-    LONGEST_NAME,
     LONGEST_S,
     MOST,
     SHORTEST_S,
+    SNOOZE_S,
     TimerBook,
     is_over,
     left_of,
 )
 from assistant.timers.choose import Which, choose
+from assistant.timers.deadlines import is_of_day
 from assistant.timers.words import label_of, length_of, rest_of
-from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run
+from assistant.tools.builtin.timer_telling import (
+    LENGTH,
+    WHICH,
+    Telling,
+    bare,
+    capital,
+    seconds_of,
+    which_of,
+)
 from assistant.tools.outcome import Tier
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"
 CHANGE_TIMER, CANCEL_TIMER = "change_timer", "cancel_timer"
-ADD, SUBTRACT, PAUSE, RESUME = "add", "subtract", "pause", "resume"
-_PARTS = {"hours": 3600, "minutes": 60, "seconds": 1}
-_ARTICLES = {  # before a name, by language: "the the pasta timer" is no English
-    "en": re.compile(r"(?i)^(the|my|our)\s+"),
-    "es": re.compile(r"(?i)^(el|la|los|las|mi|mis)\s+"),
-}
-_COUNT = {"type": "integer", "minimum": 0}
-_LENGTH: Mapping[str, Any] = dict.fromkeys(_PARTS, _COUNT)
-_WHICH: Mapping[str, Any] = {
-    "name": {
-        "type": "string",
-        "description": "Which timer: its name, or its id from list_timers. Leave it out where the "
-        "person names none.",
-    },
-    **{
-        f"start_{part}": {**_COUNT, "description": "Which timer: what it was set for."}
-        for part in _PARTS
-    },
-}
+ADD, SUBTRACT, PAUSE, RESUME, SNOOZE = "add", "subtract", "pause", "resume", "snooze"
 
 
 class TimerTools:
-    """The four tools. None of them takes a command for later: a timer rings, and that is all."""
+    """The four tools."""
 
-    def __init__(
-        self, book: TimerBook, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock
-    ) -> None:
-        """`rings`: whether a process is there that will ring (`assistant.lock.is_held`)."""
+    def __init__(self, book: TimerBook, telling: Telling) -> None:
         self._book = book
-        self._rings = rings
-        self._catalogue = catalogue
-        self._clock = clock
+        self._telling = telling
+        self._catalogue = telling.catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
         """The tools for the menu."""
@@ -65,25 +49,27 @@ class TimerTools:
                 START_TIMER,
                 "Starts a timer that rings on this device. It can do nothing else when it ends. "
                 "Several may run at once.",
-                {**_LENGTH, "name": {"type": "string", "description": "What it is for, if said."}},
+                {**LENGTH, "name": {"type": "string", "description": "What it is for, if said."}},
                 self._start,
                 replaces="HassStartTimer",
             ),
             self._tool(
                 LIST_TIMERS,
-                "The timers that run, stand still or ring, and how long each still has.",
-                _WHICH,
+                "The timers, alarms, reminders, requests and commands for later: those that run, "
+                "stand still or ring, and how long each still has or when it comes.",
+                WHICH,
                 self._list,
                 tier=Tier.READ,
                 replaces="HassTimerStatus",
             ),
             self._tool(
                 CHANGE_TIMER,
-                "Gives a timer more time or less, or lets it stand still or go on.",
+                "Gives a timer more time or less, or lets it stand still or go on; snooze: what "
+                "rings falls silent and rings again, after 9 minutes if nothing else is said.",
                 {
-                    "action": {"type": "string", "enum": [ADD, SUBTRACT, PAUSE, RESUME]},
-                    **_LENGTH,
-                    **_WHICH,
+                    "action": {"type": "string", "enum": [ADD, SUBTRACT, PAUSE, RESUME, SNOOZE]},
+                    **LENGTH,
+                    **WHICH,
                 },
                 self._change,
                 required=("action",),
@@ -91,8 +77,9 @@ class TimerTools:
             ),
             self._tool(
                 CANCEL_TIMER,
-                "Ends a timer before its time, or stops one that rings.",
-                {**_WHICH, "all": {"type": "boolean", "description": "All timers."}},
+                "Ends a timer, alarm, reminder, request or command before its time, or stops one "
+                "that rings.",
+                {**WHICH, "all": {"type": "boolean", "description": "All, or all of the kind."}},
                 self._cancel,
                 replaces="HassCancelTimer HassCancelAllTimers",
             ),
@@ -119,67 +106,74 @@ class TimerTools:
                 "additionalProperties": False,
             },
             tier=tier,
-            run=self._safely(run),
+            run=self._telling.safely(run),
             replaces=frozenset(replaces.split()),
         )
 
-    def _safely(self, run: Run) -> Run:
-        """The same, with an answer where the store fails."""
-
-        async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-            try:
-                return await run(arguments, request)
-            except StoreError:
-                return self._failed("timers.broken", request.language)
-
-        return safe
-
-    # --- the tools
-
     async def _start(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        language = request.language
-        seconds = _seconds(arguments) or 0
+        language, telling = request.language, self._telling
+        seconds = seconds_of(arguments) or 0
         if not SHORTEST_S <= seconds <= LONGEST_S:
-            return self._failed("timers.too_long" if seconds else "timers.how_long", language)
+            return telling.failed("timers.too_long" if seconds else "timers.how_long", language)
         if len(await self._book.all()) >= MOST:
-            return self._failed("timers.too_many", language)
-        name = _bare(one_line(str(arguments.get("name", ""))).strip(), language)
+            return telling.failed("timers.too_many", language)
+        name = bare(arguments.get("name"), language)
         timer = await self._book.start(seconds, name, language)
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
         sentence = self._catalogue.say(key, language, length=length, name=name)
-        return BuiltInResult(f"{sentence}{self._silence(language)}", self._data([timer]))
+        return BuiltInResult(f"{sentence}{telling.silence(language)}", telling.data([timer]))
 
     async def _list(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        language, timers = request.language, await self._book.all()
-        meant = choose(timers, _which(arguments))
-        if not timers:
-            return BuiltInResult(self._catalogue.say("timers.none", language), "[]")
+        language, telling = request.language, self._telling
+        timers, which = await self._book.all(), which_of(arguments)
+        meant = choose(timers, which, telling.zone)
+        if not timers or (not meant and which == Which(kind=which.kind)):
+            timer = which.kind in (None, "timer")
+            key = "timers.none" if timer else "alarms.none"
+            return BuiltInResult(self._catalogue.say(key, language), "[]")
         if not meant:
-            return self._unknown(timers, request)
-        told = " ".join(self._state(timer, language) for timer in meant)
-        return BuiltInResult(f"{told}{self._silence(language)}", self._data(meant))
+            return telling.unknown(timers, language)
+        told = " ".join(telling.state(timer, language) for timer in meant)
+        return BuiltInResult(f"{told}{telling.silence(language)}", telling.data(meant))
 
     async def _change(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         language, action = request.language, arguments["action"]
-        seconds = _seconds(arguments) or 0
+        seconds = seconds_of(arguments) or 0
         if action in (ADD, SUBTRACT) and not SHORTEST_S <= seconds <= LONGEST_S:
-            return self._failed("timers.too_long" if seconds else "timers.how_long", language)
-        found = await self._one(arguments, request)
+            key = "timers.too_long" if seconds else "timers.how_long"
+            return self._telling.failed(key, language)
+        found = self._telling.the_one(await self._book.all(), which_of(arguments), language)
         if isinstance(found, BuiltInResult):
             return found
-        over = is_over(found, self._clock.now())
+        over = is_over(found, self._telling.now())
+        if action == SNOOZE:
+            return await self._snooze(found, seconds or SNOOZE_S, language, over=over)
         if action == PAUSE and over:
             return await self._end([found], language)  # "pause" to what rings is "stop"
-        left_s = left_of(found, self._clock.now())
+        if is_of_day(found) and not over:
+            return self._telling.failed("alarms.set_anew", language)
+        left_s = left_of(found, self._telling.now())
         if action == SUBTRACT and seconds >= left_s:
-            return self._failed_with(self._state(found, language))
+            return self._telling.failed_with(self._telling.state(found, language))
         if action == ADD and left_s + seconds > LONGEST_S:
-            return self._failed("timers.too_long", language)
+            return self._telling.failed("timers.too_long", language)
         changed = await self._carried_out(action, found, seconds)
         if changed is None:
-            return self._failed("timers.none", language)
-        return BuiltInResult(self._state(changed, language), self._data([changed]))
+            return self._telling.failed("timers.none", language)
+        return BuiltInResult(self._telling.state(changed, language), self._telling.data([changed]))
+
+    async def _snooze(
+        self, timer: TimerRecord, seconds: int, language: str, *, over: bool
+    ) -> BuiltInResult:
+        if not over:
+            return self._telling.failed("alarms.nothing_rings", language)
+        changed = await self._book.add(timer, seconds)
+        if changed is None:
+            return self._telling.failed("timers.none", language)
+        left = rest_of(seconds, self._catalogue, language)
+        sentence = self._catalogue.say("alarms.snoozed", language, left=left)
+        return BuiltInResult(sentence, self._telling.data([changed]))
 
     async def _carried_out(
         self, action: str, timer: TimerRecord, seconds: int
@@ -193,12 +187,13 @@ class TimerTools:
                 return await self._book.add(timer, seconds if action == ADD else -seconds)
 
     async def _cancel(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        timers, which = await self._book.all(), which_of(arguments)
         if arguments.get("all"):
-            timers = await self._book.all()
-            if not timers:
-                return self._failed("timers.none", request.language)
-            return await self._end(timers, request.language)
-        found = await self._one(arguments, request)
+            meant = choose(timers, which, self._telling.zone)
+            if not meant:
+                return self._telling.failed("timers.none", request.language)
+            return await self._end(meant, request.language)
+        found = self._telling.the_one(timers, which, request.language)
         if isinstance(found, BuiltInResult):
             return found
         return await self._end([found], request.language)
@@ -206,110 +201,12 @@ class TimerTools:
     async def _end(self, timers: Sequence[TimerRecord], language: str) -> BuiltInResult:
         for timer in timers:
             await self._book.end(timer)
+        section = "timers" if all(timer.kind == "timer" for timer in timers) else "alarms"
         if len(timers) > 1:
-            sentence = self._catalogue.say("timers.ended_many", language, count=len(timers))
+            sentence = self._catalogue.say(f"{section}.ended_many", language, count=len(timers))
         else:
             what = label_of(timers[0], self._catalogue, language)
-            over = is_over(timers[0], self._clock.now())
-            key = "timers.stopped" if over else "timers.ended"
+            over = is_over(timers[0], self._telling.now())
+            key = f"{section}.stopped" if over else f"{section}.ended"
             sentence = self._catalogue.say(key, language, what=what)
-        return BuiltInResult(_capital(sentence))
-
-    # --- which one
-
-    async def _one(
-        self, arguments: Mapping[str, Any], request: BuiltInRequest
-    ) -> TimerRecord | BuiltInResult:
-        """The one timer that is meant, or what to say instead."""
-        timers, which = await self._book.all(), _which(arguments)
-        if not timers:
-            return self._failed("timers.none", request.language)
-        now = self._clock.now()
-        ringing = [timer for timer in timers if is_over(timer, now)]
-        # Whoever says just "the timer" while one rings means that one.
-        meant = choose(timers, which) if which or len(ringing) != 1 else ringing
-        if len(meant) == 1:
-            return meant[0]
-        if not meant:
-            return self._unknown(timers, request)
-        told = "; ".join(self._short_state(timer, request.language) for timer in meant)
-        return self._failed("timers.which", request.language, meant, what=told)
-
-    def _unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
-        told = "; ".join(self._short_state(timer, request.language) for timer in timers)
-        return self._failed("timers.no_such", request.language, timers, what=told)
-
-    # --- words
-
-    def _state(self, timer: TimerRecord, language: str) -> str:
-        """A sentence: "Pasta timer: 3 minutes left."."""
-        return f"{_capital(self._short_state(timer, language))}."
-
-    def _short_state(self, timer: TimerRecord, language: str) -> str:
-        now = self._clock.now()
-        key = "timers.left"
-        if timer.paused_s is not None:
-            key = "timers.paused"
-        elif is_over(timer, now):
-            key = "timers.rings"
-        what = label_of(timer, self._catalogue, language)
-        left = rest_of(left_of(timer, now), self._catalogue, language)
-        return self._catalogue.say(key, language, what=what, left=left)
-
-    def _silence(self, language: str) -> str:
-        """What must be said where nobody would ring."""
-        return "" if self._rings() else " " + self._catalogue.say("timers.silent", language)
-
-    def _data(self, timers: Sequence[TimerRecord]) -> str:
-        now = self._clock.now()
-        rows = [
-            {
-                "id": timer.id,
-                "name": timer.name,
-                "set_for_s": round(timer.duration_s),
-                "left_s": round(left_of(timer, now)),
-                "state": "rings" if is_over(timer, now) else _standing(timer),
-            }
-            for timer in timers
-        ]
-        return json.dumps(rows, ensure_ascii=False)
-
-    def _failed(
-        self, key: str, language: str, options: Sequence[TimerRecord] = (), **values: object
-    ) -> BuiltInResult:
-        return self._failed_with(self._catalogue.say(key, language, **values), options)
-
-    def _failed_with(self, sentence: str, options: Sequence[TimerRecord] = ()) -> BuiltInResult:
-        """`options`: what would have worked as `name`; an id where a name does not tell."""
-        names = [timer.name for timer in options]
-        told = tuple(
-            timer.name if timer.name and names.count(timer.name) == 1 else timer.id
-            for timer in options
-        )
-        return BuiltInResult(sentence, failed=True, valid_options=told)
-
-
-def _seconds(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
-    """The length that was given in parts; None where it was not."""
-    parts = {part: arguments.get(f"{prefix}{part}") for part in _PARTS}
-    if all(count is None for count in parts.values()):
-        return None
-    return sum((count or 0) * _PARTS[part] for part, count in parts.items())
-
-
-def _bare(name: str, language: str) -> str:
-    """The name without an article, not too long to be said."""
-    article = _ARTICLES.get(language.partition("-")[0])
-    return (article.sub("", name) if article else name)[:LONGEST_NAME].strip()
-
-
-def _which(arguments: Mapping[str, Any]) -> Which:
-    return Which(str(arguments.get("name", "")), _seconds(arguments, "start_"))
-
-
-def _standing(timer: TimerRecord) -> str:
-    return "runs" if timer.paused_s is None else "paused"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        return BuiltInResult(capital(sentence))

@@ -97,6 +97,7 @@ class Undoing:
             },
             tier=Tier.COMFORT,
             run=self._undo,
+            programs=False,
         )
         correct = BuiltIn(
             name=CORRECT_LAST,
@@ -112,6 +113,7 @@ class Undoing:
             },
             tier=Tier.COMFORT,
             run=self._correct,
+            programs=False,
         )
         return undo, correct
 

@@ -84,6 +84,7 @@ class VoiceTools:
             },
             tier=Tier.COMFORT,
             run=self._set_volume,
+            programs=False,
         )
         speed = BuiltIn(
             name=VOICE_SPEED,
@@ -98,6 +99,7 @@ class VoiceTools:
             },
             tier=Tier.COMFORT,
             run=self._set_speed,
+            programs=False,
             needed=lambda: self._own_voice,
         )
         repeat = BuiltIn(
@@ -107,6 +109,7 @@ class VoiceTools:
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._repeat,
+            programs=False,
             guests=False,  # it may have been told to somebody of the house
         )
         return volume, speed, repeat

@@ -206,3 +206,86 @@ async def test_only_the_owner_may_read(store: Store, clock: VirtualClock, path: 
     modes = {part.name: part.stat().st_mode & 0o777 for part in path.parent.iterdir()}
     assert {"hearth.db", "hearth.db-wal"} <= modes.keys()
     assert set(modes.values()) == {0o600}
+
+
+async def test_what_is_to_come_is_kept_whole(store: Store, clock: VirtualClock) -> None:
+    command = replace(
+        a_timer(clock, "c", 9),
+        kind="command",
+        text="turn off the lights",
+        payload={"tool": "HassTurnOff", "arguments": {"area": "Küche"}, "heard": None},
+        rule={"at": "07:00:00", "sun": None, "offset_min": 0, "weekdays": [], "dates": []},
+        caller="mqtt",
+    )
+    await store.add_timer(command)
+    assert await store.timers() == [command]
+
+
+async def test_an_occurrence_is_taken_once(store: Store, clock: VirtualClock) -> None:
+    alarm = replace(a_timer(clock, "a", 9), kind="alarm", rule={"weekdays": ["mon"]})
+    rings = replace(alarm, id="a-1", rule=None)
+    following = alarm.due + timedelta(days=7)
+    await store.add_timer(alarm)
+    assert await store.take_occurrence(alarm, rings, following) is True
+    assert await store.take_occurrence(alarm, replace(rings, id="a-2"), following) is False
+    assert await store.timers() == [rings, replace(alarm, due=following)]
+    last = replace(alarm, due=following)
+    assert await store.take_occurrence(last, replace(rings, id="a-3", due=following), None) is True
+    assert [timer.id for timer in await store.timers()] == ["a-1", "a-3"]
+    await store.cancel_timer("a-1")
+    assert await store.take_occurrence(rings, last, None) is False
+
+
+async def test_work_is_begun_once_and_known_after_a_restart(
+    path: Path, clock: VirtualClock
+) -> None:
+    async with Store(path, clock) as store:
+        await store.add_timer(a_timer(clock, "c", 9))
+        assert await store.begin_timer("c") is True
+        assert await store.begin_timer("c") is False
+        assert await store.timers() == []
+    async with Store(path, clock) as store:
+        assert [timer.id for timer in await store.begun_timers()] == ["c"]
+        assert await store.finish_timer("c", known=False) is True
+        assert await store.finish_timer("c") is False
+        assert await store.begun_timers() == []
+
+
+async def test_words_of_what_is_over_are_erased(
+    store: Store, clock: VirtualClock, path: Path
+) -> None:
+    secret = {"heard": "xylophonsonate"}
+    await store.add_timer(
+        replace(
+            a_timer(clock, "c", 1), text="xylophonsonate", payload=secret, name="xylophonsonate"
+        )
+    )
+    await store.begin_timer("c")
+    await store.finish_timer("c")
+    clock.advance(7200)
+    await store.erase_old(keep_days=30, transcript_hours=1)
+    assert not any(b"xylophonsonate" in part.read_bytes() for part in path.parent.iterdir())
+
+
+async def test_every_write_of_a_timer_is_on_the_disk_when_it_returns(
+    store: Store, clock: VirtualClock
+) -> None:
+    """By SQLite's word: `synchronous = FULL` syncs the log before a commit returns."""
+    timer = a_timer(clock, "a", 9)
+    told: list[str] = []
+    await store._database.run(lambda db: db.set_trace_callback(told.append))
+    writes = (
+        lambda: store.add_timer(timer),
+        lambda: store.change_timer(replace(timer, paused_s=1.0)),
+        lambda: store.take_occurrence(timer, replace(timer, id="b"), timer.due),
+        lambda: store.begin_timer("a"),
+        lambda: store.finish_timer("a"),
+        lambda: store.acknowledge_timer("b"),
+        lambda: store.cancel_timer("b"),
+    )
+    for write in writes:
+        told.clear()
+        await write()
+        assert told[0] == "PRAGMA synchronous = FULL"
+        assert told[-1] == "COMMIT"
+        assert [line for line in told if line.startswith("PRAGMA")] == told[:1]

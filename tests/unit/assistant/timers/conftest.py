@@ -1,15 +1,25 @@
 """A store in memory, and a conversation that rests when the test says so."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.clock import Clock, VirtualClock
 from assistant.journal.records import StoreError, TimerRecord
+from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
+from assistant.timers.almanac import Almanac, Kept
+from assistant.timers.book import TimerBook
+from assistant.timers.keeper import Shelf as TimerShelf
+from assistant.timers.keeper import TimerKeeper
+from assistant.timers.ringer import Speaker
 from audio.errors import InputUnusable
+from integrations.home_assistant.house import House
 
 
 class Shelf:
@@ -17,6 +27,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self.rows: dict[str, TimerRecord] = {}
+        self.begun: dict[str, TimerRecord] = {}
         self.ended: dict[str, str] = {}
         self.values: dict[str, Any] = {}
         self.writes = 0
@@ -40,8 +51,41 @@ class Shelf:
         if timer.id not in self.rows:
             return False
         known = self.rows[timer.id]
-        self.rows[timer.id] = replace(known, due=timer.due, paused_s=timer.paused_s)
+        self.rows[timer.id] = replace(
+            known, due=timer.due, paused_s=timer.paused_s, rule=timer.rule
+        )
         return True
+
+    async def take_occurrence(
+        self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
+    ) -> bool:
+        self._works(1)
+        known = self.rows.get(timer.id)
+        if known is None or known.due != timer.due:
+            return False
+        self.rows[occurrence.id] = occurrence
+        if due is None:
+            self.ended[timer.id] = "done"
+            del self.rows[timer.id]
+        else:
+            self.rows[timer.id] = replace(known, due=due)
+        return True
+
+    async def begin_timer(self, timer_id: str) -> bool:
+        self._works(1)
+        if timer_id not in self.rows:
+            return False
+        self.begun[timer_id] = self.rows.pop(timer_id)
+        return True
+
+    async def begun_timers(self) -> list[TimerRecord]:
+        self._works()
+        return list(self.begun.values())
+
+    async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
+        self._works(1)
+        self.ended[timer_id] = "done" if known else "unknown"
+        return self.begun.pop(timer_id, None) is not None
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
         return self._end(timer_id, "acknowledged")
@@ -106,6 +150,109 @@ class Talker:
 
     def hush(self) -> None:
         self.hushed += 1
+
+
+class Doer:
+    """Does what was to be done later, and writes it down."""
+
+    def __init__(self) -> None:
+        self.ready_now = True
+        self.made: list[str] = []
+        self.asked: list[tuple[str, str, str]] = []
+        self.answer = ""  # to either
+        self.breaks = False
+        self.held = asyncio.Event()  # until it is set nothing ends
+        self.held.set()
+
+    def ready(self, timer: TimerRecord) -> bool:
+        return self.ready_now
+
+    async def make(self, timer: TimerRecord) -> str:
+        self.made.append(timer.text)
+        await self.held.wait()
+        if self.breaks:
+            raise RuntimeError("It breaks.")
+        return self.answer
+
+    async def ask(self, text: str, language: str, caller: str) -> str:
+        self.asked.append((text, language, caller))
+        return self.answer
+
+
+def an_almanac(shelf: Kept, zone: tzinfo = UTC, house: House | None = None) -> Almanac:
+    return Almanac(zone, lambda: house or House(), shelf)
+
+
+def a_keeper(
+    store: TimerShelf,
+    speaker: Speaker,
+    ring: Callable[[str], Awaitable[None]],
+    clock: Clock,
+    doer: Doer | None = None,
+) -> TimerKeeper:
+    """One that rings, with nobody who does anything later but `doer`."""
+    doer = doer or Doer()
+    return TimerKeeper(
+        store,
+        speaker,
+        ring,
+        lambda: None,
+        Catalogue(),
+        clock,
+        an_almanac(store),
+        doer,
+        doer.ask,
+        lambda text, language: None,
+        lambda: True,
+    )
+
+
+@dataclass
+class Room:
+    """A keeper's surroundings; `keeping` is the process that stays."""
+
+    shelf: Shelf
+    talker: Talker
+    clock: VirtualClock
+    doer: Doer
+    zone: tzinfo = UTC
+    house: House = field(default_factory=House)
+    synchronised: bool = True
+    told: list[tuple[str, str]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)  # of what was done later
+
+    @property
+    def almanac(self) -> Almanac:
+        return Almanac(self.zone, lambda: self.house, self.shelf)
+
+    @property
+    def book(self) -> TimerBook:
+        return TimerBook(self.shelf, self.clock, self.almanac)
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[TimerKeeper]:
+        keeper = TimerKeeper(
+            self.shelf,
+            self.talker,
+            self.talker.ring,
+            self.talker.hush,
+            Catalogue(),
+            self.clock,
+            self.almanac,
+            self.doer,
+            self.doer.ask,
+            lambda text, language: self.said.append(text),
+            lambda: self.synchronised,
+        )
+        keeper.follow(lambda what, timer: self.told.append((what, timer.name or timer.text)))
+        async with keeper:
+            await self.clock.settle()
+            yield keeper
+
+
+@pytest.fixture
+def room(shelf: Shelf, talker: Talker, clock: VirtualClock) -> Room:
+    return Room(shelf, talker, clock, Doer())
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """Which timer somebody means."""
 
+from dataclasses import replace
+from datetime import UTC, time, timedelta
+
 import pytest
 
 from assistant.clock import VirtualClock
@@ -37,10 +40,38 @@ TIMERS = [
     ],
 )
 def test_by_name_and_length(which: Which, ids: str) -> None:
-    assert "".join(timer.id for timer in choose(TIMERS, which)) == ids
+    assert "".join(timer.id for timer in choose(TIMERS, which, UTC)) == ids
 
 
 def test_the_whole_name_counts_before_words_of_it() -> None:
     both = [TimerRecord("1", NOW, 60, NOW, "rice pudding"), TimerRecord("2", NOW, 60, NOW, "Rice")]
-    assert [timer.id for timer in choose(both, Which("rice"))] == ["2"]
-    assert [timer.id for timer in choose(both, Which("the rice"))] == ["2"]
+    assert [timer.id for timer in choose(both, Which("rice"), UTC)] == ["2"]
+    assert [timer.id for timer in choose(both, Which("the rice"), UTC)] == ["2"]
+
+
+AT_SEVEN = NOW.replace(hour=7) + timedelta(days=1)
+MIXED = [
+    TIMERS[0],
+    TimerRecord("a", AT_SEVEN, 0, NOW, kind="alarm"),
+    TimerRecord("b", NOW, 0, NOW, "gym", kind="alarm"),
+    TimerRecord("r", NOW, 0, NOW, kind="reminder", text="call Ana about the pasta"),
+    replace(TIMERS[1], id="c", kind="command", text="turn off the lights", name=""),
+]
+
+
+@pytest.mark.parametrize(
+    ("which", "ids"),
+    [
+        (Which(kind="alarm"), "ab"),
+        (Which(kind="alarm", at=time(7)), "a"),
+        (Which(at=time(7)), "a"),
+        (Which("gym"), "b"),
+        (Which("call Ana"), "r"),
+        (Which("pasta"), "1"),  # a name counts before words of a text
+        (Which("the lights", kind="command"), "c"),
+        (Which("the lights", kind="alarm"), ""),
+        (Which(kind="request"), ""),
+    ],
+)
+def test_by_kind_time_and_words(which: Which, ids: str) -> None:
+    assert "".join(timer.id for timer in choose(MIXED, which, UTC)) == ids

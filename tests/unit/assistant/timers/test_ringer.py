@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -11,34 +11,28 @@ import pytest
 from assistant.clock import VirtualClock
 from assistant.journal.records import TimerRecord
 from assistant.journal.store import Store
-from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
-from assistant.timers.ringer import GIVE_UP_S, LOOK_S, PAUSE_S, READ_S, WORDS_S, Ringer
-from tests.unit.assistant.timers.conftest import Shelf, Talker
+from assistant.timers.keeper import LOOK_S, TimerKeeper
+from assistant.timers.ringer import GIVE_UP_S, PAUSE_S, WORDS_S
+from assistant.timers.watch import READ_S
+from tests.unit.assistant.timers.conftest import Room, Shelf, Talker, a_keeper, an_almanac
 
 HOUR = 3600.0
 PASTA, EGGS = "Your pasta timer is done.", "Your eggs timer is done."
 LATE = "Your pasta timer was done at 12:05."
 UNHEARD = f"{LATE} It rang for ten minutes, and nobody answered."
 
-Ringing = Callable[[], AbstractAsyncContextManager[Ringer]]
+Ringing = Callable[[], AbstractAsyncContextManager[TimerKeeper]]
 
 
 @pytest.fixture
-def ringing(shelf: Shelf, talker: Talker, clock: VirtualClock) -> Ringing:
-    @asynccontextmanager
-    async def enter() -> AsyncIterator[Ringer]:
-        ring, hush = talker.ring, talker.hush
-        async with Ringer(shelf, talker, ring, hush, Catalogue(), clock) as ringer:
-            await clock.settle()
-            yield ringer
-
-    return enter
+def ringing(room: Room) -> Ringing:
+    return room.keeping
 
 
 @pytest.fixture
-def book(shelf: Shelf, clock: VirtualClock) -> TimerBook:
-    return TimerBook(shelf, clock)
+def book(room: Room) -> TimerBook:
+    return room.book
 
 
 @pytest.fixture
@@ -81,7 +75,7 @@ async def test_a_restart_while_it_rings_goes_on_ringing(
     async with ringing():
         await clock.run(301)
     async with ringing():
-        assert talker.said == [PASTA, PASTA]
+        assert talker.said == [PASTA, LATE]
 
 
 async def test_three_at_once_in_one_breath_and_each_in_its_language(
@@ -324,10 +318,15 @@ async def test_a_loudspeaker_that_comes_back_while_it_rings_brings_the_words_at_
         assert (len(talker.tones), talker.said) == (2, [PASTA])
 
 
-async def test_outside_of_its_context_nothing_is_begun(ringing: Ringing) -> None:
+async def test_outside_of_its_context_nothing_is_begun(
+    ringing: Ringing, pasta: TimerRecord, talker: Talker, clock: VirtualClock, shelf: Shelf
+) -> None:
     async with ringing() as ringer:
-        pass
+        await clock.run(301)
     ringer.heard()
+    await clock.run(60)
+    assert (talker.hushed, talker.said) == (0, [PASTA])
+    assert (shelf.ended, set(shelf.rows)) == ({}, {pasta.id}), "the next process rings on"
 
 
 async def test_with_the_real_store_and_two_processes(
@@ -336,10 +335,11 @@ async def test_with_the_real_store_and_two_processes(
     async with (
         Store(tmp_path / "hearth.db", clock) as ours,
         Store(tmp_path / "hearth.db", clock) as theirs,
-        Ringer(ours, talker, talker.ring, talker.hush, Catalogue(), clock) as ringer,
+        a_keeper(ours, talker, talker.ring, clock) as ringer,
     ):
         await _until(clock, lambda: clock.since_boot() > 3)
-        timer = await TimerBook(theirs, clock).start(20, "pasta", "en")
+        book = TimerBook(theirs, clock, an_almanac(theirs))
+        timer = await book.start(20, "pasta", "en")
         await _until(clock, lambda: talker.said == [PASTA])
         assert clock.now() >= timer.due
         ringer.heard()

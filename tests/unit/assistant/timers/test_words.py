@@ -1,13 +1,25 @@
 """How timers sound."""
 
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from assistant.clock import VirtualClock
 from assistant.journal.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.words import late_ring_of, length_of, rest_of, ring_of, unheard_of
+from assistant.timers.recurrence import Rule
+from assistant.timers.words import (
+    again_of,
+    late_ring_of,
+    length_of,
+    missed_of,
+    moment_of,
+    rest_of,
+    ring_of,
+    unheard_of,
+)
 
 SAY = Catalogue()
 
@@ -56,8 +68,9 @@ def test_what_is_said_when_it_is_over(
     now = VirtualClock().now()
     timer = TimerRecord("1", now, 300, now, name, language)
     soon = now + timedelta(hours=2)
-    told = (ring_of(timer, SAY), late_ring_of(timer, soon, SAY), unheard_of(timer, soon, SAY))
-    assert told == (ring, late, unheard)
+    assert ring_of(timer, now, SAY) == ring
+    assert late_ring_of(timer, soon, SAY) == late
+    assert unheard_of(timer, soon, SAY) == unheard
 
 
 def test_another_day_is_named() -> None:
@@ -65,3 +78,81 @@ def test_another_day_is_named() -> None:
     timer = TimerRecord("1", now, 300, now, "pasta")
     told = late_ring_of(timer, now + timedelta(days=1), SAY)
     assert told == "Your pasta timer was done at 12:00 on Thursday."
+
+
+AT_SEVEN = datetime(2027, 3, 29, 7, 0, tzinfo=ZoneInfo("Europe/Madrid"))  # a Monday
+WORKDAYS = Rule(time(7), weekdays=(1, 2, 3, 4, 5))
+
+
+def a_timer(kind: Any, **rest: Any) -> TimerRecord:
+    return TimerRecord("1", AT_SEVEN, 0, AT_SEVEN - timedelta(days=3), kind=kind, **rest)
+
+
+@pytest.mark.parametrize(
+    ("timer", "ring", "late", "missed"),
+    [
+        (
+            a_timer("alarm"),
+            "It is 07:00. This is your alarm.",
+            "Your alarm was due at 07:00.",
+            "Your alarm was due at 07:00, and was missed.",
+        ),
+        (
+            a_timer("alarm", name="gym"),
+            "It is 07:00. gym.",
+            "Your gym alarm was due at 07:00.",
+            "Your gym alarm was due at 07:00, and was missed.",
+        ),
+        (
+            a_timer("reminder", text="call Ana"),
+            "A reminder: call Ana.",
+            "Your reminder “call Ana” was due at 07:00.",
+            "Your reminder “call Ana” was due at 07:00, and was missed.",
+        ),
+        (
+            a_timer("alarm", language="es"),
+            "Son las 07:00. Es tu alarma.",
+            "Tu alarma era a las 07:00.",
+            "Tu alarma era a las 07:00 y se ha perdido.",
+        ),
+    ],
+)
+def test_what_an_alarm_and_a_reminder_say(
+    timer: TimerRecord, ring: str, late: str, missed: str
+) -> None:
+    assert ring_of(timer, AT_SEVEN, SAY) == ring
+    later = AT_SEVEN + timedelta(hours=2)
+    assert late_ring_of(timer, later, SAY) == late
+    assert missed_of(timer, later, SAY) == missed
+    assert unheard_of(timer, later, SAY).startswith(late[:-1])
+
+
+@pytest.mark.parametrize(
+    ("days_before", "language", "moment"),
+    [
+        (0, "en", "07:00, Monday to Friday"),
+        (3, "en", "07:00 on Monday, Monday to Friday"),
+        (30, "en", "07:00 on Monday, March 29, Monday to Friday"),
+        (3, "de", "am Montag um 07:00, Montag bis Freitag"),
+    ],
+)
+def test_when_it_comes(days_before: int, language: str, moment: str) -> None:
+    timer = a_timer("alarm", rule=WORKDAYS.as_json())
+    # From before the night in which the clock was put forward: it is seven all the same.
+    now = AT_SEVEN - timedelta(days=days_before)
+    assert moment_of(timer, now, SAY, language) == moment
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (Rule(time(7)), ""),
+        (Rule(time(7), dates=(date(2027, 1, 1),)), ""),
+        (Rule(time(7), weekdays=(1, 2, 3, 4, 5, 6, 7)), "every day"),
+        (Rule(time(7), weekdays=(6, 7)), "Saturday and Sunday"),
+        (Rule(time(7), weekdays=(1, 5)), "every Monday, Friday"),
+        (Rule(time(7), dates=(date(2027, 1, 1), date(2027, 1, 3))), "on 2 days"),
+    ],
+)
+def test_on_which_days(rule: Rule, words: str) -> None:
+    assert again_of(rule, SAY, "en") == words

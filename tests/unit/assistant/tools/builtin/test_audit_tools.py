@@ -108,6 +108,11 @@ def _seen(*observed: tuple[str, str | None, str | None]) -> AuditRecord:
         ),
         (replace(LAMP, heard=None), "en", "At 18:02 I turned off Kitchen Light."),
         (
+            replace(LAMP, satellite="mcp:agent"),
+            "en",
+            "At 18:02 I turned off Kitchen Light, because the program agent asked for it.",
+        ),
+        (
             replace(
                 _seen(("light.kitchen", "off", "on 30 %"), ("light.hall", "off", "on")), heard=None
             ),
@@ -255,3 +260,12 @@ async def test_a_journal_that_cannot_be_read(tool: str) -> None:
 def test_guests_are_told_nothing_of_it() -> None:
     tools = AuditTools(Journal(()), lambda: HOUSE, Catalogue(), VirtualClock(NOW)).tools()
     assert [tool.guests for tool in tools] == [False, False]
+
+
+async def test_what_a_program_was_refused_is_told_as_its_own() -> None:
+    row = replace(DOOR, satellite="http:panel", rule="caller", sentence="A program may not.")
+    told = await _ask(WHY_DID_YOU_REFUSE, row)
+    assert told.sentence.startswith(
+        "At 18:02 the program panel asked for something that I did not do. A program may not."
+    )
+    assert "under policy, can let it" in told.sentence

@@ -1,6 +1,7 @@
 """What is said to a timer, and what becomes of it."""
 
 import json
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
 from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.timers import TimerTools
 from assistant.tools.menu import build_menu
 from assistant.tools.outcome import Tier
 from integrations.mcp.servers import McpTool, home_assistant_server
-from tests.unit.assistant.timers.conftest import Shelf
+from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 
 HOME_TOOLS = (
     "HassStartTimer HassCancelTimer HassCancelAllTimers HassIncreaseTimer HassDecreaseTimer "
@@ -29,8 +31,9 @@ class Kitchen:
         self.clock = VirtualClock()
         self.shelf = Shelf()
         self.rings = True
-        book = TimerBook(self.shelf, self.clock)
-        tools = TimerTools(book, lambda: self.rings, Catalogue(), self.clock).tools()
+        book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf))
+        telling = Telling(lambda: self.rings, Catalogue(), self.clock, UTC)
+        tools = TimerTools(book, telling).tools()
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
         self.last = BuiltInResult("")
 

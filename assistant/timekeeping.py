@@ -1,0 +1,101 @@
+"""Timers, alarms, reminders, requests and commands for later, wired together."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from assistant.clock import Clock, synchronised
+from assistant.journal.records import new_id
+from assistant.journal.store import Store
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.timers.almanac import Almanac
+from assistant.timers.book import TimerBook
+from assistant.timers.calls import FrozenCalls
+from assistant.timers.desk import TimerDesk
+from assistant.timers.keeper import TimerKeeper
+from assistant.timers.ringer import Speaker
+from assistant.timers.zone import local_zone
+from assistant.tools.builtin.alarms import AlarmTool
+from assistant.tools.builtin.do_later import LaterTool
+from assistant.tools.builtin.protocol import BuiltIn
+from assistant.tools.builtin.timer_telling import Telling
+from assistant.tools.builtin.timers import TimerTools
+from assistant.tools.rights import READ_ONLY, Rights
+from assistant.tools.toolbox import Toolbox
+from assistant.turn.log import FinishedTurn
+from integrations.home_assistant.client import HomeAssistant
+from integrations.web.box import Busy
+
+REQUEST = "request"  # the caller of a turn that a person's own request opens
+
+
+class Conversation(Speaker, Protocol):
+    """What is needed of the turn's `Runner`."""
+
+    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+        """One typed turn whose answer is not spoken. Raises Busy."""
+        ...
+
+
+class Timekeeping:
+    """What every process has of it; `keeper` and `desk` are for the one that stays."""
+
+    def __init__(
+        self,
+        store: Store,
+        tools: Toolbox,
+        home: HomeAssistant,
+        rings: Callable[[], bool],
+        catalogue: Catalogue,
+        clock: Clock,
+    ) -> None:
+        """`rings`: whether a process is there that will ring."""
+        self._store = store
+        self._catalogue = catalogue
+        self._clock = clock
+        self._almanac = Almanac(local_zone(), lambda: home.house, store)
+        self._book = TimerBook(store, clock, self._almanac)
+        self._calls = FrozenCalls(
+            tools, lambda: home.connected, lambda: new_id(clock.now()), catalogue
+        )
+        self._telling = Telling(rings, catalogue, clock, self._almanac.zone)
+
+    def tools(self) -> tuple[BuiltIn, ...]:
+        """For the menu."""
+        return (
+            *TimerTools(self._book, self._telling).tools(),
+            AlarmTool(self._book, self._telling).tool(),
+            LaterTool(self._book, self._calls, self._telling).tool(),
+        )
+
+    def keeper(
+        self, runner: Conversation, mouth: Mouth, say: Callable[[str, str], None]
+    ) -> TimerKeeper:
+        """Who rings and does what is due. `say`: aloud, soon, in that language."""
+
+        async def ask(text: str, language: str, caller: str) -> str:
+            try:
+                turn = await runner.ask_quietly(text, READ_ONLY, caller or REQUEST)
+            except Busy:
+                return self._catalogue.say("later.failed", language, what=text)
+            error = turn.record.error
+            told = turn.record.answer or (error.message if error else None)
+            return told or self._catalogue.say("later.failed", language, what=text)
+
+        return TimerKeeper(
+            self._store,
+            runner,
+            mouth.ring,
+            mouth.hush,
+            self._catalogue,
+            self._clock,
+            self._almanac,
+            self._calls,
+            ask,
+            say,
+            synchronised,
+        )
+
+    def desk(self, keeper: TimerKeeper, language_of: Callable[[str], str]) -> TimerDesk:
+        """For programs. `language_of`: the words of one that names no language."""
+        return TimerDesk(self._book, keeper, self._almanac, self._clock, language_of)

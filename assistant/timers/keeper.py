@@ -1,0 +1,161 @@
+"""Timers and the like in the one process that stays: watched, rung and done when due."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from assistant.clock import Clock
+from assistant.followers import Followers
+from assistant.journal.records import TimerRecord
+from assistant.speech.catalogue import Catalogue
+from assistant.timers import later, ringer, watch
+from assistant.timers.almanac import Almanac
+from assistant.timers.book import RINGING, is_occurrence
+from assistant.timers.complaints import Complaints
+from assistant.timers.later import Ask, Calls, Later
+from assistant.timers.ringer import Ringer, Speaker
+from assistant.timers.unheard import Kept, Unheard
+from assistant.timers.watch import Due, Watch
+from integrations.owner import OwnedTasks
+
+LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
+STALE_S = 3600.0  # after which an occurrence of what comes again is told and not rung
+
+Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
+
+
+class Shelf(watch.Shelf, ringer.Shelf, later.Shelf, Kept, Protocol):
+    """What is needed of the store."""
+
+
+class TimerKeeper:
+    """Enter it to have all of it happen. What other processes set is found within LOOK_S."""
+
+    def __init__(
+        self,
+        store: Shelf,
+        speaker: Speaker,
+        ring: Callable[[str], Awaitable[None]],
+        hush: Callable[[], None],
+        catalogue: Catalogue,
+        clock: Clock,
+        almanac: Almanac,
+        calls: Calls,
+        ask: Ask,
+        say: Callable[[str, str], None],
+        synchronised: Callable[[], bool],
+    ) -> None:
+        """`ring` plays a sound of `audio.earcons`; `hush` cuts short what sounds; `ask` serves a
+        request, `say` tells what came of work, as in `later.Later`; `synchronised`: whether the
+        machine's clock is known to be right."""
+        complaints, zone = Complaints(), almanac.zone
+        unheard = Unheard(store, speaker, catalogue, clock, zone)
+        self._store = store
+        self._clock = clock
+        self._complaints = complaints
+        self._unheard = unheard
+        self._watch = Watch(store, clock, almanac, synchronised, complaints, self._tell)
+        self._ringer = Ringer(
+            store,
+            self._watch,
+            unheard,
+            speaker,
+            ring,
+            hush,
+            catalogue,
+            clock,
+            zone,
+            complaints,
+            self._tell,
+        )
+        self._later = Later(store, calls, ask, say, unheard, catalogue, clock, complaints)
+        self._missed: set[str] = set()  # ids of those that are being put by
+        self._known: Sequence[TimerRecord] | None = None  # as followers know them
+        self._followers: Followers[[str, TimerRecord]] = Followers("timers")
+        self._lookers: Followers[[]] = Followers("timers")
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        await self._ringer.__aenter__()
+        await self._later.__aenter__()
+        self._owner.start(self._keep(), "timers")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self._owner.__aexit__(kind, error, trace)
+        finally:
+            try:
+                await self._later.__aexit__(kind, error, trace)
+            finally:
+                await self._ringer.__aexit__(kind, error, trace)
+
+    @property
+    def ringing(self) -> bool:
+        """Something sounds again and again, and waits for somebody to hear it."""
+        return self._ringer.ringing
+
+    @property
+    def timers(self) -> Sequence[TimerRecord]:
+        """Those that run, stand still or ring, as last read; the first due first."""
+        return self._watch.timers
+
+    def heard(self) -> None:
+        """Somebody is there: what rings falls silent."""
+        self._ringer.heard()
+
+    def follow(self, tell: Tell) -> Callable[[], None]:
+        """Have it told what happens to which timer; what is returned ends that."""
+        return self._followers.add(tell)
+
+    def watch(self, look: Callable[[], None]) -> Callable[[], None]:
+        """Have it called when `timers` may have changed; what is returned ends that."""
+        return self._lookers.add(look)
+
+    async def _keep(self) -> None:
+        while True:
+            await self._complaints.safely(self._watch.look())
+            await self._complaints.safely(self._later.settle())
+            self._serve(self._watch.due())
+            self._show()
+            next_s = self._watch.next_s()
+            await self._clock.sleep(LOOK_S if next_s is None else min(LOOK_S, next_s))
+
+    def _serve(self, due: Sequence[Due]) -> None:
+        rings = []
+        for one in due:
+            if one.timer.kind not in RINGING:
+                self._later.take(one)
+            elif is_occurrence(one.timer) and one.late_s > STALE_S:
+                self._put_by(one.timer)
+            else:
+                rings.append(one)
+        self._ringer.take(rings)
+
+    def _put_by(self, timer: TimerRecord) -> None:
+        """It comes again: that it was missed is told, and not rung."""
+        if timer.id not in self._missed:
+            self._missed.add(timer.id)
+            self._owner.start(self._complaints.safely(self._miss(timer)), "timers-missed")
+
+    async def _miss(self, timer: TimerRecord) -> None:
+        try:
+            await self._unheard.add(timer, rang=False)
+            await self._store.acknowledge_timer(timer.id)
+        finally:
+            self._missed.discard(timer.id)
+
+    def _tell(self, what: str, timer: TimerRecord) -> None:
+        self._followers.tell(what, timer)
+        self._show(anew=True)
+
+    def _show(self, *, anew: bool = False) -> None:
+        if anew or self._known is not self._watch.timers:
+            self._known = self._watch.timers
+            self._lookers.tell()

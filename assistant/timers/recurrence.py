@@ -1,0 +1,129 @@
+"""When something comes next: on which days, at which time or by the sun. Pure.
+
+Times are those of the clock on the wall, through daylight saving: one that does not exist (the
+clock was put forward over it) is the moment after the gap; one that exists twice is the first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any, Literal
+
+SunEvent = Literal["sunrise", "sunset"]
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAY = timedelta(days=1)
+_AHEAD = (
+    16  # days: a week and another, since a country may skip a day when it changes its date line
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sun:
+    """When the sun rose or rises, and set or sets, on any one day each; None: not known."""
+
+    sunrise: datetime | None = None
+    sunset: datetime | None = None
+
+    def of(self, event: SunEvent) -> datetime | None:
+        """That one."""
+        return self.sunrise if event == "sunrise" else self.sunset
+
+
+DARK = Sun()  # nothing is known
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Either a time of day or an event of the sun; once, or on certain days."""
+
+    at: time | None = None
+    sun: SunEvent | None = None
+    offset_min: int = 0  # to the sun
+    weekdays: tuple[int, ...] = ()  # 1 is Monday; all seven: every day
+    dates: tuple[date, ...] = ()
+
+    @property
+    def repeats(self) -> bool:
+        """Whether there may be more than one."""
+        return bool(self.weekdays) or len(self.dates) > 1
+
+    def as_json(self) -> dict[str, Any]:
+        """For the store and for programs."""
+        return {
+            "at": self.at.isoformat() if self.at is not None else None,
+            "sun": self.sun,
+            "offset_min": self.offset_min,
+            "weekdays": [WEEKDAYS[day - 1] for day in self.weekdays],
+            "dates": [day.isoformat() for day in self.dates],
+        }
+
+
+def rule_from(row: dict[str, Any]) -> Rule:
+    """Of what `as_json` gave."""
+    return Rule(
+        at=time.fromisoformat(row["at"]) if row["at"] else None,
+        sun=row["sun"],
+        offset_min=row["offset_min"],
+        weekdays=tuple(WEEKDAYS.index(day) + 1 for day in row["weekdays"]),
+        dates=tuple(date.fromisoformat(day) for day in row["dates"]),
+    )
+
+
+def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> datetime | None:
+    """The first moment behind `after`, in UTC. None: there is none, or the sun is not known.
+
+    The sun's next days are taken to be as the one that is known; it moves some 4 min a day at most
+    where people live, and whoever keeps a rule asks again.
+    """
+    moments = (_moment(rule, day, zone, sun) for day in _days(rule, after.astimezone(zone).date()))
+    return next((moment for moment in moments if moment is not None and moment > after), None)
+
+
+def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
+    """That time of that day, in UTC. None: the whole day was left out there."""
+    wall = datetime.combine(day, at, zone)
+    before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
+    assert before is not None
+    assert behind is not None
+    gap = behind - before
+    early = wall.replace(fold=0).astimezone(UTC)
+    if gap <= timedelta(0):
+        return early
+    if gap >= _DAY:
+        return None
+    return _change_between(wall.replace(fold=1).astimezone(UTC), early, zone)
+
+
+def _days(rule: Rule, first: date) -> Iterator[date]:
+    if rule.dates:
+        yield from sorted(rule.dates)
+        return
+    # From two days before: an event of the sun may be moved over midnight, twice.
+    for number in range(-2, _AHEAD):
+        day = first + number * _DAY
+        if not rule.weekdays or day.isoweekday() in rule.weekdays:
+            yield day
+
+
+def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
+    if rule.sun is None:
+        return moment_of(day, rule.at or time(), zone)
+    known = sun.of(rule.sun)
+    if known is None:
+        return None
+    known = known.astimezone(UTC)
+    event = known + (day - known.astimezone(zone).date()).days * _DAY
+    return event + timedelta(minutes=rule.offset_min)
+
+
+def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
+    """The moment at which the clock was put forward, to the second."""
+    ahead = late.astimezone(zone).utcoffset()
+    while late - early > timedelta(seconds=1):
+        middle = (early + (late - early) / 2).replace(microsecond=0)
+        if middle <= early:
+            break
+        early, late = (
+            (early, middle) if middle.astimezone(zone).utcoffset() == ahead else (middle, late)
+        )
+    return late
