@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from email.utils import formatdate
 
@@ -38,8 +39,10 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
-    """Serve `app` and give the port, which the system chooses when `port` is 0.
+async def serving(
+    app: ASGIApp, host: str, port: int, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[int]:
+    """Serve `app` and give the port, which the system chooses when `port` is 0. `tls`: by https.
 
     Raises Misconfigured when the address cannot be had.
     """
@@ -53,6 +56,8 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[int]:
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,
         date_header=False,  # uvicorn renews it with its looks
+        proxy_headers=False,  # who asks is who connected, whatever the request says
+        ssl_context_factory=None if tls is None else lambda config, usual: tls,
     )
     server = _Server(config)
     # uvicorn closes the listener, but not where it is stopped before it has started.

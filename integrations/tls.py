@@ -1,4 +1,4 @@
-"""One TLS context for every client of the same service."""
+"""One TLS context for every client of the same service, and one for a server of ours."""
 
 import ssl
 from pathlib import Path
@@ -34,3 +34,23 @@ def tls_for(
     if not url.lower().startswith("https:"):
         return None
     return tls_context(verify=verify, ca_file=ca_file, setting=setting)
+
+
+def server_context(cert_file: str, key_file: str) -> ssl.SSLContext:
+    """A server's context with this certificate and its key (PEM). Raises Misconfigured."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(
+            Path(cert_file).expanduser(),
+            Path(key_file).expanduser() if key_file else None,
+            password=lambda: "",  # without it a key with a password would be asked for on stdin
+        )
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        reason = "they are no certificate and its key without a password, as PEM"
+        if isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
+            reason = error.strerror or reason
+        raise Misconfigured(
+            f"http.tls_cert = {cert_file!r} and http.tls_key = {key_file!r} cannot be used: "
+            f"{reason}."
+        ) from None
+    return context

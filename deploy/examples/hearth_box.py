@@ -39,8 +39,9 @@ class HearthBox:
         muted = {"mute": True, "unmute": False}.get(button)
         path = "listen" if button == "listen" else "stop" if button == "stop" else "mute"
         body = b"" if muted is None else json.dumps({"muted": muted}).encode()
+        headers = {**self._headers, "Content-Type": "application/json"}
         request = urllib.request.Request(
-            f"{self._url}/v1/{path}", data=body, headers=self._headers, method="POST"
+            f"{self._url}/v1/{path}", data=body, headers=headers, method="POST"
         )
         try:
             with urllib.request.urlopen(request, timeout=5):

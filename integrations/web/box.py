@@ -39,7 +39,8 @@ class Unknown(Exception):
 
 
 class Box(Protocol):
-    """Each may raise NotKept where something is to hold over a restart. JSON in, JSON out."""
+    """Each may raise NotKept where something is to hold over a restart. JSON in, JSON out. The
+    caller is named in what is told of it."""
 
     @property
     def events(self) -> EventLog:
@@ -50,15 +51,19 @@ class Box(Protocol):
         """How it stands."""
         ...
 
-    async def mute(self, on: bool) -> None:
+    async def mute(self, on: bool, caller: Caller) -> None:
         """Listen to nothing, or listen again; on the disk when this returns."""
         ...
 
-    async def set_mode(self, mode: Mode, minutes: int | None) -> None:
+    async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
         """Switch `policy.mode`, for so long or for good."""
         ...
 
-    async def set_live(self, wanted: LiveRequest) -> None:
+    def live(self) -> Mapping[str, Any]:
+        """What can be changed while it runs, with its options."""
+        ...
+
+    async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
         """Change settings while it runs. Raises NotPossible."""
         ...
 
@@ -67,7 +72,7 @@ class Box(Protocol):
         without microphone."""
         ...
 
-    def stop(self) -> None:
+    def stop(self, caller: Caller) -> None:
         """Silence at once."""
         ...
 
@@ -77,11 +82,13 @@ class Box(Protocol):
         ...
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask whoever is in the room, and wait for the answer. Raises NotPossible."""
+        """Ask whoever is in the room, and wait for the answer. Cancelled where nobody takes it any
+        more. Raises NotPossible."""
         ...
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say an opening line and listen. Gives its id. Raises NotAnnounced."""
+        """Say an opening line and listen. Gives its id. Raises NotPossible while nobody can be
+        heard, NotAnnounced where too much waits."""
         ...
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
@@ -96,7 +103,7 @@ class Box(Protocol):
         """Set one. Raises NotPossible."""
         ...
 
-    async def end_timer(self, timer_id: str) -> None:
+    async def end_timer(self, timer_id: str, caller: Caller) -> None:
         """End one. Raises Unknown."""
         ...
 
@@ -112,7 +119,7 @@ class Box(Protocol):
         """What people asked to remember."""
         ...
 
-    async def forget(self) -> int:
+    async def forget(self, caller: Caller) -> int:
         """Forget all of it; how many there were."""
         ...
 

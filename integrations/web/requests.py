@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic.config import JsonDict
 
 from integrations.cleaning import one_line
 
@@ -23,7 +31,17 @@ def _said(text: str) -> str:
     return plain
 
 
-Said = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_said)]
+def _whole(number: object) -> object:
+    """JSON has one kind of number: 5.0, as templates give it, is a whole one too."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Said = Annotated[
+    str,
+    Field(max_length=LONGEST_TEXT, json_schema_extra={"pattern": r"[\p{L}\p{N}]"}),
+    AfterValidator(_said),
+]
+Whole = BeforeValidator(_whole)
 LanguageTag = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
@@ -45,8 +63,18 @@ class Spoken(Wish):
     language: LanguageTag | None = None  # None: told from the text
 
 
+def _either(given: str, left_out: str) -> JsonDict:
+    """In JSON Schema."""
+    kinds: JsonDict = {given: {"type": "string"}, left_out: {"type": "null"}}
+    return {"required": [given], "properties": kinds}
+
+
 class AnnounceRequest(Spoken):
     """Body of `POST /v1/announce`: a text, or a sound."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [_either("text", "media"), _either("media", "text")]}
+    )
 
     text: Said | None = None
     media: Annotated[str, Field(max_length=2_000)] | None = None  # a file or http(s) address
@@ -83,12 +111,13 @@ Result = Literal["answered", "no_answer", "unclear", "busy"]
 
 
 class QuestionAnswer(BaseModel):
-    """What came of a question."""
+    """What came of a question. Of guests neither sentence nor slots are told to anybody."""
 
     result: Result
-    id: str | None = None  # of the answer that was expected
+    id: str | None = None  # of the answer that was expected; without any, a plain "yes" or "no"
     sentence: str | None = None  # what was said
     slots: dict[str, Any] = {}  # of its template, or by the schema
+    turn_id: str = ""  # in which it was asked last; "" where it was not
 
 
 class ConverseRequest(Spoken):
@@ -114,7 +143,7 @@ class ModeRequest(Wish):
     """Body of `POST /v1/mode`."""
 
     mode: Mode
-    minutes: int | None = Field(default=None, ge=1, le=_MOST_MINUTES)
+    minutes: Annotated[int, Field(ge=1, le=_MOST_MINUTES), Whole] | None = None
 
 
 class ConfirmRequest(Wish):
@@ -140,10 +169,10 @@ class TimerRequest(Wish):
     """Body of `POST /v1/timers`."""
 
     kind: Literal["timer", "alarm", "reminder", "request"] = "timer"
-    seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600)] | None = None  # from now
+    seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600), Whole] | None = None  # from now
     at: Annotated[str, Field(max_length=40)] | None = None  # "07:30" or an ISO 8601 time
     sun: Literal["sunrise", "sunset"] | None = None  # in place of `at`
-    offset_min: Annotated[int, Field(ge=-720, le=720)] = 0  # to the sun
+    offset_min: Annotated[int, Field(ge=-720, le=720), Whole] = 0  # to the sun
     name: Annotated[str, Field(max_length=60)] = ""
     text: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # of a reminder or a request
     repeat: Repeat | None = None

@@ -11,22 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
 
 from integrations.serving import serving
-from integrations.web.api import AnnounceRequest, api_routes
-from integrations.web.events import EventLog
+from integrations.web.api import api_routes, web_app
+from integrations.web.callers import Caller
+from tests.unit.integrations.web.doubles import TOKEN, FakeBox, patient_guard
 
 EXAMPLES = Path(__file__).parents[4] / "deploy" / "examples"
-TOKEN = "t0ken-of-the-test"
 
 
-class FakeBox:
-    """A box with a state that the test sets."""
+class SeenBox(FakeBox):
+    """A box with a state that the test sets, and a queue of what it was asked."""
 
     def __init__(self) -> None:
-        self.events = EventLog()
-        self.asked: queue.Queue[Any] = queue.Queue()
+        super().__init__()
+        self.pressed: queue.Queue[Any] = queue.Queue()
         self.now: dict[str, Any] = {"state": "idle", "muted": False}
 
     def change(self, **now: Any) -> None:
@@ -36,21 +35,15 @@ class FakeBox:
     def state(self) -> Mapping[str, Any]:
         return self.now
 
-    async def mute(self, on: bool) -> None:
-        self.asked.put(("mute", on))
+    async def mute(self, on: bool, caller: Caller) -> None:
+        self.pressed.put(("mute", on))
 
-    async def set_mode(self, mode: str, minutes: int | None) -> None:
-        self.asked.put(("mode", mode, minutes))
-
-    def listen(self) -> bool:
-        self.asked.put("listen")
+    def listen(self, caller: Caller) -> bool:
+        self.pressed.put("listen")
         return True
 
-    def stop(self) -> None:
-        self.asked.put("stop")
-
-    async def announce(self, wanted: AnnounceRequest) -> str:
-        raise AssertionError("no lamp and no button announces")
+    def stop(self, caller: Caller) -> None:
+        self.pressed.put("stop")
 
 
 class FakeButton:
@@ -78,9 +71,9 @@ class FakeSpi:
 
 
 @pytest.fixture
-async def box(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeBox]:
-    box = FakeBox()
-    async with serving(Starlette(routes=api_routes(box, TOKEN)), "127.0.0.1", 0) as port:
+async def box(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SeenBox]:
+    box = SeenBox()
+    async with serving(web_app(api_routes(box, patient_guard())), "127.0.0.1", 0) as port:
         monkeypatch.setenv("HEARTH_URL", f"http://127.0.0.1:{port}")
         monkeypatch.setenv("HEARTH_TOKEN", TOKEN)
         yield box
@@ -110,7 +103,7 @@ async def _next(waiting: "queue.Queue[Any]") -> Any:
     return await asyncio.to_thread(waiting.get, timeout=10)
 
 
-async def test_a_button_listens_stops_and_mutes(box: FakeBox, load: Callable[[str], Any]) -> None:
+async def test_a_button_listens_stops_and_mutes(box: SeenBox, load: Callable[[str], Any]) -> None:
     example = load("gpio_button")
     seen: queue.Queue[Any] = queue.Queue()
     states = load("hearth_box").HearthBox.states
@@ -128,20 +121,20 @@ async def test_a_button_listens_stops_and_mutes(box: FakeBox, load: Callable[[st
     button = FakeButton.made
     assert button.pin == 17
     await asyncio.to_thread(button.when_released)
-    assert await _next(box.asked) == "listen"
+    assert await _next(box.pressed) == "listen"
     await asyncio.to_thread(button.when_held)
     await asyncio.to_thread(button.when_released)
-    assert await _next(box.asked) == ("mute", True)
+    assert await _next(box.pressed) == ("mute", True)
     box.change(state="speaking", muted=True)
     while (await _next(seen))["state"] != "speaking":
         pass
     await asyncio.to_thread(button.when_released)
-    assert await _next(box.asked) == "stop"
+    assert await _next(box.pressed) == "stop"
     await asyncio.to_thread(button.when_held)
-    assert await _next(box.asked) == ("mute", False)
+    assert await _next(box.pressed) == ("mute", False)
 
 
-async def test_lamps_show_the_state(box: FakeBox, load: Callable[[str], Any]) -> None:
+async def test_lamps_show_the_state(box: SeenBox, load: Callable[[str], Any]) -> None:
     FakeSpi.sent = queue.Queue()
     example = load("led_ring")
     _begin(example.main, 3)
@@ -157,11 +150,11 @@ async def test_lamps_show_the_state(box: FakeBox, load: Callable[[str], Any]) ->
 
 
 async def test_a_wrong_token_is_told(
-    box: FakeBox, load: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+    box: SeenBox, load: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEARTH_TOKEN", "wrong")
     hearth = load("hearth_box").HearthBox()
     with pytest.raises(SystemExit, match="token"):
         await asyncio.to_thread(next, hearth.states())
     assert not await asyncio.to_thread(hearth.press, "listen")
-    assert box.asked.empty()
+    assert box.pressed.empty()

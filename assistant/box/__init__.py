@@ -1,0 +1,1 @@
+"""The box as programs see it, whichever interface they use."""

@@ -1,0 +1,188 @@
+"""What the box is made of, as far as programs have to do with it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from assistant.announce_desk import Announcing
+from assistant.tools.moment import Mode
+from assistant.tools.rights import Rights
+from assistant.turn.log import FinishedTurn
+from assistant.turn.standing import Standing
+from audio.speaker_status import Presence
+from integrations.web.callers import Caller
+from integrations.web.health import Health
+from integrations.web.requests import (
+    ConfirmRequest,
+    ConverseRequest,
+    LiveRequest,
+    QuestionAnswer,
+    QuestionRequest,
+    TimerRequest,
+)
+
+
+class Conversation(Protocol):
+    """What is needed of the turn's `Runner`."""
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands now."""
+        ...
+
+    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
+        """Call it with each change; what is returned ends that."""
+        ...
+
+    def wake(self, word: str = ..., caller: str = ...) -> bool:
+        """Listen as after the wake word; False where that cannot be."""
+        ...
+
+    def stop(self) -> None:
+        """Silence at once."""
+        ...
+
+    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+        """One typed turn whose answer is not spoken. Raises Busy."""
+        ...
+
+
+class Modes(Protocol):
+    """Who knows the mode (`assistant.modes.ModeKeeper`)."""
+
+    @property
+    def current(self) -> Mode:
+        """What holds now."""
+        ...
+
+    async def set(self, mode: Mode, until: datetime | None = None) -> None:
+        """Switch. `until`: aware; None: for good. Raises StoreError."""
+        ...
+
+
+class Sound(Protocol):
+    """Who knows the sound devices (`assistant.sound_state.SoundState`)."""
+
+    @property
+    def presence(self) -> Presence | None:
+        """Of the loudspeaker, which tells of its changes; None: there is none to look at."""
+        ...
+
+    @property
+    def loudspeaker(self) -> str:
+        """How the loudspeaker stands, in a word."""
+        ...
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        """What does not work, and a sentence on it."""
+        ...
+
+    @property
+    def problems(self) -> list[str]:
+        """The sentences alone."""
+        ...
+
+    @property
+    def health(self) -> Health:
+        """One word for all."""
+        ...
+
+    def report(self) -> Mapping[str, Any]:
+        """All of it, with what was counted, as JSON."""
+        ...
+
+
+class Questions(Protocol):
+    """Who asks people (`assistant.asking.questions.Questions`)."""
+
+    async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
+        """Ask, and wait for the answer."""
+        ...
+
+
+class Talks(Protocol):
+    """Who begins conversations (`assistant.asking.talks.Talks`)."""
+
+    async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
+        """Begin one; its id."""
+        ...
+
+
+class Timers(Protocol):
+    """Timers and the like (`assistant.timers.desk.TimerDesk`)."""
+
+    async def rows(self) -> Sequence[Mapping[str, Any]]:
+        """All that run, stand still or ring, as JSON. Raises NotKept."""
+        ...
+
+    async def set(self, wanted: TimerRequest, caller: str) -> Mapping[str, Any]:
+        """Set one. Raises NotPossible and NotKept."""
+        ...
+
+    async def end(self, timer_id: str) -> bool:
+        """End one; False: there is none such. Raises NotKept."""
+        ...
+
+
+class Live(Protocol):
+    """What may be changed while it runs (`assistant.live_settings.LiveSettings`)."""
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Each setting with its value and, where these are few, its options."""
+        ...
+
+    async def set(self, wanted: LiveRequest) -> None:
+        """Change them. Raises NotPossible and StoreError."""
+        ...
+
+
+class Confirmations(Protocol):
+    """Calls that wait for a person's yes (`assistant.box.confirmations`)."""
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Those that wait now, as JSON."""
+        ...
+
+    async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
+        """Answer one. Raises Unknown."""
+        ...
+
+
+class Records(Protocol):
+    """What is written down (`assistant.box.records`)."""
+
+    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
+        """The last turns, newest first."""
+        ...
+
+    async def turn(self, turn_id: str) -> Mapping[str, Any]:
+        """One of them. Raises Unknown."""
+        ...
+
+    async def memories(self) -> Sequence[Mapping[str, Any]]:
+        """What people asked to remember."""
+        ...
+
+    async def forget(self) -> int:
+        """Forget all of it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All of them. `mute` keeps it and carries it out; it raises StoreError."""
+
+    conversation: Conversation
+    mute: Callable[[bool], Awaitable[None]]
+    modes: Modes
+    announcing: Announcing
+    questions: Questions
+    talks: Talks
+    timers: Timers
+    live: Live
+    confirmations: Confirmations
+    records: Records
+    doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
+    sound: Sound | None = None  # None where no device is meant to be told of

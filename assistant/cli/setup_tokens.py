@@ -1,0 +1,71 @@
+"""The part of `hearth setup` that makes, lists and revokes tokens of the HTTP interface."""
+
+import argparse
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from assistant.cli.command import Failed
+from assistant.clock import Clock
+from assistant.config.schema import Settings
+from assistant.http_tokens import SCOPES, TokenFile
+from integrations.web.callers import Scope
+
+
+def token_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--token NAME --scopes …`, `--tokens`, `--revoke NAME`."""
+    parser.add_argument(
+        "--token", metavar="NAME", help="make a token of the HTTP interface for a program"
+    )
+    parser.add_argument(
+        "--scopes",
+        default="speak",
+        metavar="A,B",
+        help=f"what it may: any of {', '.join(SCOPES)} (default: speak)",
+    )
+    parser.add_argument("--tokens", action="store_true", help="list those tokens")
+    parser.add_argument("--revoke", metavar="NAME", help="end one of them")
+
+
+def wants_tokens(arguments: argparse.Namespace) -> bool:
+    """Whether that is what was asked for."""
+    return bool(arguments.token is not None or arguments.tokens or arguments.revoke is not None)
+
+
+def settle_tokens(
+    arguments: argparse.Namespace, settings: Settings, clock: Clock, console: Console
+) -> None:
+    """Do it. A new token is all that goes to stdout. Blocking. Raises ConfigError and Failed."""
+    file = TokenFile(settings.data_folder)
+    if arguments.revoke is not None:
+        file.revoke(arguments.revoke)
+        console.print(f"The token {escape(arguments.revoke)} lets nobody in any more.")
+    if arguments.token is not None:
+        scopes = _scopes(arguments.scopes)
+        token = file.make(arguments.token, scopes, clock.now())
+        may = ", ".join(scopes)
+        console.print(
+            f"The token [green]{arguments.token}[/], which may {may}. It is shown this once; a "
+            "hearth run that runs takes it already:",
+            soft_wrap=True,
+        )
+        print(token)
+    if arguments.tokens:
+        _list(file, console)
+
+
+def _scopes(text: str) -> Sequence[Scope]:
+    wanted = {part.strip() for part in text.split(",") if part.strip()}
+    if not wanted or not wanted.issubset(SCOPES):
+        raise Failed(f"--scopes takes any of {', '.join(SCOPES)}, with commas between", 2)
+    return [scope for scope in SCOPES if scope in wanted]
+
+
+def _list(file: TokenFile, console: Console) -> None:
+    table = Table("name", "scopes", "made", box=None)
+    table.add_row("admin", "admin", "as http.token, or in the file http_token")
+    for row in file.rows():
+        table.add_row(row.name, ", ".join(row.scopes), f"{row.created:%Y-%m-%d}")
+    console.print(table)

@@ -1,0 +1,133 @@
+"""The OpenAPI 3.1 document, from the rows that the routes are made of.
+
+A generator of our own: pydantic gives the schemas, and what is left of it is this page; a library
+would bring a second way of writing handlers and checking bodies.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from integrations.web.paths import ID, Path
+from integrations.web.reading import MAX_BODY, Number
+from integrations.web.replies import ErrorReply
+
+_REF = "#/components/schemas/{model}"
+_ABOUT = """\
+Every path needs a token as `Authorization: Bearer TOKEN`, but for /healthz and the paths by which
+Home Assistant signs in at /mcp. Scopes: `speak`, `ask`, `read`, and `admin`, which may do all.
+Errors are `{"error": {"kind", "message"}}`.\
+"""
+_ALWAYS = {
+    401: "Without a token, or with one that is not Hearth's.",
+    413: f"More than {MAX_BODY} bytes.",
+    411: "A body that does not say how long it is.",
+    421: "On a loopback address: the header Host is not this machine's own name.",
+    429: "Too often, or too many wrong tokens; the header Retry-After says for how long to wait.",
+    500: "Something failed that should not.",
+}
+
+
+def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
+    """All of it, as JSON."""
+    rows = tuple(paths)
+    shapes = _Shapes(rows)
+    by_path: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        by_path.setdefault(row.path, {})[row.method.lower()] = _operation(row, shapes)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Hearth", "version": version, "description": _ABOUT},
+        "security": [{"token": []}],
+        "paths": by_path,
+        "components": {
+            "schemas": shapes.named,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+class _Shapes:
+    """The JSON schemas of all that the rows take and give."""
+
+    def __init__(self, rows: tuple[Path, ...]) -> None:
+        types: set[Any] = {row.body for row in rows} | {ErrorReply}
+        inputs: list[tuple[Any, JsonSchemaMode, TypeAdapter[Any]]] = [
+            (shape, "validation", TypeAdapter(shape)) for shape in sorted(types - {None}, key=repr)
+        ]
+        inputs += [
+            (row.answer, "validation", TypeAdapter(row.answer))
+            for row in rows
+            if row.answer is not None
+        ]
+        found, defined = TypeAdapter.json_schemas(inputs, ref_template=_REF)
+        self._by_type = {shape: schema for (shape, _), schema in found.items()}
+        self.named: Mapping[str, Any] = defined["$defs"]
+
+    def of(self, shape: Any) -> Mapping[str, Any]:
+        """Of one of them."""
+        return self._by_type[shape]
+
+
+def _operation(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    needs = f"Needs the scope `{row.scope}`." if row.scope else "Any token will do."
+    operation: dict[str, Any] = {
+        "operationId": _id(row),
+        "summary": row.summary,
+        "description": needs,
+        "responses": {str(row.status): _good(row, shapes), **_bad(row, shapes)},
+    }
+    parameters = [_in_path()] if "{id}" in row.path else []
+    parameters += [_in_query(number) for number in row.query]
+    if parameters:
+        operation["parameters"] = parameters
+    if row.body is not None:
+        content = {"application/json": {"schema": shapes.of(row.body)}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
+
+
+def _good(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    if row.answer is None:
+        return {"description": "Done."}
+    schema = shapes.of(row.answer)
+    return {"description": row.summary, "content": {row.media: {"schema": schema}}}
+
+
+def _bad(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    told = dict(_ALWAYS)
+    if row.scope is not None:
+        told[403] = f"The token does not have the scope {row.scope}."
+    if row.body is not None:
+        told[415] = "The body is not JSON by its header Content-Type."
+        told[422] = "The body is not what it should be; or it cannot be done as asked."
+    elif row.query:
+        told[422] = "A number in the query is not what it should be."
+    told.update(row.problems)
+    content = {"application/json": {"schema": shapes.of(ErrorReply)}}
+    return {
+        str(status): {"description": told[status], "content": content} for status in sorted(told)
+    }
+
+
+def _in_path() -> dict[str, Any]:
+    schema = {"type": "string", "pattern": f"^{ID}$"}
+    return {"name": "id", "in": "path", "required": True, "schema": schema}
+
+
+def _in_query(number: Number) -> dict[str, Any]:
+    schema = {
+        "type": "integer",
+        "minimum": number.least,
+        "maximum": number.most,
+        "default": number.default,
+    }
+    return {"name": number.name, "in": "query", "schema": schema}
+
+
+def _id(row: Path) -> str:
+    """Such as "post_confirmations_id"."""
+    return "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix("/v1"))])

@@ -1,0 +1,90 @@
+"""The table that the interface is made from: its routes, and the document that describes them.
+
+Both come from the same rows, so the document cannot tell of anything that is not there.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from integrations.web.box import Unknown
+from integrations.web.callers import Caller, Scope
+from integrations.web.guard import Guard
+from integrations.web.problems import Refused, log_broken, own_fault, refused_by_box
+from integrations.web.reading import Number, check_length, read_body
+from integrations.web.requests import Wish
+
+ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
+Method = Literal["GET", "POST", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that was let in and makes sense."""
+
+    caller: Caller
+    wanted: Any  # the body, of the row's model
+    request: Request
+
+    @property
+    def name(self) -> str:
+        """The `{id}` of its path. Raises Unknown."""
+        given = str(self.request.path_params["id"])
+        if not re.fullmatch(ID, given):
+            raise Unknown("There is no such thing: that is no id.")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One method of one path."""
+
+    method: Method
+    path: str  # may have an {id}
+    scope: Scope | None  # that it needs; None: any token
+    summary: str
+    handler: Callable[[Call], Awaitable[Response]]
+    status: int  # where all went well
+    answer: Any = None  # the type that tells the answer's JSON schema; None: no body
+    media: str = "application/json"  # of the answer
+    body: type[Wish] | None = None
+    query: tuple[Number, ...] = ()
+    # Status and when it is given, beside those that all share.
+    problems: Mapping[int, str] = field(default_factory=dict)
+
+
+def routes_of(paths: Iterable[Path], guard: Guard) -> list[Route]:
+    """A route for each path. HEAD and OPTIONS are none of its methods: 405."""
+    by_path: dict[str, dict[str, Path]] = {}
+    for row in paths:
+        by_path.setdefault(row.path, {})[row.method] = row
+    return [_route(path, rows, guard) for path, rows in by_path.items()]
+
+
+def _route(path: str, rows: Mapping[str, Path], guard: Guard) -> Route:
+    async def endpoint(request: Request) -> Response:
+        return await _answer(rows[request.method], guard, request)
+
+    route = Route(path, endpoint, methods=list(rows))
+    route.methods = set(rows)  # starlette adds HEAD to GET, which would have the stream run on
+    return route
+
+
+async def _answer(row: Path, guard: Guard, request: Request) -> Response:
+    try:
+        caller = guard.admit(request, row.scope)
+        check_length(request)
+        wanted = None if row.body is None else await read_body(request, row.body)
+        return await row.handler(Call(caller, wanted, request))
+    except Refused as refused:
+        return refused.answer()
+    except Exception as error:
+        known = refused_by_box(error)
+        if known is None:
+            log_broken(f"{row.method} {row.path}", error)
+        return known or await own_fault(request, error)

@@ -1,0 +1,224 @@
+"""The box as programs see it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from assistant.box.box import Box
+from assistant.box.parts import Parts
+from assistant.clock import VirtualClock
+from assistant.happenings import Happening, Happenings
+from assistant.tools.moment import Mode
+from assistant.tools.rights import CALLERS
+from assistant.turn.standing import Standing
+from assistant.turn.state import State
+from audio.steady import MicrophoneStatus
+from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.requests import (
+    AnnounceRequest,
+    AskRequest,
+    ConverseRequest,
+    LiveRequest,
+    QuestionRequest,
+    TimerRequest,
+)
+from tests.unit.assistant.box.doubles import (
+    PROGRAM,
+    FakeConversation,
+    FakeDesk,
+    FakeModes,
+    FakeRecords,
+    FakeSpeech,
+    FakeTimers,
+    parts,
+)
+
+
+def box_of(made: Parts, happenings: Happenings | None = None) -> Box:
+    return Box(made, happenings or Happenings(), VirtualClock())
+
+
+async def test_it_tells_every_change_while_it_is_open() -> None:
+    conversation = FakeConversation()
+    muted: list[bool] = []
+
+    async def mute(on: bool) -> None:
+        muted.append(on)
+
+    box = box_of(replace(parts(), conversation=conversation, mute=mute))
+    with box:
+        assert box.state() == {
+            "state": "idle",
+            "muted": False,
+            "microphone": "listening",
+            "mode": "normal",
+            "settings": {"volume": {"value": 1.0}},
+        }
+        stream = box.events.since(None, box.events.now("state", box.state()))
+        assert b'"idle"' in await anext(stream)
+        conversation.standing = Standing(State.FOLLOW_UP, True, MicrophoneStatus.CLOSED)
+        conversation.observers[0](conversation.standing)
+        told = await anext(stream)
+        await box.mute(True, PROGRAM)
+        box.stop(PROGRAM)
+    box.events.close()
+    for _ in ("mute", "stop", "the button stop"):
+        await anext(stream)
+    assert b'"state": "follow_up", "muted": true, "microphone": "closed"' in told
+    assert (muted, conversation.stopped, conversation.observers) == ([True], 1, [])
+    with pytest.raises(StopAsyncIteration):
+        await anext(stream)
+
+
+async def test_what_happens_is_told_with_the_words_of_those_whose_words_may_be_told() -> None:
+    keeps = [True]
+    happenings = Happenings(lambda: keeps[0])
+    box = box_of(parts(), happenings)
+    with box:
+        stream = box.events.since(None, None)
+        reading = anext(stream)
+        happenings.tell("heard", "t1", {"sentence": "lights on"}, language="en")
+        # The listener counts from its first reading on: what was told before is caught up on.
+        keeps[0] = False
+        happenings.tell("heard", "t2", {"sentence": "lights off"}, language="en")
+        box.events.close()
+        del reading
+    told = [event.data for event in box.events._kept]
+    assert told == [
+        {"turn_id": "t1", "language": "en", "sentence": "lights on"},
+        {"turn_id": "t2", "language": "en"},
+    ]
+    await stream.aclose()
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_a_button_listens_where_it_can_and_says_for_whom(can: bool) -> None:
+    conversation = FakeConversation()
+    conversation.can_wake = can
+    assert box_of(replace(parts(), conversation=conversation)).listen(PROGRAM) is can
+    assert conversation.woken == ["http:washing"]
+
+
+async def test_a_mode_is_switched_for_a_time_and_told() -> None:
+    modes, clock = FakeModes(), VirtualClock()
+    with Box(replace(parts(), modes=modes), Happenings(), clock) as box:
+        stream = box.events.since(None, box.events.now("state", box.state()))
+        await anext(stream)
+        await box.set_mode("guest", 90, PROGRAM)
+        assert (modes.current, modes.until) == (Mode.GUEST, clock.now() + timedelta(minutes=90))
+        assert b'"mode": "guest"' in await anext(stream)
+        await box.set_mode("normal", None, PROGRAM)
+        assert (modes.current, modes.until) == (Mode.NORMAL, None)
+        await stream.aclose()
+
+
+async def test_what_the_disk_did_not_take_is_told() -> None:
+    modes, records = FakeModes(), FakeRecords()
+    modes.full = records.broken = True
+    box = box_of(replace(parts(), modes=modes, records=records))
+    with pytest.raises(NotKept, match="not over a restart"):
+        await box.mute(True, PROGRAM)
+    with pytest.raises(NotKept, match="not over a restart"):
+        await box.set_mode("guest", None, PROGRAM)
+    assert box.state()["mode"] == "guest"
+    with pytest.raises(NotKept, match="the disk is gone"):
+        await box.turns(3)
+    with pytest.raises(NotKept, match="the disk is gone"):
+        await box.forget(PROGRAM)
+
+
+async def test_announcements_go_to_their_desk() -> None:
+    desk, wanted = FakeDesk(), AnnounceRequest(text="Dinner.")
+    box = box_of(replace(parts(), announcing=desk))
+    assert await box.announce(wanted, PROGRAM) == "a1"
+    assert desk.taken == [(wanted, PROGRAM)]
+
+
+async def test_a_typed_turn_has_the_rights_of_a_program() -> None:
+    conversation = FakeConversation()
+    box = box_of(replace(parts(), conversation=conversation))
+    turn = await box.ask(AskRequest(text="what time is it"), PROGRAM)
+    assert (turn["heard"], turn["answer"]) == ("what time is it", "It is noon.")
+    assert conversation.asked == [("what time is it", CALLERS, "http:washing")]
+
+
+async def test_questions_and_conversations_go_to_who_asks_people() -> None:
+    speech = FakeSpeech()
+    box = box_of(replace(parts(), questions=speech, talks=speech))
+    question = QuestionRequest(question="Shall I close the blinds?")
+    talk = ConverseRequest(text="Good morning.")
+    assert (await box.question(question, PROGRAM)).id == "yes"
+    assert await box.converse(talk, PROGRAM) == "talk-1"
+    assert speech.asked == [(question, PROGRAM), (talk, PROGRAM)]
+
+
+async def test_timers_are_set_listed_and_ended() -> None:
+    timers = FakeTimers()
+    box = box_of(replace(parts(), timers=timers))
+    wanted = TimerRequest(seconds=60)
+    assert await box.set_timer(wanted, PROGRAM) == {"id": "new"}
+    assert timers.wanted == [(wanted, "http:washing")]
+    assert await box.timers() == [{"id": "t", "name": "tea"}]
+    await box.end_timer("t", PROGRAM)
+    with pytest.raises(Unknown, match="no such timer"):
+        await box.end_timer("t", PROGRAM)
+
+
+async def test_live_settings_are_set_and_told() -> None:
+    with box_of(parts()) as box:
+        await box.set_live(LiveRequest(volume=0.4), PROGRAM)
+        assert box.live() == {"volume": {"value": 0.4}}
+        with pytest.raises(NotPossible):
+            await box.set_live(LiveRequest(follow_up="never"), PROGRAM)
+        told = [event.data for event in box.events._kept if event.kind == "state"]
+        assert [state["settings"]["volume"]["value"] for state in told] == [0.4, 0.4]
+
+
+async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
+    async def mute(on: bool) -> None: ...
+
+    happenings, told = Happenings(), list[Happening]()
+    happenings.follow(told.append)
+    box = box_of(replace(parts(), mute=mute), happenings)
+    await box.mute(True, PROGRAM)
+    await box.set_mode("guest", 5, PROGRAM)
+    await box.set_live(LiveRequest(volume=0.4), PROGRAM)
+    await box.end_timer("t", PROGRAM)
+    with pytest.raises(Unknown):
+        await box.end_timer("t", PROGRAM)
+    await box.forget(PROGRAM)
+    assert {one.kind for one in told} == {"command"}
+    assert [dict(one.data) for one in told] == [
+        {"caller": "http:washing", **order}
+        for order in (
+            {"what": "mute", "on": True},
+            {"what": "mode", "mode": "guest"},
+            {"what": "volume"},
+            {"what": "end_timer"},
+            {"what": "forget"},
+        )
+    ]
+
+
+def test_a_button_that_is_pressed_is_told_as_one_too() -> None:
+    happenings, told = Happenings(), list[Happening]()
+    happenings.follow(told.append)
+    box = box_of(parts(), happenings)
+    box.listen(PROGRAM)
+    box.stop(PROGRAM)
+    assert [(one.kind, dict(one.data)) for one in told] == [
+        ("command", {"caller": "http:washing", "what": "listen"}),
+        ("button", {"caller": "http:washing", "name": "listen"}),
+        ("command", {"caller": "http:washing", "what": "stop"}),
+        ("button", {"caller": "http:washing", "name": "stop"}),
+    ]
+
+
+async def test_what_is_written_down_is_read() -> None:
+    box = box_of(parts())
+    assert await box.turns(2) == [{"turn_id": "t0"}, {"turn_id": "t1"}]
+    assert await box.turn("t7") == {"turn_id": "t7"}
+    assert await box.forget(PROGRAM) == 3
+    assert (await box.doctor())[0]["check"] == "clock"
+    assert (box.confirmations(), await box.memories()) == ([], [])

@@ -1,0 +1,40 @@
+"""What programs send to the HTTP interface, for its tests."""
+
+from typing import Any
+
+import httpx
+
+from integrations.web.api import api_paths
+from integrations.web.paths import Path
+from tests.unit.integrations.web.doubles import PIN, FakeBox, patient_guard
+
+ROWS = api_paths(FakeBox(), patient_guard(), "")
+BODIES = {
+    "/v1/mute": {"muted": True},
+    "/v1/mode": {"mode": "normal"},
+    "/v1/settings": {"volume": 0.5},
+    "/v1/announce": {"text": "Dinner is ready."},
+    "/v1/question": {"question": "Close the blinds?"},
+    "/v1/converse": {"text": "Good morning."},
+    "/v1/ask": {"text": "is the light on"},
+    "/v1/timers": {"seconds": 600, "name": "pasta"},
+    "/v1/confirmations/{id}": {"yes": True, "pin": PIN},
+}
+NAMES = {"timers": "t1", "confirmations": "c1", "turns": "20261122-3"}
+
+
+def program(port: int, **more: Any) -> httpx.AsyncClient:
+    """One on this machine. To read the authorities of the internet takes longer than a test."""
+    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", verify=False, **more)
+
+
+async def send(client: httpx.AsyncClient, row: Path, **more: Any) -> httpx.Response:
+    """A request that makes sense, or what `more` makes of it."""
+    path = row.path.replace("{id}", NAMES.get(row.path.split("/")[2], ""))
+    if row.body is not None and "content" not in more:
+        more = {"json": BODIES[row.path], **more}
+    return await client.request(row.method, path, **more)
+
+
+def row_of(method: str, path: str) -> Path:
+    return next(row for row in ROWS if (row.method, row.path) == (method, path))

@@ -1,0 +1,101 @@
+"""No token and no PIN leaves by an answer, a header or the log, whatever goes wrong."""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from integrations.serving import serving
+from integrations.web.api import api_routes, web_app
+from integrations.web.guard import Guard
+from tests.unit.integrations.web.doubles import PIN, TOKEN, FakeBox, FakeTokens
+
+WRONG = "wr0ng-token-that-is-one-elsewhere"
+SECRETS = (TOKEN, WRONG, PIN)
+
+
+@pytest.fixture
+def box() -> FakeBox:
+    return FakeBox()
+
+
+@pytest.fixture
+async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
+    guard = Guard(FakeTokens(), calls_at_once=40, wrong_at_once=3, now=lambda: 0.0)
+
+    async def broken(request: Request) -> Response:
+        raise RuntimeError(f"{TOKEN} {PIN}")
+
+    routes = [Route("/broken", broken), *api_routes(box, guard)]
+    async with (
+        serving(web_app(routes), "127.0.0.1", 0) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        yield client
+        box.events.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_no_error_tells_a_secret(
+    box: FakeBox, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    # httpx and httpcore are the program that asks, and log what it sends.
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    right, statuses = bearer(TOKEN), []
+
+    async def ask(method: str, path: str, status: int, **more: object) -> None:
+        answer = await client.request(method, path, **more)  # type: ignore[arg-type]
+        assert answer.status_code == status, answer.text
+        whole = f"{answer.headers} {answer.text}"
+        assert not [secret for secret in SECRETS if secret in whole]
+        statuses.append(status)
+
+    confirm = "/v1/confirmations/c1"
+    await ask("GET", "/v1/state", 401)
+    await ask("GET", f"/v1/state?token={TOKEN}", 401)
+    await ask("GET", "/v1/state", 401, headers={"Authorization": f"Basic {TOKEN}"})
+    await ask("GET", "/v1/state", 421, headers={**right, "Host": TOKEN})
+    await ask("GET", "/v1/memory", 403, headers=bearer(f"{TOKEN}-speak"))
+    await ask("GET", f"/v1/{TOKEN}", 404, headers=right)
+    await ask("GET", f"/v1/turns/{TOKEN}", 404, headers=right)
+    await ask("PUT", f"/v1/turns/{TOKEN}", 405, headers=right)
+    await ask("GET", f"/v1/turns?limit={TOKEN}", 422, headers=right)
+    await ask("POST", confirm, 415, headers=right, data={"pin": PIN})
+    await ask("POST", confirm, 422, headers=right, json={"yes": PIN, "pin": PIN})
+    await ask("POST", confirm, 422, headers=right, json={"yes": True, "pin": int(PIN)})
+    await ask("POST", confirm, 422, headers=right, json={"yes": True, PIN: PIN})
+    as_json = {**right, "Content-Type": "application/json"}
+    await ask("POST", confirm, 422, headers=as_json, content=f'{{"yes": true, "pin": "{PIN}')
+    await ask(
+        "POST", confirm, 413, headers=as_json, content=json.dumps({"pin": PIN}) + " " * 70_000
+    )
+    box.fails = RuntimeError(f"{TOKEN} {PIN}")
+    await ask("POST", confirm, 500, headers=right, json={"yes": True, "pin": PIN})
+    box.fails = ValueError(f"{TOKEN} {PIN}")
+    await ask("GET", "/v1/events", 500, headers=right)
+    await ask("GET", "/broken", 500)  # a route of somebody else's
+    for _ in range(3):
+        await ask("GET", "/v1/state", 401, headers=bearer(WRONG))
+    await ask("GET", "/v1/state", 429, headers=bearer(WRONG))
+    for _ in range(60):
+        if (await client.get("/v1/state", headers=right)).status_code == 429:
+            break
+    await ask("GET", "/v1/state", 429, headers=right)
+    assert set(statuses) == {401, 403, 404, 405, 413, 415, 421, 422, 429, 500}
+    assert "POST /v1/confirmations/{id} broke with RuntimeError" in caplog.text
+    assert "doubles.py" in caplog.text  # where it broke
+    # pytest listens to uvicorn's log of requests, which has no other listener: see `serving`.
+    assert not logging.getLogger("uvicorn.access").propagate
+    kept = [record for record in caplog.records if record.name != "uvicorn.access"]
+    told = "".join(f"{vars(record)} {record.getMessage()}" for record in kept)
+    assert not [secret for secret in SECRETS if secret in told]

@@ -1,0 +1,116 @@
+"""The stream of events: where it begins, whom it leaves behind, and how it ends."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from integrations.serving import serving
+from integrations.web.api import api_routes, web_app
+from integrations.web.events import KEPT, WAITING, EventLog
+from integrations.web.guard import Guard
+from integrations.web.stream import LISTENERS
+from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeTokens, with_scope
+from tests.unit.integrations.web.programs import program
+
+
+async def _events(lines: AsyncIterator[str], count: int) -> list[tuple[str, str, Any]]:
+    """The next events as (id, kind, data)."""
+    found, fields = [], {}
+    async with asyncio.timeout(5):
+        async for line in lines:
+            if line:
+                name, _, value = line.partition(": ")
+                fields[name] = value
+                continue
+            if "data" in fields:
+                found.append((fields["id"], fields["event"], json.loads(fields["data"])))
+            fields = {}
+            if len(found) == count:
+                return found
+    raise AssertionError(f"only {found}")
+
+
+async def test_the_stream_begins_with_how_it_stands(
+    box: FakeBox, served: httpx.AsyncClient
+) -> None:
+    async with served.stream("GET", "/v1/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.aiter_lines()
+        first = await _events(lines, 1)
+        assert first[0][1] == "state"
+        assert first[0][2]["state"] == "idle"
+        box.events.tell("state", {"state": "speaking"})
+        box.events.tell("state", {"state": "idle"})
+        later = await _events(lines, 2)
+    assert [data["state"] for _, _, data in later] == ["speaking", "idle"]
+    async with served.stream("GET", "/v1/events", headers={"Last-Event-ID": later[0][0]}) as answer:
+        assert await _events(answer.aiter_lines(), 1) == [later[1]]
+
+
+@pytest.mark.parametrize("last_id", ["x", "other-1", "-3", "9999"])
+async def test_an_id_that_nobody_gave_begins_anew(
+    box: FakeBox, served: httpx.AsyncClient, last_id: str
+) -> None:
+    box.events.tell("state", {"state": "speaking"})
+    async with served.stream("GET", "/v1/events", headers={"Last-Event-ID": last_id}) as answer:
+        assert (await _events(answer.aiter_lines(), 1))[0][2]["state"] == "idle"
+
+
+async def test_what_is_too_long_ago_is_not_half_told(box: FakeBox) -> None:
+    box.events.tell("state", {"n": 0})
+    stream = box.events.since(None, box.events.now("state", {}))
+    first = (await anext(stream)).decode().splitlines()[0].removeprefix("id: ")
+    for number in range(KEPT + 1):
+        box.events.tell("state", {"n": number})
+    late = box.events.since(first, box.events.now("state", {"all": "new"}))
+    assert b"all" in await anext(late)
+    await stream.aclose()
+    await late.aclose()
+
+
+async def test_a_listener_who_does_not_read_is_sent_away() -> None:
+    log = EventLog()
+    stream = log.since(None, log.now("state", {}))
+    await anext(stream)
+    for number in range(WAITING + 1):
+        log.tell("state", {"n": number})
+    told = [piece async for piece in stream]
+    assert 0 < len(told) < WAITING
+
+
+async def test_no_more_follow_the_events_than_may(served: httpx.AsyncClient) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(LISTENERS):
+            answer = await stack.enter_async_context(served.stream("GET", "/v1/events"))
+            assert answer.status_code == 200
+        more = await served.get("/v1/events")
+        assert (more.status_code, more.json()["error"]["kind"]) == (503, "too_many_listeners")
+        assert int(more.headers["retry-after"]) > 0
+        assert (await served.get("/v1/state")).status_code == 200
+    # Those who left have made room, as soon as the server has seen that they are gone.
+    async with asyncio.timeout(5):
+        while True:
+            async with served.stream("GET", "/v1/events") as again:
+                if again.status_code == 200:
+                    break
+
+
+async def test_a_stream_ends_with_its_token(box: FakeBox) -> None:
+    tokens = FakeTokens()
+    app = web_app(api_routes(box, Guard(tokens)))
+    async with (
+        serving(app, "127.0.0.1", 0) as port,
+        program(port) as client,
+        client.stream("GET", "/v1/events", headers=with_scope("read")) as answer,
+    ):
+        lines = answer.aiter_lines()
+        assert (await _events(lines, 1))[0][1] == "state"
+        del tokens.known[f"{TOKEN}-read"]
+        box.events.tell("heard", {"sentence": "not for them"})
+        async with asyncio.timeout(5):
+            assert [line async for line in lines if line] == []
