@@ -2,23 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
-from assistant.announcement_order import first, is_news, left_out
+from assistant.announcement_order import is_news
+from assistant.announcement_queue import AnnouncementQueue
 from assistant.clock import Clock, SystemClock
+from assistant.happenings import Happenings
 from assistant.journal.records import AnnouncementRecord, StoreError, new_id
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
+from assistant.waiting_sounds import WaitingSounds
+from audio.clip import Clip
 from integrations.owner import OwnedTasks
 
 TRIES = 3  # of one announcement, at a loudspeaker that comes and goes
 AGAIN_S = 30.0  # after which a store that failed is asked again
 KEEP = timedelta(minutes=10)  # what nobody could hear for so long is news no more
-UNKEPT = 16  # that wait at most, of those that are not in the store
-KEPT = 64  # of those that are
 PREANNOUNCE = "announce"  # the tone before what comes from outside
 _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 _log = logging.getLogger(__name__)
@@ -59,14 +61,16 @@ class Announcements:
 
     It begins between the turns only: nobody who talks to us is talked over, no answer is cut. What
     was kept and had not begun when the process ended is spoken by the next one; what was only held
-    is gone with its process. What has expired while it waited is left out. Beyond UNKEPT held ones
-    and KEPT kept ones the least important is left out, and of these the oldest.
+    is gone with its process. What has expired while it waited is left out, and where too much waits
+    (see `announcement_queue`) the least important.
 
-    What had begun is never said again by another process. Without a loudspeaker nothing is begun;
-    where it goes in the middle, the whole is said again when it is back, unless it has expired.
+    What had begun is never said again by another process, and an id that was kept is never said
+    again for as long as the store has it. Without a loudspeaker nothing is begun; where it goes in
+    the middle, the whole is said again when it is back, unless it has expired.
 
     Of a record's options these count: `priority` (see `announcement_order`), `language` (a code),
-    and `sound`, `volume` and `alarm` as in `assistant.speech.manner.Manner`.
+    `sound`, `volume`, `alarm` and `caller` as in `assistant.speech.manner.Manner`, and `media`, the
+    name of the clip that sounds in place of a text.
     """
 
     def __init__(
@@ -76,23 +80,28 @@ class Announcements:
         language_of: Callable[[str], str],
         loudspeaker: Loudspeaker | None = None,
         clock: Clock | None = None,
+        *,
+        sounds: WaitingSounds | None = None,
+        happenings: Happenings | None = None,
     ) -> None:
         """`language_of`: a text, for what names no language. `loudspeaker`: None: there always is
-        one."""
+        one. `sounds`: where clips wait; None: there are none. `happenings`: told of each."""
         self._store = store
         self._speaker = speaker
         self._language_of = language_of
         self._loudspeaker = loudspeaker
         self._clock = clock or SystemClock()
+        self._sounds = sounds
+        self._happenings = happenings
         self._more = asyncio.Event()
         self._more.set()  # what an earlier process has left
-        self._waiting: dict[str, AnnouncementRecord] = {}  # by id
-        self._kept: set[str] = set()  # of these, what the store has
-        self._loaded = False  # `_waiting` has all that the store has
+        self._queue = AnnouncementQueue()
+        self._loaded = False  # the queue has all that the store has
         self._owner = OwnedTasks()
         self._over = False
-        self._saying = ""
+        self._saying = ""  # the text of what is being said
         self._played = True  # all of it, as far as is known
+        self._ends: dict[str, asyncio.Future[bool]] = {}  # of what waits or is being said, by id
 
     async def __aenter__(self) -> Self:
         await self._owner.__aenter__()
@@ -108,44 +117,107 @@ class Announcements:
     ) -> None:
         self._over = True
         await self._owner.__aexit__(kind, error, trace)
+        for end in self._ends.values():
+            end.set_result(False)
+        self._ends.clear()
 
-    async def keep(self, record: AnnouncementRecord) -> bool:
+    async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
         """It is on the disk when this returns, and is spoken soon, if need be after a restart.
 
-        False: it is left out, since much waits that is more important. Raises StoreError.
+        One whose id was kept before is not said again. False: it is left out, since much waits
+        that is more important. Raises StoreError, and TooMuchSound for a clip.
         """
-        await self._store.add_announcement(record)
-        return record.id not in await self._take_in([record])
+        if clip is not None and self._sounds is not None:
+            await self._sounds.keep(record.id, clip)
+        if await self._store.add_announcement(record):
+            over = self._take_in([record], kept=True)
+            await self._write_down(over)
+            return record not in over
+        if clip is not None and self._sounds is not None and record.id not in self._ends:
+            await self._sounds.drop(record.id)  # it was over before
+        return True
 
-    def hold(self, record: AnnouncementRecord) -> bool:
+    def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
         """Speak it soon; it does not outlive the process. On the loop. False: as `keep`, or
-        everything ends."""
+        everything ends. Raises TooMuchSound for a clip."""
         if self._over:
             _log.info("an announcement came too late: everything ends")
             return False
-        self._waiting[record.id] = record
-        for one in self._too_many(kept=False):
-            del self._waiting[one.id]
-        self._more.set()
-        return record.id in self._waiting
+        if clip is not None and self._sounds is not None:
+            self._sounds.hold(record.id, clip)
+        self._take_in([record], kept=False)
+        return record.id in self._queue
 
     def say(self, text: str, language: str) -> None:
         """Hold it, at most for KEEP."""
         now = self._clock.now()
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
+    async def knows(self, name: str) -> bool:
+        """Whether an announcement of that id was kept before. Raises StoreError."""
+        return await self._store.knows_announcement(name)
+
+    async def over(self, name: str) -> bool:
+        """Return once that announcement is over: whether it was said. At once where none of that id
+        waits or is being said."""
+        end = self._ends.get(name)
+        return end is not None and await asyncio.shield(end)
+
+    # --- what comes and goes
+
+    def _take_in(
+        self, records: Sequence[AnnouncementRecord], *, kept: bool
+    ) -> list[AnnouncementRecord]:
+        """They wait now. What is left out for them."""
+        over = self._queue.put(records, kept=kept)
+        for record in records:
+            if record.id not in self._ends:
+                self._ends[record.id] = asyncio.get_running_loop().create_future()
+                self._tell(record, "waits")
+        if over:
+            _log.warning("too much waits to be announced; the least and oldest is left out")
+        for record in over:
+            self._end(record, said=False)
+        self._more.set()
+        return over
+
+    def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
+        """It is over, whatever the store has of it."""
+        if self._sounds is not None:
+            self._sounds.let_go(record.id)
+        end = self._ends.pop(record.id, None)
+        if end is not None:
+            end.set_result(said)
+        self._tell(record, "said" if said else "left_out")
+
+    async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
+        """They are over, of those that were kept: for every process, and without their sound."""
+        try:
+            for record in records:
+                await self._store.finish_announcement(record.id)
+                if record.options.get("media") and self._sounds is not None:
+                    await self._sounds.drop(record.id)
+        except StoreError as error:  # then the next process may say it, unless it had begun
+            _log.error("an announcement that is over cannot be written down: %s", error)
+
+    def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
+        if self._happenings is not None:
+            caller = str(record.options.get("caller") or "")
+            self._happenings.tell("announcement", id=record.id, what=what, caller=caller)
+
+    # --- one after the other
+
     async def _speak_all(self) -> None:
         while True:
             await self._until_more()
             self._more.clear()
             await self._load()
-            while self._waiting:
+            while self._queue:
                 await self._wait()
-                self._leave_out_old()
-                record = first(self._waiting.values())  # only now: others may have come meanwhile
-                if record is not None:
-                    del self._waiting[record.id]
-                    await self._speak(record)
+                await self._leave_out_old()
+                taken = self._queue.take()  # only now: others may have come meanwhile
+                if taken is not None:
+                    await self._speak(*taken)
 
     async def _until_more(self) -> None:
         """Until something has come, or the store, which failed, may be asked again."""
@@ -169,62 +241,47 @@ class Announcements:
             _log.error("announcements cannot be read: %s", error)
             return
         self._loaded = True
-        await self._take_in(pending)
+        await self._write_down(self._take_in(pending, kept=True))
+        if self._sounds is not None:
+            await self._sounds.drop_others([record.id for record in pending])
 
-    async def _take_in(self, records: Iterable[AnnouncementRecord]) -> set[str]:
-        """They are in the store, and wait now. The ids of what is left out for them."""
-        for record in records:
-            self._waiting[record.id] = record
-            self._kept.add(record.id)
-        self._more.set()
-        over = {one.id for one in self._too_many(kept=True)}
-        for name in over:
-            del self._waiting[name]
-            self._kept.discard(name)
-        try:
-            for name in over:
-                await self._store.finish_announcement(name)
-        except StoreError as error:  # then the next process may say it
-            _log.error("what was left out cannot be written down: %s", error)
-        return over
-
-    def _too_many(self, *, kept: bool) -> list[AnnouncementRecord]:
-        alike = [one for one in self._waiting.values() if (one.id in self._kept) is kept]
-        over = left_out(alike, KEPT if kept else UNKEPT)
-        if over:
-            _log.warning("too much waits to be announced; the least and oldest is left out")
-        return over
-
-    def _leave_out_old(self) -> None:
-        now = self._clock.now()
-        for record in [one for one in self._waiting.values() if not is_news(one, now)]:
-            del self._waiting[record.id]
-            self._kept.discard(record.id)
+    async def _leave_out_old(self) -> None:
+        for record, kept in self._queue.take_old(self._clock.now()):
             _log.warning("an announcement was not heard: it expired while it waited")
+            if kept:
+                await self._write_down([record])
+            self._end(record, said=False)
 
-    async def _speak(self, record: AnnouncementRecord) -> None:
-        kept = record.id in self._kept
-        self._kept.discard(record.id)
+    async def _speak(self, record: AnnouncementRecord, kept: bool) -> None:
         try:
             if kept and not await self._store.start_announcement(record.id):
+                self._end(record, said=False)  # another process has said it
                 return
-            await self._until_heard(record)
-            if kept:
-                await self._store.finish_announcement(record.id)
         except StoreError as error:
-            self._loaded = False  # if it has not begun, it is found again
+            self._loaded = False  # it has not begun, and is found again
             _log.error("an announcement cannot be written down: %s", error)
+            return
+        said = await self._until_heard(record)
+        if kept:
+            await self._write_down([record])
+        self._end(record, said=said)
 
-    async def _until_heard(self, record: AnnouncementRecord) -> None:
+    async def _until_heard(self, record: AnnouncementRecord) -> bool:
         """Say it, and again where the loudspeaker goes in the middle, while it is news."""
+        clip, media = None, record.options.get("media")
+        if media and self._sounds is not None:
+            clip = await self._sounds.take(record.id, str(media))
+        if clip is None and not record.text:
+            return False
         for tries in range(TRIES):
             if tries:
                 await self._wait()
                 if not is_news(record, self._clock.now()):
                     break
-            if await self._say(record):
-                return
+            if await self._say(record, clip):
+                return True
         _log.warning(_UNHEARD)
+        return False
 
     async def _wait(self) -> None:
         """Until it may be said and can be heard."""
@@ -232,12 +289,12 @@ class Announcements:
             await self._loudspeaker.audible()
         await self._speaker.rest()
 
-    async def _say(self, record: AnnouncementRecord) -> bool:
+    async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
         """Whether nothing of it was dropped for want of a loudspeaker."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))
-        self._speaker.announce(record.text, language, _manner_of(record.options))
+        self._speaker.announce(record.text, language, _manner_of(record.options, clip))
         await self._speaker.rest()
         # A voice that cannot be made is no sound either, and no better with a loudspeaker.
         return self._played or self._drops == before
@@ -251,10 +308,12 @@ class Announcements:
         return 0 if self._loudspeaker is None else self._loudspeaker.drops
 
 
-def _manner_of(options: Mapping[str, Any]) -> Manner:
+def _manner_of(options: Mapping[str, Any], clip: Clip | None) -> Manner:
     volume = options.get("volume")
     return Manner(
         sound=str(options.get("sound") or ""),
         volume=float(volume) if isinstance(volume, int | float) else None,
         alarm=options.get("alarm") is True,
+        clip=clip,
+        caller=str(options.get("caller") or ""),
     )

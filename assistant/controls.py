@@ -59,6 +59,7 @@ class Controls:
         self._log: TurnLog | None = None
         self._forgetting: Sequence[Callable[[], None]] = ()
         self._end: Callable[[], None] = _nothing
+        self.on_change: Callable[[], None] = _nothing  # told of each change of volume or speed
         self._to_forget: set[str] = set()  # turns under way whose words are not to be kept
 
     async def restore(self) -> None:
@@ -121,11 +122,13 @@ class Controls:
         self._volume = min(self.loudest, max(0.0, volume))
         if self._mouth is not None:
             self._mouth.volume = self._volume
+        self.on_change()
         await self._keep()
 
     async def set_speed(self, speed: float) -> None:
         """From the next clause on, and after a restart. Raises StoreError."""
         self._speed = min(FASTEST, max(SLOWEST, speed))
+        self.on_change()
         await self._keep()
 
     # --- the talk

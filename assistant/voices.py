@@ -18,15 +18,18 @@ from audio.tts import (
 )
 
 
-def voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
+def voices_of(
+    settings: Settings, speed: Speed | None = None, *, ahead: bool = False
+) -> Callable[[str], TunedVoice]:
     """A function from a language code to its voice. Blocking when called: a model may load.
 
     It raises AudioError where there is no usable voice. The voices are equally loud and keep short
-    phrases; they belong to one thread. `speed`: in the place of `voice.speed`.
+    phrases; they belong to one thread. `speed`: in the place of `voice.speed`. `ahead`: the process
+    stays, and what the next clause needs may be started before it is asked for.
     """
     # The model's own voice speaks only what the model says; our own lines need a local one.
     engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine
-    return _tuned(engine, settings, speed)
+    return _tuned(engine, settings, speed, ahead=ahead)
 
 
 def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
@@ -34,7 +37,9 @@ def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[
     return _tuned("espeak", settings, speed)
 
 
-def _tuned(engine: str, settings: Settings, speed: Speed | None) -> Callable[[str], TunedVoice]:
+def _tuned(
+    engine: str, settings: Settings, speed: Speed | None, *, ahead: bool = False
+) -> Callable[[str], TunedVoice]:
     common: Speed = settings.voice.speed if speed is None else speed
     leveller, cache = Leveller(), PhraseCache()
 
@@ -51,7 +56,7 @@ def _tuned(engine: str, settings: Settings, speed: Speed | None) -> Callable[[st
             return speed_now(common) * choice.speed
 
         return TunedVoice(
-            make_voice(engine, language, model, pace, choice.speaker),
+            make_voice(engine, language, model, pace, choice.speaker, ahead=ahead),
             leveller,
             cache,
             identity=f"{engine} {language} {model}",

@@ -30,14 +30,16 @@ def make_voice(
     model_path: Path | None,
     speed: Speed = 1.0,
     speaker: str = "",
+    *,
+    ahead: bool = False,
 ) -> Voice:
     """The voice for a language. Blocking: a Piper model loads here.
 
-    `engine`: "piper" or "espeak". `model_path`, `speaker`: Piper's. Raises InputUnusable for
-    another engine, and where there is no usable Piper voice.
+    `engine`: "piper" or "espeak". `model_path`, `speaker`: Piper's. `ahead`: see EspeakVoice.
+    Raises InputUnusable for another engine, and where there is no usable Piper voice.
     """
     if engine == "espeak":
-        return EspeakVoice(language, speed)
+        return EspeakVoice(language, speed, ahead=ahead)
     if engine != "piper":
         raise InputUnusable(f'voice.engine is {engine!r}; it can be "piper" or "espeak".')
     if model_path is None:

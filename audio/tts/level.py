@@ -89,6 +89,24 @@ class _Account:
         return begin, self.gain_db
 
 
+def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
+    """A whole sound at `target_db`, by one gain: mono int16 at `rate` Hz, as long as it was."""
+    step = 2 * rate  # bytes: a second at a time, for it may be long
+    pieces = [
+        np.frombuffer(pcm[at : at + step], np.int16) / _FULL_SCALE
+        for at in range(0, len(pcm), step)
+    ]
+    powers = [power for piece in pieces for power in block_powers(piece, rate)[0]]
+    power, seconds = speech_power(powers)
+    gain_db = target_db - 10 * math.log10(power) if seconds else 0.0  # else it is silence
+    factor = _factor(min(MOST_GAIN_DB, max(-MOST_GAIN_DB, gain_db)))
+    made, before = bytearray(), 1.0
+    for piece in pieces:
+        limited, before = limit(piece * factor, rate, before)
+        made += np.round(limited * _FULL_SCALE).astype(np.int16).tobytes()
+    return bytes(made)
+
+
 def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
     """The mean square of each whole GATE_MS that is not silent, and the samples left over."""
     size = max(1, rate * GATE_MS // 1000)

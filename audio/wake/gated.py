@@ -1,7 +1,7 @@
 """A wake engine that does not run while the room is silent, and loses nothing by it."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
 from audio.wake.gate import EnergyGate
@@ -78,6 +78,23 @@ class GatedWake:
     def strict(self, on: bool) -> None:
         """Ask for more certainty, or no longer."""
         self._engine.strict(on)
+
+    def exchange(
+        self, engine: WakeEngine, past: Iterable[tuple[bytes, int]]
+    ) -> tuple[WakeEngine, Detection | None]:
+        """Another engine takes over, and no frame is lost: it hears what the one before it has
+        heard last and then what that one was not given.
+
+        `past`: the frames so far, each with its end; no more than the refractory time. Returns the
+        engine before, and what the past makes the new one fire at, which may have been told.
+        """
+        before, self._engine = self._engine, engine
+        found, unheard = None, {end for _, end in self._unheard}
+        for pcm, end in past:
+            if end not in unheard:
+                found = engine.hear(pcm, end) or found
+        engine.near_misses()
+        return before, found
 
     def restart(self) -> None:
         """Another stream begins."""

@@ -1,7 +1,9 @@
 """Voices: the real espeak-ng, and the real Piper with a tiny voice."""
 
 import os
+import signal
 import stat
+import time
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +115,92 @@ def test_closing_the_iterator_ends_the_program(tmp_path: Path) -> None:
     sound.close()  # type: ignore[attr-defined]
     with pytest.raises(ProcessLookupError):
         os.kill(int(log.read_text()), 0)
+
+
+class Program:
+    """Stands for espeak-ng, and notes the ids of its processes: started, and given a text."""
+
+    def __init__(self, folder: Path) -> None:
+        self._started, self._given = folder / "started", folder / "given"
+        self.path = script(
+            folder,
+            f'echo "$$ $*" >> {self._started}; text=$(cat); [ -n "$text" ] || exit\n'
+            f'echo "$$ $text" >> {self._given}; exec espeak-ng --stdout "$text"',
+        )
+
+    def started(self, count: int) -> list[str]:
+        """The ids, as soon as there are so many."""
+        until = time.monotonic() + 10
+        while len(lines := _lines(self._started)) < count and time.monotonic() < until:
+            time.sleep(0.001)
+        assert len(lines) == count
+        return [line.split()[0] for line in lines]
+
+    @property
+    def given(self) -> list[str]:
+        """Id and text."""
+        return _lines(self._given)
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_next_process_waits_before_there_is_a_text(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    voice = EspeakVoice("en", program=program.path, ahead=True)
+    assert said(voice, "one")
+    first, second = program.started(2)
+    assert is_alive(second)
+    assert not is_alive(first)
+    assert said(voice, "two")
+    assert program.given == [f"{first} one", f"{second} two"]
+    *_, third = program.started(3)
+    del voice
+    assert not is_alive(third), "nobody can give it a text any more"
+
+
+def test_without_being_told_nothing_is_started_ahead(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    voice = EspeakVoice("en", program=program.path)
+    assert said(voice, "one")
+    assert said(voice, "two")
+    assert len(program.started(2)) == len(program.given)
+
+
+def test_one_that_was_started_at_another_speed_or_has_ended_is_not_used(tmp_path: Path) -> None:
+    program, speed = Program(tmp_path), 1.0
+    voice = EspeakVoice("en", lambda: speed, program=program.path, ahead=True)
+    assert said(voice, "one")
+    _, waits = program.started(2)
+    speed = 2.0
+    assert said(voice, "two")
+    assert not is_alive(waits)
+    *_, waits = program.started(4)
+    os.kill(int(waits), signal.SIGKILL)
+    os.waitid(os.P_PID, int(waits), os.WEXITED | os.WNOWAIT)
+    assert said(voice, "three")
+    assert [line.split()[1] for line in program.given] == ["one", "two", "three"]
+    assert waits not in [line.split()[0] for line in program.given]
+
+
+def test_where_none_can_be_started_ahead_this_clause_is_said(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    voice = EspeakVoice("en", program=program.path, ahead=True)
+    sound = voice.speak("one")
+    assert next(sound)
+    Path(program.path).unlink()
+    assert list(sound)
+    with pytest.raises(InputUnusable, match="not installed"):
+        said(voice, "two")
 
 
 def test_piper_gives_one_piece_for_each_sentence(tiny: Path) -> None:

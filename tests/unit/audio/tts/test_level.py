@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.tts.level import CEILING_DB, TARGET_DB, Leveller, block_powers, limit, speech_power
+from audio.tts.level import (
+    CEILING_DB,
+    TARGET_DB,
+    Leveller,
+    block_powers,
+    level_whole,
+    limit,
+    speech_power,
+)
 
 RATE = 22_050  # Hz
 CEILING = 10 ** (CEILING_DB / 20)
@@ -137,3 +145,20 @@ def test_the_limiter_turns_down_and_up_smoothly() -> None:
     first, factor = limit(steady[: RATE // 2 + 10], RATE)
     second, _ = limit(steady[RATE // 2 + 10 :], RATE, factor)
     assert abs(second[0] - first[-1]) < 0.01
+
+
+@pytest.mark.parametrize("db", [-36.0, -18.0, -8.0])
+def test_a_whole_sound_gets_one_gain(db: float) -> None:
+    whole = speech(6.0, db)
+    made = level_whole(whole, RATE)
+    assert len(made) == len(whole)
+    assert loudness(made) == pytest.approx(TARGET_DB, abs=0.3)
+    quiet = np.abs(samples(made)) < CEILING / 2  # where nothing was turned down
+    gains = samples(made)[quiet & (np.abs(samples(whole)) > 0.01)]
+    gains = gains / samples(whole)[quiet & (np.abs(samples(whole)) > 0.01)]
+    assert np.ptp(gains) < 0.1 * np.median(gains)
+
+
+def test_a_whole_sound_without_sound() -> None:
+    assert level_whole(b"", RATE) == b""
+    assert level_whole(bytes(1000), RATE) == bytes(1000)

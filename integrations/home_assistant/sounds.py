@@ -1,0 +1,148 @@
+"""Sound files that Home Assistant has: its folder /config/www, its media, what its voices said.
+
+Whoever names one may mean harm, so the connection goes to the configured Home Assistant and nowhere
+else, whatever the name says; it follows no redirect and carries no token. What needs a sign-in is
+resolved over the websocket (`media_source/resolve_media`), which gives an address that is signed
+for a while. Nothing else is asked for without one: Home Assistant bans whoever does so often.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import httpx
+
+from integrations.cleaning import one_line
+from integrations.errors import Misconfigured, Refused, Unavailable
+from integrations.home_assistant import reasons
+from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.rest import home_tls
+
+TOTAL_S = 10.0  # for all of it
+MAX_BYTES = 10_000_000
+SCHEME = "media-source"
+_RESOLVE = "media_source/resolve_media"
+_OPEN = ("/local/", "/api/tts_proxy/")  # paths that ask for no sign-in
+_MEDIA = "/media/"  # then the media folder's name, and the path in it
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class SoundFile:
+    """A file as it came."""
+
+    name: str  # the last part of its path
+    data: bytes = field(repr=False)  # at most MAX_BYTES
+
+
+class HomeSounds:
+    """Fetches them. Nothing is kept between two."""
+
+    def __init__(
+        self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
+    ) -> None:
+        """`home`: the connection; `url`: Home Assistant's base ("http://host:8123")."""
+        self._home = home
+        self._url = url.rstrip("/")
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+
+    async def fetch(self, media: str) -> SoundFile:
+        """The file of such a name: "media-source://…", "/local/…", "/media/…", or an http(s)
+        address of Home Assistant itself.
+
+        Raises Refused (it may not be asked for, or there is none), Unavailable or Misconfigured.
+        """
+        try:
+            async with asyncio.timeout(TOTAL_S):
+                return await self._get(await self._path_of(media))
+        except TimeoutError:
+            raise Unavailable("The sound did not come from Home Assistant in time.") from None
+
+    async def _path_of(self, media: str) -> str:
+        """The path, with its query, at which it can be had without a token."""
+        parts = _parts(media)
+        if parts.scheme in _PORTS:
+            if not await self._is_home(parts):
+                raise Refused("Sounds are fetched from Home Assistant alone, and this is not it.")
+            parts = parts._replace(scheme="", netloc="")
+        if parts.scheme == SCHEME:
+            return await self._resolved(media)
+        if parts.scheme or parts.netloc or ".." in unquote(parts.path).split("/"):
+            raise Refused("That is no address of a sound in Home Assistant.")
+        if parts.path.startswith(_MEDIA):
+            inside = unquote(parts.path.removeprefix(_MEDIA))
+            return await self._resolved(f"{SCHEME}://media_source/{inside}")
+        if not parts.path.startswith(_OPEN):
+            raise Refused("Of Home Assistant only /local/…, /media/… and media-source://… serve.")
+        return parts._replace(fragment="").geturl()
+
+    async def _resolved(self, media: str) -> str:
+        answer = await self._home.command(_RESOLVE, media_content_id=media)
+        url = answer.get("url") if isinstance(answer, Mapping) else None
+        parts = _parts(str(url or ""))
+        if parts.netloc and not await self._is_home(parts):
+            raise Refused("Home Assistant has that sound from elsewhere; it is not fetched there.")
+        if not parts.path.startswith("/"):
+            raise Misconfigured("Home Assistant does not tell where that sound is.")
+        return parts._replace(scheme="", netloc="", fragment="").geturl()
+
+    async def _is_home(self, parts: SplitResult) -> bool:
+        """Whether this is how Home Assistant is reached: as we do it, or as it says itself."""
+        if _origin(parts) == _origin(urlsplit(self._url)):
+            return True
+        config = await self._home.command("get_config")
+        known = [config.get(name) for name in ("internal_url", "external_url")]
+        return _origin(parts) in [_origin(_parts(str(url))) for url in known if url]
+
+    async def _get(self, path: str) -> SoundFile:
+        tls = home_tls(self._url, self._verify_tls, self._ca_file)
+        try:
+            async with (
+                httpx.AsyncClient(
+                    base_url=self._url,
+                    headers={"Accept-Encoding": "identity"},  # what is small stays small
+                    verify=tls or False,
+                    timeout=TOTAL_S,
+                    trust_env=False,
+                ) as client,
+                client.stream("GET", path) as answer,
+            ):
+                name = unquote(urlsplit(path).path).rpartition("/")[2]
+                return SoundFile(one_line(name, 100) or "sound", await _body(answer))
+        except httpx.InvalidURL:
+            raise Refused("That is no address of a sound in Home Assistant.") from None
+        except httpx.HTTPError as error:
+            # Its message would show the signed address.
+            raise reasons.network(self._url, error) from None
+
+
+async def _body(answer: httpx.Response) -> bytes:
+    if answer.status_code != 200:
+        raise Refused(
+            f"Home Assistant has no such sound (status {answer.status_code}): look at its "
+            "name, and restart it once where its folder www is new."
+        )
+    if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise Refused("The sound comes packed, though that was not asked for.")
+    data = bytearray()
+    async for piece in answer.aiter_raw():
+        data += piece
+        if len(data) > MAX_BYTES:
+            raise Refused(f"The sound is larger than {MAX_BYTES // 1_000_000} MB.")
+    return bytes(data)
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 (reading it checks it)
+    except ValueError:
+        raise Refused("That is no address of a sound.") from None
+    return parts
+
+
+def _origin(parts: SplitResult) -> tuple[str, int | None]:
+    """Host and port: whether it is with TLS is for the configured address to say."""
+    return parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
