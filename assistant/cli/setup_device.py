@@ -7,6 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.markup import escape
 
+from assistant.cli.setup_mqtt import forget_entities
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -18,6 +19,12 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.mobile_app import Address
+
+# Under which name they stand there was in the record.
+_ENTITIES_STAY = (
+    "Its MQTT entities stay in Home Assistant: delete the retained messages of its topics "
+    "(docs/mqtt.md) at the broker."
+)
 
 # What for -> an administrator's token, "" for none. May wait for a person: it runs in a thread.
 AskAdmin = Callable[[str], str]
@@ -50,19 +57,23 @@ async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Consol
             record = file.read()
         except ConfigError as error:  # damaged; that it goes is all that can be done
             console.print(escape(str(error)), soft_wrap=True)
+            if settings.mqtt.host:
+                console.print(_ENTITIES_STAY, soft_wrap=True)
             file.forget()
             return
         if record is None:
             console.print("This box is not registered as a device.")
             return
         told = await _remove(address_of(settings), record, ask_admin)
-        if told:  # the entry may live on: under the same name the next one takes its place
+        at_broker = await forget_entities(settings.mqtt, record.identifier)
+        # What may live on is taken away, or its place taken, under the same name only.
+        if told or at_broker:
             file.write(DeviceRecord(record.identifier, name=record.name))
         else:
             file.forget()
     console.print("The registration is forgotten here; the next hearth run makes a new one.")
-    if told:
-        console.print(escape(told), soft_wrap=True)
+    for still_to_do in filter(None, (told, at_broker)):
+        console.print(escape(still_to_do), soft_wrap=True)
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:

@@ -4,10 +4,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord, new_record
+from assistant.version import own_version
 from integrations.errors import Misconfigured, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.commands import Commands
@@ -21,7 +21,7 @@ Register = Callable[[Address, str, Appearance], Awaitable[str]]
 def appearance(settings: Settings) -> Appearance:
     """How this box shows in Home Assistant: two boxes of one house differ by their rooms."""
     told = f"{settings.assistant.name} {settings.assistant.area}".strip()
-    return Appearance(name=" ".join(told.split()), version=_version())
+    return Appearance(name=" ".join(told.split()), version=own_version())
 
 
 def address_of(settings: Settings) -> Address:
@@ -92,13 +92,6 @@ async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registe
             "Devices & services > Mobile App, or remove it with hearth setup --forget."
         )
     return None
-
-
-def _version() -> str:
-    try:
-        return version("hearth-voice")
-    except PackageNotFoundError:
-        return "0"  # run from the sources, without being installed
 
 
 async def _user(home: Commands) -> str:

@@ -1,24 +1,21 @@
-"""How the microphone stands, as Home Assistant sees it: two entities of our device."""
+"""How it stands with us, as Home Assistant sees it: the entities of our device, kept up to date."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from assistant.clock import Clock
+from assistant.device.entities import WORDS, every_one, gone, name_keys, sensors_of
+from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Standing
 from integrations.errors import IntegrationError, Stale, Unavailable
 from integrations.home_assistant.commands import Live
-from integrations.home_assistant.mobile_app import (
-    UNAVAILABLE,
-    Sensor,
-    register_sensor,
-    update_sensors,
-)
+from integrations.home_assistant.mobile_app import Sensor, register_sensor, update_sensors
 from integrations.owner import OwnedTasks
 
-MUTED, MICROPHONE = "microphone_muted", "microphone"  # unique ids
+BURST_S = 0.05  # changes that come together are one update
 SETTLE_S = 1.0  # for Home Assistant to make an entity
 FAREWELL_S = 1.0  # to say that nobody tells any more
 _PAUSE_S = (2.0, 60.0)  # after a failure: the least and the longest
@@ -29,23 +26,35 @@ _log = logging.getLogger(__name__)
 class DeviceSensors:
     """Tells Home Assistant of every change, and all of it at every new connection. Enter it.
 
-    It needs two callbacks: `stand` of who knows how the microphone stands, `registered` of who
-    keeps the registration. Neither waits.
+    It needs two callbacks: `changed` of whoever changes anything of the facts, `registered` of who
+    keeps the registration. Neither waits. What is shown no more (words that are not shared; all of
+    it where a broker shows it) is told to be unavailable at every new connection: the webhook can
+    remove no sensor, and what it last showed must not stay.
     """
 
     def __init__(
-        self, home: Live, catalogue: Catalogue, language: str, clock: Clock, standing: Standing
+        self,
+        home: Live,
+        catalogue: Catalogue,
+        language: str,
+        clock: Clock,
+        facts: Callable[[], Facts],
+        *,
+        words: bool,
+        shown: bool = True,
     ) -> None:
-        """`language`: of the entities' names; `standing`: how it stands now."""
+        """`language`: of the entities' names; `facts`: how all stands now; `words`: whether what
+        was said may be shown; `shown`: whether there are any sensors at all."""
         self._home = home
-        self._names = {
-            MUTED: catalogue.say("device.muted", language),
-            MICROPHONE: catalogue.say("device.microphone", language),
-        }
+        self._names = {name: catalogue.say(key, language) for name, key in name_keys().items()}
         self._clock = clock
-        self._standing = standing
+        self._facts = facts
+        self._words = words
+        self._shown = shown
         self._webhook_id = ""  # a secret; "" until the registration is known
-        self._told: list[Sensor] = []  # of this registration, at this connection
+        self._told: list[Sensor] | None = None  # of this registration, at this connection
+        self._connections = 0
+        self._begun = False  # something was shown
         self._changed = asyncio.Event()
         self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
@@ -62,35 +71,35 @@ class DeviceSensors:
         trace: TracebackType | None,
     ) -> None:
         await self._owner.__aexit__(kind, error, trace)
-        if not self._told or not self._home.connected:
+        if not self._begun or not self._home.connected:
             return
-        gone = [Sensor(one.kind, one.unique_id, one.name, UNAVAILABLE) for one in self._told]
         try:
             async with asyncio.timeout(FAREWELL_S):
-                await update_sensors(self._home, self._webhook_id, gone)
+                await update_sensors(self._home, self._webhook_id, gone(every_one(), self._names))
         except (IntegrationError, TimeoutError) as error_:
             _log.info("Home Assistant was not told of the end: %s", error_ or "no answer in time")
 
-    def stand(self, standing: Standing) -> None:
-        """It stands so now (`observe` of the runner)."""
-        self._standing = standing
+    def changed(self) -> None:
+        """Something of the facts may stand otherwise now."""
         self._changed.set()
 
     def registered(self, webhook_id: str) -> None:
         """This registration lives, and the connection to it may be a new one."""
         self._webhook_id = webhook_id
-        self._told = []
+        self._told = None
+        self._connections += 1
         self._changed.set()
 
     async def _tell(self) -> None:
         pause_s = _PAUSE_S[0]
         while True:
             await self._changed.wait()
+            await self._clock.sleep(BURST_S)
             self._changed.clear()
             if not self._webhook_id:
                 continue
             try:
-                await self._send(self._webhook_id, self._sensors())
+                await self._send(self._webhook_id)
             except Stale as error:  # until it is registered again
                 self._webhook_id = ""
                 self._say(error)
@@ -102,15 +111,18 @@ class DeviceSensors:
             else:
                 pause_s, self._said = _PAUSE_S[0], ""
 
-    async def _send(self, webhook_id: str, sensors: list[Sensor]) -> None:
+    async def _send(self, webhook_id: str) -> None:
         """Raises IntegrationError."""
-        told = self._told
+        told, sensors, connection = self._told, self._sensors(), self._connections
         if sensors == told:
             return
+        if told is None:
+            await self._clear(webhook_id)
         missing = {one.unique_id for one in sensors}
         if told:
             missing = set(await update_sensors(self._home, webhook_id, sensors))
         for sensor in sensors:
+            self._begun = True
             if sensor.unique_id in missing:
                 await register_sensor(self._home, webhook_id, sensor)
         if missing:
@@ -120,31 +132,22 @@ class DeviceSensors:
             sensors = self._sensors()
             if await update_sensors(self._home, webhook_id, sensors):
                 raise Unavailable("Home Assistant has not made the entities yet.")
-        if self._told is told:  # not registered anew meanwhile
+        if self._connections == connection:  # not registered anew meanwhile
             self._told = sensors
 
-    def _sensors(self) -> list[Sensor]:
-        muted = self._standing.muted
-        return [
-            Sensor(
-                "binary_sensor",
-                MUTED,
-                self._names[MUTED],
-                muted,
-                icon="mdi:microphone-off" if muted else "mdi:microphone",
-            ),
-            Sensor(
-                "sensor",
-                MICROPHONE,
-                self._names[MICROPHONE],
-                self._standing.microphone.name.lower(),
-                icon="mdi:microphone-message",
-                category="diagnostic",
-            ),
+    async def _clear(self, webhook_id: str) -> None:
+        """What was shown once and is not now. Those that never were there are passed over."""
+        unshown = [
+            name for name in every_one() if not self._shown or (name in WORDS and not self._words)
         ]
+        if unshown:
+            await update_sensors(self._home, webhook_id, gone(unshown, self._names))
+
+    def _sensors(self) -> list[Sensor]:
+        return sensors_of(self._facts(), self._names, words=self._words) if self._shown else []
 
     def _say(self, problem: Exception) -> None:
         """Log a problem once, not at every try."""
         if str(problem) != self._said:
-            _log.info("Home Assistant does not see the microphone for now: %s", problem)
+            _log.info("Home Assistant does not see how it stands for now: %s", problem)
         self._said = str(problem)

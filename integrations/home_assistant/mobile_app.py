@@ -11,16 +11,20 @@ here of refusals and replacing was seen with 2026.11.0):
 - The webhook id is a secret that stands for the whole registration. It is used over the websocket
   (`webhook/handle`) only, so it is never part of an address.
 - A webhook that nobody knows is answered with 200 and no body, one that was removed with 410.
-- Sensors are registered once and then told their states; each may have a name, an icon and a
-  category. Registering one again tells its state. A state that was told while Home Assistant was
-  away is lost: after a restart it shows the last one that it had.
+- Sensors are registered once and then told their states and attributes; each may have a name, an
+  icon, a class, a unit and a category. Registering one again tells its state. A state that was told
+  while Home Assistant was away is lost: after a restart it shows the last one that it had. None is
+  no state to clear one with: an entity that is being restored takes its old one back then. Nobody
+  can remove a sensor by the webhook. A state has 255 characters at most.
+- What a device has happen (`fire_event`) needs no administrator, unlike the REST and websocket ways
+  to an event.
 - A device tracker is always made, and joins the person whose user registered.
 - Only an administrator may remove the entry or put the device into an area.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import httpx
@@ -36,6 +40,7 @@ DOMAIN = "mobile_app"
 APP_ID = "hearth"
 MANUFACTURER = "Hearth"  # of every box of ours
 UNAVAILABLE = "unavailable"  # a sensor's state
+LONGEST_STATE = 255  # characters of a sensor's state; Home Assistant shows no longer one
 NOT_OFFERED = (
     "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
@@ -134,9 +139,13 @@ class Sensor:
     kind: Literal["binary_sensor", "sensor"]
     unique_id: str  # within the device; it never changes
     name: str  # Home Assistant puts the device's in front
-    state: bool | str | None  # None: unknown; UNAVAILABLE: nobody tells just now
+    state: bool | float | str | None  # None: unknown; UNAVAILABLE: nobody tells just now
     icon: str = "mdi:microphone"
     category: Literal["diagnostic"] | None = None
+    device_class: str | None = None  # as Home Assistant names it, such as "timestamp"
+    unit: str | None = None
+    state_class: Literal["measurement", "total"] | None = None  # not of a binary sensor
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # `options` of an enum, for one
 
 
 async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> None:
@@ -144,7 +153,14 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
 
     Raises Stale where nobody answers to the webhook.
     """
-    told = {**_state_of(sensor), "name": sensor.name, "entity_category": sensor.category}
+    told: dict[str, Any] = {
+        **_state_of(sensor),
+        "name": sensor.name,
+        "entity_category": sensor.category,
+        "device_class": sensor.device_class,
+    }
+    if sensor.kind == "sensor":  # a binary one is refused with these
+        told |= {"unit_of_measurement": sensor.unit, "state_class": sensor.state_class}
     if await _webhook(home, webhook_id, "register_sensor", told) is None:
         raise Stale(_NOBODY)
 
@@ -171,7 +187,16 @@ def _state_of(sensor: Sensor) -> dict[str, Any]:
         "unique_id": sensor.unique_id,
         "state": sensor.state,
         "icon": sensor.icon,
+        "attributes": dict(sensor.attributes),
     }
+
+
+async def fire_event(home: Commands, webhook_id: str, kind: str, data: Mapping[str, Any]) -> None:
+    """Have an event happen in Home Assistant, of whatever type. Raises IntegrationError, Stale
+    where nobody answers to the webhook."""
+    told = {"event_type": kind, "event_data": dict(data)}
+    if await _webhook(home, webhook_id, "fire_event", told) is None:
+        raise Stale(_NOBODY)
 
 
 async def update(home: Commands, webhook_id: str, appearance: Appearance) -> None:

@@ -1,13 +1,11 @@
 """What is made of a message for our device."""
 
-from typing import Any
-
 import pytest
 
-from assistant.device.messages import LONGEST, ModeOrder, Words, mode_order, options_of, words_of
+from assistant.device.messages import Words, words_of
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.moment import Mode
 from integrations.home_assistant.push import Push
+from integrations.web.requests import LONGEST_TEXT
 
 CATALOGUE = Catalogue()
 
@@ -56,11 +54,11 @@ def test_a_word_that_only_looks_like_an_order_is_said() -> None:
 def test_a_huge_text_is_cut_between_words() -> None:
     words = said("wörd " * 1_000_000)
     assert words is not None
-    assert LONGEST - 10 < len(words.text) <= LONGEST
+    assert LONGEST_TEXT - 10 < len(words.text) <= LONGEST_TEXT
     assert words.text.endswith("wörd")
     words = said("x" * 1_000_000)
     assert words is not None
-    assert len(words.text) == LONGEST
+    assert len(words.text) == LONGEST_TEXT
 
 
 @pytest.mark.parametrize(
@@ -112,52 +110,3 @@ def test_a_timer_is_said_by_the_voice_of_its_words(language: str, words: Words) 
 def test_a_timer_in_an_unknown_form_rings_as_it_is() -> None:
     assert said("Kettle!", data={"group": "timers"}) == Words("Kettle!", None, "timer")
     assert said("", data={"group": "timers"}) is None
-
-
-@pytest.mark.parametrize(
-    ("message", "data", "order"),
-    [
-        ("command_mode", {"mode": "guest"}, ModeOrder(Mode.GUEST)),
-        ("command_mode", {"mode": " Guest ", "minutes": "90"}, ModeOrder(Mode.GUEST, 90)),
-        ("command_mode", {"mode": "normal", "minutes": None}, ModeOrder(Mode.NORMAL)),
-        ("command_mode", {"mode": "ask", "minutes": 0.5}, ModeOrder(Mode.ASK, 0.5)),
-        ("command_mode", {"mode": "party"}, None),
-        ("command_mode", {}, None),
-        ("command_mode", {"mode": "guest", "minutes": -1}, None),
-        ("command_mode", {"mode": "guest", "minutes": "nan"}, None),
-        ("command_mode", {"mode": "guest", "minutes": [1]}, None),
-        ("mode", {"mode": "guest"}, None),
-    ],
-)
-def test_an_order_to_switch_the_mode(
-    message: str, data: dict[str, object], order: ModeOrder | None
-) -> None:
-    push = Push("1", message, data=data)
-    assert mode_order(push) == order
-    if message == "command_mode":
-        assert words_of(push, CATALOGUE, "en") is None
-
-
-@pytest.mark.parametrize(
-    ("data", "options"),
-    [
-        ({}, {"sound": "announce"}),
-        ({"preannounce": True}, {"sound": "announce"}),
-        ({"preannounce": False}, {}),
-        ({"preannounce": "False"}, {}),
-        ({"preannounce": 0}, {}),
-        ({"preannounce": None}, {"sound": "announce"}),
-        ({"priority": "high", "ttl": 0}, {"sound": "announce", "priority": "high"}),
-        ({"priority": " Low "}, {"sound": "announce", "priority": "low"}),
-        ({"priority": "urgent"}, {"sound": "announce"}),
-        ({"volume": 0.5}, {"sound": "announce", "volume": 0.5}),
-        ({"volume": "0.5"}, {"sound": "announce", "volume": 0.5}),
-        ({"volume": 0}, {"sound": "announce", "volume": 0.0}),
-        ({"volume": 1.5}, {"sound": "announce"}),
-        ({"volume": "nan"}, {"sound": "announce"}),
-        ({"volume": "loud"}, {"sound": "announce"}),
-        ({"volume": {"a": 1}, "priority": ["high"]}, {"sound": "announce"}),
-    ],
-)
-def test_how_it_is_said(data: dict[str, Any], options: dict[str, Any]) -> None:
-    assert options_of(Push("1", "News.", data=data)) == options

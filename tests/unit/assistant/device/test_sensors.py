@@ -1,15 +1,26 @@
-"""What Home Assistant sees of the microphone, whatever happens to either."""
+"""What Home Assistant sees of us, whatever happens to either."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from assistant.clock import VirtualClock
-from assistant.device.sensors import MICROPHONE, MUTED, DeviceSensors
+from assistant.device.entities import (
+    LAST_ANSWER,
+    LAST_HEARD,
+    MICROPHONE,
+    MUTED,
+    STATE,
+    TIMERS,
+    every_one,
+)
+from assistant.device.sensors import DeviceSensors
+from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
@@ -18,6 +29,7 @@ from integrations.errors import Unavailable
 
 LISTENING = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
 CLOSED = Standing(State.IDLE, True, MicrophoneStatus.CLOSED)
+WORDS = {LAST_HEARD, LAST_ANSWER}
 
 
 class Home:
@@ -28,6 +40,7 @@ class Home:
         self.hooks = {"hook"}
         self.states: dict[str, Any] = {}
         self.names: dict[str, str] = {}
+        self.attributes: dict[str, dict[str, Any]] = {}
         self.asked: list[str] = []
         self.away = False
         self.slow = False  # its entities are not there when it answers
@@ -56,11 +69,13 @@ class Home:
         if not self.slow:
             self.states[data["unique_id"]] = data["state"]
             self.names[data["unique_id"]] = data["name"]
+            self.attributes[data["unique_id"]] = data["attributes"]
 
     def _update(self, row: dict[str, Any]) -> dict[str, Any]:
         if row["unique_id"] not in self.states:
             return {"success": False, "error": {"code": "not_registered"}}
         self.states[row["unique_id"]] = row["state"]
+        self.attributes[row["unique_id"]] = row["attributes"]
         return {"success": True}
 
 
@@ -69,82 +84,104 @@ def home() -> Home:
     return Home()
 
 
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
+class Teller:
+    """Sensors at work, and the facts that they show."""
+
+    def __init__(self, home: Home, clock: VirtualClock, language: str, **how: bool) -> None:
+        self.facts = Facts(LISTENING, heard="turn it on", answer="It is on.", turn_id="t1")
+        self.sensors = DeviceSensors(
+            home, Catalogue(), language, clock, lambda: self.facts, **{"words": True, **how}
+        )
+
+    def change(self, **facts: Any) -> None:
+        self.facts = replace(self.facts, **facts)
+        self.sensors.changed()
 
 
 @asynccontextmanager
 async def telling(
-    home: Home, clock: VirtualClock, language: str = "en"
-) -> AsyncIterator[DeviceSensors]:
-    async with DeviceSensors(home, Catalogue(), language, clock, LISTENING) as sensors:
-        yield sensors
+    home: Home, clock: VirtualClock, language: str = "en", **how: bool
+) -> AsyncIterator[Teller]:
+    teller = Teller(home, clock, language, **how)
+    async with teller.sensors:
+        yield teller
 
 
-async def test_it_is_shown_as_soon_as_the_device_is_registered(
+async def test_all_is_shown_as_soon_as_the_device_is_registered(
     home: Home, clock: VirtualClock
 ) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.stand(CLOSED)
+    async with telling(home, clock) as teller:
+        teller.change(standing=CLOSED)
         await clock.run(5)
         assert home.asked == []
-        sensors.registered("hook")
+        teller.sensors.registered("hook")
         await clock.run(5)
-        assert home.states == {MUTED: True, MICROPHONE: "closed"}
-        assert home.names == {MUTED: "Microphone muted", MICROPHONE: "Microphone"}
-        assert home.asked == ["register_sensor"] * 2 + ["update_sensor_states"]
+        assert set(home.states) == set(every_one())
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.names[MUTED], home.names[LAST_HEARD]) == ("Microphone muted", "Last heard")
+        assert home.attributes[LAST_HEARD] == {"text": "turn it on", "turn_id": "t1"}
+        assert home.asked == ["register_sensor"] * len(every_one()) + ["update_sensor_states"]
 
 
 async def test_it_follows_and_tells_nothing_twice(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock, "es") as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock, "es") as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         assert home.names[MUTED] == "Micrófono silenciado"
         home.asked.clear()
         for standing in (LISTENING, CLOSED, CLOSED):
-            sensors.stand(standing)
-            await clock.settle()
-        assert home.states == {MUTED: True, MICROPHONE: "closed"}
+            teller.change(standing=standing)
+            await clock.run(1)
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
         assert home.asked == ["update_sensor_states"]
-        for status in MicrophoneStatus:
-            sensors.stand(Standing(State.IDLE, False, status))
-            await clock.settle()
-            assert home.states == {MUTED: False, MICROPHONE: status.name.lower()}
 
 
-async def test_a_turn_is_no_news(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+async def test_a_burst_of_changes_is_one_update(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         home.asked.clear()
         for state in State:
-            sensors.stand(Standing(state, False, MicrophoneStatus.LISTENING))
+            teller.change(standing=Standing(state, False, MicrophoneStatus.LISTENING))
             await clock.settle()
-        assert home.asked == []
+        teller.change(timers=3)
+        await clock.run(1)
+        assert home.asked == ["update_sensor_states"]
+        assert (home.states[STATE], home.states[TIMERS]) == (list(State)[-1].name.lower(), 3)
 
 
 async def test_after_a_restart_of_the_house_all_is_told_again(
     home: Home, clock: VirtualClock
 ) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         home.away = True
-        sensors.stand(CLOSED)
+        teller.change(standing=CLOSED)
         await clock.run(5)
-        home.away, home.states = False, {MUTED: False, MICROPHONE: "listening"}  # as it was left
-        sensors.registered("hook")
+        home.away, home.states[MUTED] = False, False  # as it was left
+        teller.sensors.registered("hook")
         await clock.run(60)
-        assert home.states == {MUTED: True, MICROPHONE: "closed"}
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+
+
+async def test_a_new_connection_while_it_still_tells_is_told_all_too(
+    home: Home, clock: VirtualClock
+) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(0.5)  # it waits for the entities to be made
+        teller.sensors.registered("hook")
+        await clock.run(10)
+        assert home.asked.count("register_sensor") == 2 * len(every_one())
 
 
 async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         home.away = True
-        sensors.stand(CLOSED)
+        teller.change(standing=CLOSED)
         await clock.run(20)
         home.away = False
         await clock.run(60)
@@ -152,41 +189,74 @@ async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock)
 
 
 async def test_an_entity_that_was_deleted_comes_again(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         del home.states[MUTED]
-        sensors.stand(CLOSED)
+        teller.change(standing=CLOSED)
         await clock.run(5)
-        assert home.states == {MUTED: True, MICROPHONE: "closed"}
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
 
 
 async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualClock) -> None:
     home.slow = True
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(2)
-        sensors.stand(CLOSED)
+        teller.change(standing=CLOSED)
         home.slow = False
         await clock.run(10)
-        assert home.states == {MUTED: True, MICROPHONE: "closed"}
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
 
 
 async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("old")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("old")
         await clock.run(120)
         assert home.asked == ["register_sensor"]  # and it waits to be registered
-        sensors.registered("hook")
+        teller.sensors.registered("hook")
         await clock.run(5)
         assert home.states[MUTED] is False
 
 
-async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock) -> None:
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
+    home: Home, clock: VirtualClock
+) -> None:
+    home.states = {LAST_HEARD: "open the safe"}  # of a time when it was shared
+    home.attributes = {LAST_HEARD: {"text": "open the safe"}}
+    async with telling(home, clock, words=False) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
-    assert home.states == {MUTED: "unavailable", MICROPHONE: "unavailable"}
+        teller.change(heard="and close it")
+        await clock.run(5)
+        assert set(home.states) == set(every_one()) - {LAST_ANSWER}
+        assert (home.states[LAST_HEARD], home.attributes[LAST_HEARD]) == ("unavailable", {})
+        assert set(home.names) == set(every_one()) - WORDS
+
+
+async def test_with_a_broker_there_are_none_and_those_of_before_are_unavailable(
+    home: Home, clock: VirtualClock
+) -> None:
+    home.states = {MUTED: True, LAST_HEARD: "open the safe"}
+    async with telling(home, clock, shown=False) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        teller.change(standing=CLOSED)
+        await clock.run(5)
+        assert home.states == {MUTED: "unavailable", LAST_HEARD: "unavailable"}
+        assert home.asked == ["update_sensor_states"]
+        teller.sensors.registered("hook")  # the house has shown its last states again
+        await clock.run(5)
+        assert home.asked == ["update_sensor_states"] * 2
+
+
+@pytest.mark.parametrize("passed_s", [0.1, 5])
+async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s: float) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(passed_s)  # a tenth: the entities are just being made
+    assert set(home.states.values()) == {"unavailable"}
+    assert home.attributes[LAST_HEARD] == {}
 
 
 @pytest.mark.parametrize("trouble", ["connected", "away", "hangs"])
@@ -194,8 +264,8 @@ async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
     home: Home, clock: VirtualClock, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assistant.device.sensors.FAREWELL_S", 0.02)
-    async with telling(home, clock) as sensors:
-        sensors.registered("hook")
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
         await clock.run(5)
         setattr(home, trouble, trouble != "connected")
     assert home.states[MUTED] is False
@@ -204,6 +274,7 @@ async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
 async def test_without_a_registration_there_is_nothing_to_end(
     home: Home, clock: VirtualClock
 ) -> None:
-    async with telling(home, clock):
-        await clock.settle()
+    async with telling(home, clock) as teller:
+        teller.change(timers=1)
+        await clock.run(1)
     assert home.asked == []

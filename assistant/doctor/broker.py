@@ -1,0 +1,26 @@
+"""The check of the MQTT broker, where one is set."""
+
+import secrets
+
+from assistant.config.schema import Settings
+from assistant.doctor.finding import Check, Found, bad, good
+from assistant.mqtt.make import broker_of
+from integrations.errors import IntegrationError
+from integrations.mqtt import publish_last
+
+_MEND = "mend that, and Home Assistant has Hearth's MQTT entities again"
+
+
+async def _broker(settings: Settings) -> Found:
+    mqtt = settings.mqtt
+    if not mqtt.host:
+        return good("none is set (mqtt.host)")
+    try:
+        # Under a name of its own: a running Hearth stays connected.
+        await publish_last(broker_of(mqtt), f"hearth-doctor-{secrets.token_hex(4)}", ())
+    except IntegrationError as error:
+        return bad(str(error), _MEND)
+    return good(f"lets Hearth in at {mqtt.host}:{mqtt.port}")
+
+
+CHECKS: tuple[Check[Settings], ...] = (Check("broker", _broker),)

@@ -1,0 +1,117 @@
+"""Does what messages from the broker want."""
+
+import logging
+from collections.abc import Callable
+
+from assistant.clock import Clock
+from assistant.journal.records import StoreError
+from assistant.mqtt.commands import (
+    Ask,
+    Change,
+    FollowUp,
+    Late,
+    Mute,
+    Order,
+    Press,
+    Refusal,
+    Say,
+    read,
+)
+from assistant.mqtt.needs import Parts
+from assistant.mqtt.taken import Taken
+from assistant.mqtt.topics import Topics
+from assistant.turn.state import FollowUp as FollowUpChoice
+from integrations.mqtt.messages import Arrival
+from integrations.owner import OwnedTasks
+from integrations.web.box import NotAnnounced, NotKept, NotPossible
+from integrations.web.callers import Caller
+from integrations.web.requests import LiveRequest, QuestionAnswer
+
+CALLER = Caller("mqtt", frozenset({"speak"}))
+
+_log = logging.getLogger(__name__)
+
+# The name of a question, and its answer; None: it could not be asked at all
+Answered = Callable[[str, QuestionAnswer | None], None]
+
+
+class Orders:
+    """Takes one message after the other; questions wait for their answers in tasks of their own."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        parts: Parts,
+        clock: Clock,
+        tasks: OwnedTasks,
+        follow_up: FollowUpChoice,
+        answered: Answered,
+    ) -> None:
+        """`follow_up`: what the switch turns on; `answered`: told what came of each question."""
+        self._topics = topics
+        self._parts = parts
+        self._clock = clock
+        self._tasks = tasks
+        self._follow_up = follow_up
+        self._answered = answered
+        self._taken = Taken(parts.store, clock)
+
+    async def take(self, message: Arrival) -> bool:
+        """False: it could not be kept, and must come again. Never raises."""
+        if message.retained:  # it would be done anew at every connection
+            _log.warning("a retained message on %s is left out", message.topic)
+            return True
+        order = read(self._topics, message, self._clock.now())
+        try:
+            return await self._do(order, message)
+        except (NotPossible, NotAnnounced) as error:
+            self._refuse(message.topic.removeprefix(f"{self._topics.base}/"), str(error))
+        except (NotKept, StoreError) as error:
+            _log.error("%s", error)
+            return not isinstance(order, Say)
+        except Exception:
+            # Not taken it would come again at every start, and break every one of them.
+            _log.exception("a message from the broker could not be dealt with")
+        return True
+
+    async def _do(self, order: Order | None, message: Arrival) -> bool:
+        box = self._parts.box
+        match order:
+            case Say(wanted, own):
+                name = await self._taken.name(message, own)
+                desk = self._parts.desk
+                await desk.announce(wanted, CALLER, announcement_id=f"{CALLER.name}:{name}")
+            case Ask():
+                self._tasks.start(self._ask(order), "mqtt-question")
+            case Mute(on):
+                await box.mute(on, CALLER)
+            case FollowUp(on):
+                wanted = LiveRequest(follow_up=self._follow_up if on else "never")
+                await box.set_live(wanted, CALLER)
+            case Change(wanted):
+                await box.set_live(wanted, CALLER)
+            case Press("listen"):
+                if not box.listen(CALLER):
+                    self._refuse("listen", "It is muted, busy, or has no microphone.")
+            case Press("stop"):
+                box.stop(CALLER)
+            case Refusal(what, why):
+                self._refuse(what, why)
+            case Late("ask", name):
+                self._answered(name, QuestionAnswer(result="busy"))  # as any that expired
+            case Late(what):
+                _log.warning("%s came too late to be said", what)
+        return True
+
+    async def _ask(self, order: Ask) -> None:
+        """Where too many wait already, this ends at once."""
+        answer = None
+        try:
+            answer = await self._parts.box.question(order.wanted, CALLER)
+        except NotPossible as error:
+            self._refuse("ask", str(error))
+        self._answered(order.name, answer)
+
+    def _refuse(self, what: str, why: str) -> None:
+        _log.warning("%s by MQTT is refused: %s", what, why)
+        self._parts.happenings.tell("fault", what=what, caller=CALLER.name, problem=why)

@@ -1,0 +1,151 @@
+"""A client of one broker for as long as its context is open, whatever happens to the broker."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from paho.mqtt.enums import MQTTProtocolVersion
+
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.mqtt.connection import V5, V311, Connection, open_connection
+from integrations.mqtt.faults import OtherVersion
+from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
+from integrations.owner import OwnedTasks
+
+_log = logging.getLogger(__name__)
+
+Receive = Callable[[Arrival], Awaitable[bool]]
+
+PAUSE_S = (1.0, 4.0)  # after a failure: the least and the longest; a broker is at home
+PERSON_S = 30.0  # where a person must do something first: brokers log every attempt
+
+
+class MqttClient:
+    """Enter it; entering never waits, and never fails because the broker is away.
+
+    At each connection it subscribes and calls `on_connected`; what it then is told to publish goes
+    out. Messages of QoS 1 that came while it was away come then, as far as the broker keeps its
+    session. While there is no connection nothing can be published: whoever wants everything to
+    stand again publishes all of it at the next one.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        name: str,
+        will: Publication,
+        subscriptions: Sequence[Subscription],
+        receive: Receive,
+        *,
+        pause_s: tuple[float, float] = PAUSE_S,
+    ) -> None:
+        """`name`: of this client, the same for ever, nobody else's. `will`: what the broker
+        publishes when we are lost. `receive`: takes one message at a time; False: it could not be
+        kept, and is wanted again. It must not raise."""
+        self._broker = broker
+        self._name = name
+        self._will = will
+        self._subscriptions = tuple(subscriptions)
+        self._receive = receive
+        self._pause_s = pause_s
+        self._version = V5
+        self._connection: Connection | None = None
+        self._problem: IntegrationError | None = None
+        self.on_connected: Callable[[], None] = lambda: None  # must not block
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        self._owner.start(self._stay(), "mqtt")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._owner.__aexit__(kind, error, trace)
+        self._connection = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether something can be published."""
+        return self._connection is not None
+
+    @property
+    def problem(self) -> IntegrationError | None:
+        """Why there is no connection; None: there is one, or the first is being made."""
+        return self._problem
+
+    async def publish(self, message: Publication) -> None:
+        """The broker has it when this returns. Raises Unavailable and Misconfigured."""
+        if self._connection is None:
+            raise self._problem or Unavailable("There is no connection to the broker yet.")
+        await self._connection.publish(message)
+
+    async def _stay(self) -> None:
+        """Keep a connection for ever; every failure is noted and followed by a pause."""
+        pause_s = self._pause_s[0]
+        while True:
+            try:
+                await self._serve()
+            except IntegrationError as error:
+                stood = self._connection is not None
+                self._connection = None
+                self._note(error)
+                # A broker that speaks 3.1.1 alone says so; by the next time it may be another one.
+                other = isinstance(error, OtherVersion) and self._version is V5
+                self._version = V311 if other or (stood and self._version is V311) else V5
+            if stood:
+                pause_s = self._pause_s[0]
+            by_person = isinstance(self._problem, SignInAgain | Misconfigured)
+            await asyncio.sleep(PERSON_S if by_person else pause_s)
+            pause_s = min(2 * pause_s, self._pause_s[1])
+
+    async def _serve(self) -> None:
+        """One connection, to its end. Raises IntegrationError."""
+        opening = open_connection(self._broker, self._name, self._will, self._version)
+        async with opening as connection:
+            await connection.subscribe(self._subscriptions)
+            self._connection = connection
+            if self._problem is not None:
+                _log.info("the broker is there again")
+            self._problem = None
+            self.on_connected()
+            await self._read(connection)
+
+    async def _read(self, connection: Connection) -> None:
+        """Never returns. Raises IntegrationError."""
+        while True:
+            message = await connection.next()
+            if not await self._receive(message):
+                raise Unavailable("A message from the broker could not be kept; it is asked again.")
+            connection.taken(message)
+
+    def _note(self, problem: IntegrationError) -> None:
+        """Log a problem once, not at every try."""
+        if str(problem) != str(self._problem or ""):
+            _log.warning("%s", problem)
+        self._problem = problem
+
+
+async def publish_last(broker: Broker, name: str, messages: Sequence[Publication]) -> None:
+    """The last words of a client that will not come back: the broker forgets its session.
+
+    Raises IntegrationError.
+    """
+    try:
+        await _publish_last(broker, name, messages, V5)
+    except OtherVersion:
+        await _publish_last(broker, name, messages, V311)
+
+
+async def _publish_last(
+    broker: Broker, name: str, messages: Sequence[Publication], version: MQTTProtocolVersion
+) -> None:
+    async with open_connection(broker, name, None, version, keeps=False) as connection:
+        for message in messages:
+            await connection.publish(message)
