@@ -209,6 +209,17 @@ def test_the_token_is_not_shown() -> None:
 
 MUTED = Sensor("binary_sensor", "muted", "Microphone muted", True, icon="mdi:microphone-off")
 STATUS = Sensor("sensor", "status", "Microphone", "listening", category="diagnostic")
+COST = Sensor(
+    "sensor",
+    "cost",
+    "Cost today",
+    0.5,
+    icon="mdi:cash",
+    device_class="monetary",
+    unit="USD",
+    state_class="total",
+    attributes={"last_reset": "2026-11-23"},
+)
 
 
 async def test_a_sensor_is_registered() -> None:
@@ -223,8 +234,33 @@ async def test_a_sensor_is_registered() -> None:
             "name": "Microphone",
             "state": "listening",
             "icon": "mdi:microphone",
+            "attributes": {},
             "entity_category": "diagnostic",
+            "device_class": None,
+            "unit_of_measurement": None,
+            "state_class": None,
         },
+    }
+
+
+async def test_what_a_sensor_measures_is_told_and_a_binary_one_measures_nothing() -> None:
+    home = Answers(reply({"success": True}, 201))
+    for sensor in (COST, MUTED):
+        await mobile_app.register_sensor(home, HOOK, sensor)
+    cost, muted = (json.loads(fields["body"])["data"] for _, fields in home.came)
+    assert (cost["device_class"], cost["unit_of_measurement"]) == ("monetary", "USD")
+    assert (cost["state_class"], cost["attributes"]) == ("total", {"last_reset": "2026-11-23"})
+    assert not {"unit_of_measurement", "state_class"} & muted.keys()  # refused with them
+
+
+async def test_an_event_of_whatever_type() -> None:
+    home = Answers(reply({}))
+    await mobile_app.fire_event(home, HOOK, "hearth_wake", {"word": "okay_nabu"})
+    ((kind, fields),) = home.came
+    assert (kind, fields["webhook_id"]) == ("webhook/handle", HOOK)
+    assert json.loads(fields["body"]) == {
+        "type": "fire_event",
+        "data": {"event_type": "hearth_wake", "event_data": {"word": "okay_nabu"}},
     }
 
 
@@ -243,6 +279,7 @@ async def test_states_are_told_and_those_without_an_entity_named() -> None:
         "unique_id": "muted",
         "state": True,
         "icon": "mdi:microphone-off",
+        "attributes": {},
     }
     assert await mobile_app.update_sensors(Answers(reply({})), HOOK, [MUTED]) == ("muted",)
 
@@ -264,3 +301,5 @@ async def test_sensors_of_a_registration_that_is_gone(
     assert HOOK not in str(caught.value)
     with pytest.raises(kind):
         await mobile_app.update_sensors(Answers(answer), HOOK, [MUTED])
+    with pytest.raises(kind):
+        await mobile_app.fire_event(Answers(answer), HOOK, "hearth_wake", {})

@@ -1,0 +1,167 @@
+"""The box as a Wyoming satellite: Home Assistant's announcements, and our voice for them."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from types import TracebackType
+from typing import Protocol, Self
+
+from assistant.announce_desk import Announcing
+from assistant.config.schema import Settings
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.clauses import ClauseCutter
+from assistant.speech.speakable import speakable
+from assistant.version import own_version
+from audio.errors import AudioError
+from audio.resample import resample
+from audio.tts import Chunk
+from integrations.owner import OwnedTasks
+from integrations.web.callers import Caller
+from integrations.web.hosts import is_loopback
+from integrations.web.requests import AnnounceRequest
+from integrations.wyoming_face.advertise import Advertised, advertise
+from integrations.wyoming_face.described import satellite_info, speech_info
+from integrations.wyoming_face.satellite import SatelliteSession
+from integrations.wyoming_face.server import Send, WyomingServer
+from integrations.wyoming_face.speech import NotSpoken, SpeechSession
+
+CALLER = Caller("wyoming", frozenset({"speak"}))
+_SOUND = "Home Assistant"  # as the journal names what came as sound
+_VOICE = "hearth-"  # a voice's name begins so; the language's code follows
+_log = logging.getLogger(__name__)
+
+Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
+
+
+class Desk(Announcing, Protocol):
+    """Who takes in sound too (`assistant.announce_desk.AnnounceDesk`)."""
+
+    async def play(
+        self, pcm: bytes, rate: int, caller: Caller, *, name: str, preannounce: bool
+    ) -> str:
+        """Have sound played; its id. Raises NotAnnounced and NotPossible."""
+        ...
+
+    async def over(self, announcement_id: str) -> bool:
+        """Return once it is over."""
+        ...
+
+
+class Room:
+    """What comes by the satellite waits with all other announcements."""
+
+    def __init__(self, desk: Desk, catalogue: Catalogue, language: str) -> None:
+        """`language`: of our own lines."""
+        self._desk = desk
+        self._catalogue = catalogue
+        self._language = language
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """With a tone before, as Home Assistant has it on its own satellites."""
+        name = await self._desk.play(pcm, rate, CALLER, name=_SOUND, preannounce=True)
+        await self._desk.over(name)
+
+    async def timer_rang(self, name: str) -> None:
+        """A sentence; timers of our own ring, and are kept."""
+        key = "timers.over_named" if name else "wyoming.timer"
+        line = self._catalogue.line(key, self._language, name=name)
+        wanted = AnnounceRequest(text=line.text, language=line.language, priority="high")
+        await self._desk.announce(wanted, CALLER)
+
+
+class HouseVoice:
+    """Our voice, for whoever plays its sound elsewhere."""
+
+    def __init__(
+        self,
+        synthesize: Synthesize,
+        languages: Sequence[str],
+        language_of: Callable[[str], str],
+    ) -> None:
+        """`synthesize`: a clause and its language (`Mouth.synthesize`); `language_of`: a text,
+        where no voice is named."""
+        self._synthesize = synthesize
+        self._language_of = language_of
+        self.voices: Mapping[str, Sequence[str]] = {
+            f"{_VOICE}{code}": (code,) for code in languages
+        }
+
+    async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
+        """Mono int16, all at the rate of the first piece: a spare voice may have another."""
+        (language,) = self.voices.get(voice) or (self._language_of(text),)
+        cutter, rate = ClauseCutter(), 0
+        try:
+            for clause in [*cutter.push(text), *cutter.flush()]:
+                async with aclosing(self._clause(clause, language)) as sound:
+                    async for pcm, given in sound:
+                        rate = rate or given
+                        yield resample(pcm, given, rate), rate
+        except AudioError as error:
+            raise NotSpoken(str(error)) from error
+
+    async def _clause(self, clause: str, language: str) -> AsyncGenerator[tuple[bytes, int]]:
+        words = speakable(clause, language)
+        if not words.strip():
+            return
+        async with aclosing(self._synthesize(words, language)) as sound:
+            async for chunk, rate in sound:
+                yield chunk.pcm, rate
+
+
+class WyomingFace:
+    """Both services, while it is entered."""
+
+    def __init__(self, settings: Settings, room: Room, voice: HouseVoice) -> None:
+        wyoming, assistant = settings.wyoming, settings.assistant
+        name, version = assistant.name, own_version()
+        self._host, self._zeroconf = wyoming.host, wyoming.zeroconf
+        self._name = f"{name} {assistant.area}".strip()
+        # Home Assistant puts the room before the name of what stands in one.
+        satellite = satellite_info(name, assistant.area, version)
+        speech = speech_info(self._name, voice.voices, version)
+
+        def listen(send: Send) -> SatelliteSession:
+            return SatelliteSession(send, satellite, room)
+
+        def speak(send: Send) -> SpeechSession:
+            return SpeechSession(send, speech, voice)
+
+        self._satellite = WyomingServer(self._host, wyoming.port, listen, "wyoming.port")
+        self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Raises Misconfigured where a port cannot be had."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._satellite)
+            await stack.enter_async_context(self._speech)
+            tasks = await stack.enter_async_context(OwnedTasks())
+            if not is_loopback(self._host):
+                _log.warning(
+                    "The Wyoming satellite listens on %s: whoever is in that network can have "
+                    "something played.",
+                    self._host or "every address",
+                )
+                if self._zeroconf:
+                    tasks.start(self._advertise(), "zeroconf")
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._stack.__aexit__(kind, error, traceback)
+
+    @property
+    def ports(self) -> tuple[int, int]:
+        """Of the satellite and of the voice."""
+        return self._satellite.port, self._speech.port
+
+    async def _advertise(self) -> None:
+        plain = "-".join(self._name.lower().replace(".", " ").split())
+        satellite, speech = self.ports
+        services = (Advertised(plain, satellite), Advertised(f"{plain}-voice", speech))
+        await advertise(services, self._host)

@@ -1,0 +1,131 @@
+"""Listens for Wyoming connections and gives each to a session of its own."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Protocol, Self
+
+from wyoming.event import Event, async_write_event
+
+from integrations.errors import Misconfigured
+from integrations.owner import OwnedTasks
+from integrations.wyoming_face.wire import MOST_DATA, BadEvent, read_event
+
+MOST_CONNECTIONS = 8  # Home Assistant keeps one, and opens one now and then to look
+# A satellite's connection carries a ping every two seconds; others ask one thing and go.
+SILENT_S = 60.0
+
+_log = logging.getLogger(__name__)
+Send = Callable[[Event], Awaitable[None]]  # raises OSError
+
+
+class Session(Protocol):
+    """What is known of one connection. Entered before the first event, left after the last."""
+
+    async def __aenter__(self) -> Self:
+        """It begins."""
+        ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """It is over, whoever ended it."""
+        ...
+
+    async def take(self, event: Event) -> None:
+        """The next event. It must not take long. Raises BadEvent."""
+        ...
+
+
+class WyomingServer:
+    """Serves on one port while it is entered."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        session: Callable[[Send], Session],
+        setting: str,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        """`port` 0: any; `setting`: the port's name, for errors."""
+        self._host = host
+        self._port = port
+        self._session = session
+        self._setting = setting
+        self._silent_s = silent_s
+        self._tasks = OwnedTasks()
+        self._server: asyncio.Server | None = None
+        self._open = 0
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._server = await asyncio.start_server(
+                self._connected, self._host or None, self._port, limit=MOST_DATA
+            )
+        except OSError as error:
+            raise Misconfigured(
+                f"{self._host} port {self._port} cannot be listened on ({error.strerror}): "
+                f"choose another {self._setting}, or end the program that has it"
+            ) from error
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        await self._tasks.__aexit__(kind, error, traceback)
+
+    @property
+    def port(self) -> int:
+        """The one that it listens on."""
+        assert self._server is not None
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._open >= MOST_CONNECTIONS:
+            _log.warning("too many connect by the Wyoming protocol; one is sent away")
+            writer.close()
+            return
+        self._open += 1
+        self._tasks.start(self._serve(reader, writer), "wyoming connection")
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sending = asyncio.Lock()
+
+        async def send(event: Event) -> None:
+            async with sending:  # what is played meanwhile tells of its end too
+                await async_write_event(event, writer)
+
+        try:
+            async with self._session(send) as session:
+                while (event := await self._next(reader)) is not None:
+                    await session.take(event)
+        except BadEvent as error:
+            _log.info("a Wyoming connection is closed: %s", error)
+        except OSError as error:
+            _log.debug("a Wyoming connection is lost: %s", error)
+        except Exception:
+            # One connection's trouble must not end the others.
+            _log.exception("a Wyoming connection broke")
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _next(self, reader: asyncio.StreamReader) -> Event | None:
+        try:
+            async with asyncio.timeout(self._silent_s):
+                return await read_event(reader)
+        except TimeoutError:
+            _log.debug("a Wyoming connection is closed: nothing came for a while")
+            return None

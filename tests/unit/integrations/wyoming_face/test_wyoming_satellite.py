@@ -1,0 +1,265 @@
+"""The satellite over loopback, used as Home Assistant 2026.11 uses it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from wyoming.client import AsyncTcpClient
+from wyoming.event import Event
+
+from integrations.errors import Misconfigured
+from integrations.web.box import NotAnnounced
+from integrations.wyoming_face.described import satellite_info
+from integrations.wyoming_face.satellite import LONGEST_S, SatelliteSession
+from integrations.wyoming_face.server import MOST_CONNECTIONS, WyomingServer
+from integrations.wyoming_face.wire import MOST_DATA, MOST_PAYLOAD
+
+FORM = {"rate": 22_050, "width": 2, "channels": 1}
+SETTING = "wyoming.port"
+INFO = satellite_info("Hearth", "Kitchen", "1.0")
+
+
+class FakeRoom:
+    """Plays at once, unless it is told to wait."""
+
+    def __init__(self) -> None:
+        self.played: list[tuple[bytes, int]] = []
+        self.rang: list[str] = []
+        self.over = asyncio.Event()
+        self.over.set()
+        self.gone = asyncio.Event()
+        self.fails: Exception | None = None
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        self.played.append((pcm, rate))
+        if self.fails is not None:
+            raise self.fails
+        try:
+            await self.over.wait()
+        except asyncio.CancelledError:
+            self.gone.set()
+            raise
+
+    async def timer_rang(self, name: str) -> None:
+        self.rang.append(name)
+
+
+@pytest.fixture
+def room() -> FakeRoom:
+    return FakeRoom()
+
+
+@asynccontextmanager
+async def served(room: FakeRoom, silent_s: float = 10.0) -> AsyncIterator[int]:
+    def make(send: Any) -> SatelliteSession:
+        return SatelliteSession(send, INFO, room)
+
+    async with WyomingServer("127.0.0.1", 0, make, SETTING, silent_s) as server:
+        yield server.port
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncIterator[AsyncTcpClient]:
+    async with AsyncTcpClient("127.0.0.1", port) as client, asyncio.timeout(10):
+        yield client
+
+
+async def announce(client: AsyncTcpClient, pcm: bytes) -> None:
+    await client.write_event(Event("audio-start", {**FORM, "timestamp": 0}))
+    for start in range(0, len(pcm), 2048):
+        await client.write_event(Event("audio-chunk", dict(FORM), pcm[start : start + 2048]))
+    await client.write_event(Event("audio-stop"))
+
+
+async def read(client: AsyncTcpClient) -> Event | None:
+    return await client.read_event()
+
+
+async def test_it_tells_what_it_is(room: FakeRoom) -> None:
+    async with served(room) as port, connected(port) as client:
+        await client.write_event(Event("describe"))
+        told = await read(client)
+    assert told is not None
+    assert told.type == "info"
+    assert told.data["satellite"]["name"] == "Hearth"
+    assert told.data["satellite"]["area"] == "Kitchen"
+    assert told.data["satellite"]["supports_trigger"] is False
+    assert not any(told.data[kind] for kind in ("asr", "tts", "wake", "mic", "snd"))
+
+
+async def test_what_is_announced_is_played_and_its_end_is_told(room: FakeRoom) -> None:
+    pcm = bytes(range(256)) * 40
+    async with served(room) as port, connected(port) as client:
+        await announce(client, pcm)
+        ended = await read(client)
+    assert ended is not None
+    assert ended.type == "played"
+    assert room.played == [(pcm, 22_050)]
+
+
+async def test_it_answers_while_it_plays(room: FakeRoom) -> None:
+    room.over.clear()
+    async with served(room) as port, connected(port) as client:
+        await announce(client, b"\1\0" * 100)
+        await client.write_event(Event("ping", {"text": "there?"}))
+        answer = await read(client)
+        assert answer is not None
+        assert (answer.type, answer.data["text"]) == ("pong", "there?")
+        room.over.set()
+        ended = await read(client)
+    assert ended is not None
+    assert ended.type == "played"
+
+
+async def test_what_cannot_be_played_is_over_too(
+    room: FakeRoom, caplog: pytest.LogCaptureFixture
+) -> None:
+    room.fails = NotAnnounced("Too much waits already.")
+    async with served(room) as port, connected(port) as client:
+        await announce(client, b"\1\0")
+        ended = await read(client)
+    assert ended is not None
+    assert ended.type == "played"
+    assert "Too much waits already." in caplog.text
+
+
+async def test_no_sound_ever_leaves_it(room: FakeRoom) -> None:
+    """Whatever a satellite may be told to begin, this one only ever answers."""
+    wished = (
+        *("run-satellite", "detect", "detection", "transcribe", "voice-started", "run-pipeline"),
+        *("trigger", "audio-settings", "satellite-connected", "pause-satellite", "transcript"),
+    )
+    async with served(room) as port, connected(port) as client:
+        for kind in wished:
+            await client.write_event(Event(kind, {"name": "okay_nabu"}))
+        await client.write_event(Event("ping"))
+        answer = await read(client)
+        assert answer is not None
+        assert answer.type == "pong"
+
+
+async def test_timers_of_home_assistants_ring_by_name(room: FakeRoom) -> None:
+    async with served(room) as port, connected(port) as client:
+        for name in ("tea", "eggs"):
+            started = {"id": name[0], "total_seconds": 3, "name": name}
+            await client.write_event(Event("timer-started", started))
+        await client.write_event(Event("timer-cancelled", {"id": "e"}))
+        await client.write_event(Event("timer-finished", {"id": "t"}))
+        await client.write_event(Event("timer-finished", {"id": "unknown"}))
+        await client.write_event(Event("ping"))
+        await read(client)
+    assert room.rang == ["tea", ""]
+
+
+async def test_who_goes_away_is_not_waited_for(room: FakeRoom) -> None:
+    room.over.clear()
+    async with served(room) as port:
+        async with connected(port) as client:
+            await announce(client, b"\1\0")
+            await client.write_event(Event("ping"))
+            await read(client)
+        async with asyncio.timeout(5):
+            await room.gone.wait()
+
+
+class TestTooMuch:
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            b"x" * (MOST_DATA + 2) + b"\n",
+            b"no json\n",
+            b"[1]\n",
+            b'{"type": 5}\n',
+            b'{"type": "ping", "data": 5}\n',
+            b'{"type": "ping", "data_length": -1}\n',
+            b'{"type": "ping", "data_length": "9"}\n',
+            b'{"type": "ping", "data_length": 99999999}\n',
+            b'{"type": "audio-chunk", "payload_length": %d}\n' % (MOST_PAYLOAD + 1),
+            b'{"type": "audio-chunk", "payload_length": 2}\nab',
+            b'{"type": "audio-start", "data": {"rate": 1, "width": 2, "channels": 1}}\n',
+            b'{"type": "audio-start", "data": {"rate": 16000, "width": 4, "channels": 1}}\n',
+            b"[" * 60_000 + b"\n",
+        ],
+    )
+    async def test_nonsense_is_hung_up_on(self, room: FakeRoom, sent: bytes) -> None:
+        async with served(room) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            async with asyncio.timeout(5):
+                assert await _to_the_end(reader) == b""
+            writer.close()
+            async with connected(port) as client:  # others are served as ever
+                await client.write_event(Event("describe"))
+                assert await read(client) is not None
+
+    async def test_no_announcement_is_endless(self, room: FakeRoom) -> None:
+        async with served(room) as port, connected(port) as client:
+            await client.write_event(Event("audio-start", {**FORM, "rate": 8_000}))
+            piece = bytes(500_000)
+            for _ in range(int(LONGEST_S * 16_000 / len(piece)) + 1):
+                await client.write_event(Event("audio-chunk", dict(FORM), piece))
+            assert await _end_of(client)
+        assert room.played == []
+
+    async def test_silent_ones_are_sent_away(self, room: FakeRoom) -> None:
+        async with served(room, silent_s=0.05) as port, connected(port) as client:
+            assert await read(client) is None
+
+    async def test_so_many_at_once(self, room: FakeRoom) -> None:
+        async with served(room) as port:
+            clients = [AsyncTcpClient("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
+            async with asyncio.timeout(10):
+                for client in clients:
+                    await client.connect()
+                    await client.write_event(Event("ping"))
+                    assert await client.read_event() is not None
+                async with connected(port) as more:
+                    assert await _end_of(more)
+                for client in clients:
+                    await client.disconnect()
+
+    async def test_a_fault_of_ours_ends_that_connection_alone(
+        self, room: FakeRoom, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        room.fails = RuntimeError("broken")
+        async with served(room) as port:
+            async with connected(port) as client:
+                await announce(client, b"\1\0")
+                assert await _end_of(client)
+            async with connected(port) as client:
+                await client.write_event(Event("describe"))
+                assert await read(client) is not None
+        assert "a Wyoming connection broke" in caplog.text
+
+
+async def test_a_port_that_is_taken_names_the_setting(room: FakeRoom) -> None:
+    async with served(room) as port:
+        taken = WyomingServer("127.0.0.1", port, lambda send: _never(), SETTING)
+        with pytest.raises(Misconfigured, match=r"choose another wyoming\.port"):
+            await taken.__aenter__()
+
+
+async def _to_the_end(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionError:  # what was not read yet is thrown away with the connection
+        return b""
+
+
+async def _end_of(client: AsyncTcpClient) -> bool:
+    try:
+        return await client.read_event() is None
+    except ConnectionError:
+        return True
+
+
+def _never() -> SatelliteSession:
+    raise AssertionError
+
+
+@pytest.fixture(autouse=True)
+def _level(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
