@@ -5,20 +5,18 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from assistant.announcements import Announcements
 from assistant.bridge import Bridge, open_bridge
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.endings import open_endings
 from assistant.journal.records import new_id
 from assistant.minds import Minds, open_minds
-from assistant.mute import Mute
 from assistant.questions import means_of
-from assistant.resident import Resident
+from assistant.resident import Resident, Stay
 from assistant.speech.mouth import Mouth
 from assistant.turn.acknowledging import Acknowledging
 from assistant.turn.ear import Ear
-from assistant.turn.exchange import Prompter
+from assistant.turn.exchange import Means, Prompter
 from assistant.turn.language import languages_of
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules
@@ -45,8 +43,8 @@ class App:
     runner: Runner
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
-    mute: Mute | None  # of a process that stays
-    announcements: Announcements | None  # of a process that stays
+    mouth: Mouth
+    stay: Stay | None  # of a process that stays
 
 
 @asynccontextmanager
@@ -73,23 +71,16 @@ async def open_app(
         )
         works = await stack.enter_async_context(Works(settings, bridge, clock, resident=resident))
         await works.controls.restore()
-        mouth = _mouth(settings, player, works.controls.pace)
+        mouth = _mouth(settings, player, works.controls.pace, resident)
         stack.callback(mouth.close)
-        if hears:
+        if hears or resident:
             await _warm(mouth, settings.assistant.languages)
         ear = await _open_ear(stack, settings, bridge, resident) if hears else None
         log = TurnLog(bridge.store)
         log.keep_words = bridge.keeps_words
+        means = means_of(settings, bridge, minds, clock, prompter)
         runner = Runner(
-            Performers(
-                minds.ladder,
-                works.runner_of_calls(resident=resident),
-                mouth,
-                bridge.catalogue,
-                means_of(settings, bridge, minds, clock, prompter),
-                _acknowledging(settings, bridge),
-                minds.tell_heard,
-            ),
+            _performers(settings, bridge, minds, works, mouth, means, resident),
             ear,
             bridge.catalogue,
             clock,
@@ -104,12 +95,12 @@ async def open_app(
         await stack.enter_async_context(runner)
         if player is not None:
             works.announcer.here = runner.announce
-        mute = None
+        stay = None
         notices = list(minds.notices)
         if resident:
-            mute = await Resident(settings, bridge, runner, mouth, clock, works).stay(stack)
-            notices += ["The microphone is muted."] if mute.on else []
-        yield App(settings, bridge, runner, log, tuple(notices), mute, works.announcements)
+            stay = await Resident(settings, bridge, runner, mouth, log, clock, works).stay(stack)
+            notices += ["The microphone is muted."] if stay.mute.on else []
+        yield App(settings, bridge, runner, log, tuple(notices), mouth, stay)
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
@@ -120,15 +111,38 @@ async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
-def _mouth(settings: Settings, player: Outputs | Player | None, pace: Callable[[], float]) -> Mouth:
+def _mouth(
+    settings: Settings, player: Outputs | Player | None, pace: Callable[[], float], resident: bool
+) -> Mouth:
     if player is None:
         return Mouth(silent_voice, NullPlayer(paced=False))
     return Mouth(
-        voices_of(settings, pace),
+        voices_of(settings, pace, ahead=resident),
         player,
         settings.voice.volume,
         fallback=spare_voices_of(settings, pace),
         off=settings.sounds.off,
+    )
+
+
+def _performers(
+    settings: Settings,
+    bridge: Bridge,
+    minds: Minds,
+    works: Works,
+    mouth: Mouth,
+    means: Means,
+    resident: bool,
+) -> Performers:
+    return Performers(
+        minds.ladder,
+        works.runner_of_calls(resident=resident),
+        mouth,
+        bridge.catalogue,
+        means,
+        _acknowledging(settings, bridge),
+        minds.tell_heard,
+        bridge.tools,
     )
 
 

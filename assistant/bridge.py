@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from assistant.clock import Clock
 from assistant.config.schema import Settings
-from assistant.governing import open_governance
+from assistant.governing import Governed, open_governance
+from assistant.happenings import Happenings
 from assistant.house_device import HouseDevice
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
@@ -67,6 +68,7 @@ class Bridge:
     memories: Memories  # what people asked to remember
     catalogue: Catalogue
     cameras: Cameras
+    happenings: Happenings  # for automations and whoever shows what goes on
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
     def keeps_words(self) -> bool:
@@ -112,19 +114,7 @@ async def open_bridge(
             open_governance(settings, store, home, moments, clock, resident=resident)
         )
         engine = Conversation(home, lambda: device.device_id or None)
-        tools = Toolbox(
-            hub,
-            home,
-            Discreet(store, governed.keeps_words),
-            catalogue,
-            clock,
-            area=settings.assistant.area,
-            engine=engine,
-            rulings=rulings_of(settings.policy),
-            ask_scripts=partial(ask_scripts, home.command),
-            moment=moments,
-            governance=governed.governance,
-        )
+        tools = _toolbox(settings, clock, hub, home, engine, store, catalogue, moments, governed)
         memories = Memories(store, catalogue, clock, private=partial(_is_guest, moments))
         house = partial(_house, home)
         tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
@@ -136,7 +126,18 @@ async def open_bridge(
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
         yield Bridge(
-            store, home, hub, device, engine, tools, moments, memories, catalogue, cameras, demo
+            store,
+            home,
+            hub,
+            device,
+            engine,
+            tools,
+            moments,
+            memories,
+            catalogue,
+            cameras,
+            Happenings(lambda: not _is_guest(moments)),
+            demo,
         )
 
 
@@ -147,6 +148,32 @@ async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":
     from integrations.demo_home.server import DemoHome
 
     return await stack.enter_async_context(DemoHome())
+
+
+def _toolbox(
+    settings: Settings,
+    clock: Clock,
+    hub: McpHub,
+    home: HomeAssistant,
+    engine: Conversation,
+    store: Store,
+    catalogue: Catalogue,
+    moments: Moments,
+    governed: Governed,
+) -> Toolbox:
+    return Toolbox(
+        hub,
+        home,
+        Discreet(store, governed.keeps_words),
+        catalogue,
+        clock,
+        area=settings.assistant.area,
+        engine=engine,
+        rulings=rulings_of(settings.policy),
+        ask_scripts=partial(ask_scripts, home.command),
+        moment=moments,
+        governance=governed.governance,
+    )
 
 
 def _undoing(

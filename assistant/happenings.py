@@ -1,24 +1,23 @@
 """What happens, for automations and whoever shows it: one place that all of it passes."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-_log = logging.getLogger(__name__)
+from assistant.followers import Followers
 
 Kind = Literal[
-    "wake",  # word, score, or who pressed
-    "heard",  # words: the sentence
+    "wake",  # word, and score; or pressed and caller
+    "heard",  # language, source, caller; words: heard
     "tool_call",  # name, status, decision, tier, entities
-    "answer",  # brain, error kind; words: the answer
-    "confirmation",  # asked (words), verdict; or that it waits
-    "question",  # an automation's question: id, result, answer; words: the sentence
-    "timer",  # id, what: set | changed | rings | heard | ended; words: its name
-    "announcement",  # id, what: waits | said | left_out
-    "fault",  # kind; problem: one sentence
-    "command",  # caller, what
-    "button",  # name
+    "answer",  # brain, error kind, caller; words: answer
+    "confirmation",  # waits: true, words: asked; then waits: false, verdict
+    "question",  # a program's: id, caller, result, answer; words: question, sentence
+    "timer",  # id, kind, what: set | changed | rings | heard | ended; words: name
+    "announcement",  # id, caller, what: waits | said | left_out
+    "fault",  # what, on, problem: one sentence; of a refused order what, caller, problem
+    "command",  # caller, what; on of mute, mode of mode
+    "button",  # name, caller: listen or stop was pressed
 ]
 
 
@@ -38,30 +37,23 @@ Follower = Callable[[Happening], None]
 class Happenings:
     """Tells everybody. On the loop's thread; a follower must not block."""
 
-    def __init__(self) -> None:
-        self._followers: list[Follower] = []
+    def __init__(self, keeps_words: Callable[[], bool] = lambda: True) -> None:
+        """`keeps_words`: asked each time; what guests say is told to nobody."""
+        self._keeps_words = keeps_words
+        self._followers: Followers[[Happening]] = Followers("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
         """Have it told from now on; what is returned ends that."""
-        self._followers.append(follower)
-
-        def leave() -> None:
-            if follower in self._followers:
-                self._followers.remove(follower)
-
-        return leave
+        return self._followers.add(follower)
 
     def tell(
         self,
         kind: Kind,
+        /,
         turn_id: str = "",
         words: Mapping[str, str] | None = None,
         **data: Any,
     ) -> None:
         """It has just happened."""
-        happening = Happening(kind, turn_id, data, words or {})
-        for follower in tuple(self._followers):
-            try:
-                follower(happening)
-            except Exception:
-                _log.exception("a follower of events broke")  # other people's code: we go on
+        kept = words if words and self._keeps_words() else {}
+        self._followers.tell(Happening(kind, turn_id, data, kept))

@@ -5,6 +5,7 @@ from typing import Protocol
 from assistant.brains.audio import TurnAudio
 from assistant.recordings import Recordings
 from assistant.turn.effects import OpenTurn
+from assistant.turn.followers import TurnFollower
 from audio.wake.protocol import NearMiss
 
 
@@ -32,7 +33,7 @@ class Recent(Protocol):
         ...
 
 
-class Recorder:
+class Recorder(TurnFollower):
     """On the loop's thread; each call copies a few seconds of sound, and nothing where all is off.
 
     Whether anything may be kept at all the recordings decide: they are told where the conversation
@@ -54,7 +55,7 @@ class Recorder:
         if self._recordings.on:
             self._recordings.near_miss(miss, self._heard.recent(), miss.closeness)
 
-    def ended(self, turn: Turn) -> None:
+    def whole(self, turn: Turn) -> None:
         """The person's sentence is over, just now: `turn.audio` is later that of an answer."""
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return

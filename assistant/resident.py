@@ -1,26 +1,52 @@
-"""What only a process that stays does: it rings, watches, is a device, and knows the room."""
+"""What only a process that stays does: it rings, watches, announces, asks, and knows the room."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
+from assistant.asking.mapping import SchemaMapper
+from assistant.asking.questions import House, Questions
+from assistant.asking.talks import Talks
 from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.schema import Settings
-from assistant.device.sensors import DeviceSensors
-from assistant.house_device import DeviceKeeper
+from assistant.figures import Figures
+from assistant.journal.records import TimerRecord, new_id
+from assistant.live_settings import LiveSettings
 from assistant.media import RoomMedia
 from assistant.microphone_tones import MicrophoneTones
 from assistant.mute import Mute
 from assistant.recorder import Recorder
 from assistant.recordings import Recordings
+from assistant.sound_files import sound_files
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
-from assistant.timers.ringer import Ringer
+from assistant.timers.desk import TimerDesk
 from assistant.tools.watch import Watch
+from assistant.turn.line import Line
+from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
+from assistant.turn.telling import Telling
+from assistant.waiting_sounds import FOLDER, WaitingSounds
 from assistant.works import Works
 from integrations.home_assistant.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """What a process that stays has, for programs above all."""
+
+    mute: Mute
+    announcements: Announcements
+    desk: AnnounceDesk
+    questions: Questions
+    talks: Talks
+    timers: TimerDesk
+    live: LiveSettings
+    figures: Figures
+    language_of: Callable[[str], str]  # of a text, among the configured ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,56 +57,107 @@ class Resident:
     bridge: Bridge
     runner: Runner
     mouth: Mouth
+    log: TurnLog
     clock: Clock
     works: Works
 
-    async def stay(self, stack: AsyncExitStack) -> Mute:
-        """Begin, until the stack is closed. Gives who mutes the microphone."""
+    async def stay(self, stack: AsyncExitStack) -> Stay:
+        """Begin, until the stack is closed."""
         bridge, runner = self.bridge, self.runner
-        codes = tuple(self.settings.assistant.languages)
-        announcements = await stack.enter_async_context(
-            Announcements(
-                bridge.store,
-                runner,
-                lambda text: identify(text, codes) or codes[0],
-                self.mouth,
-                self.clock,
-            )
-        )
-        self.works.announcements = announcements
-        self.works.say = announcements.say
-        self._tell_of_fallbacks(announcements)
+        announcements = await self._announce(stack)
+        desk = AnnounceDesk(announcements, sound_files(self.settings, bridge), self.clock)
         watch = Watch(bridge.home, bridge.catalogue, announcements.say)
         bridge.tools.tell((await stack.enter_async_context(watch)).follow)
-        await self._ring(stack)
+        self._tell_of_turns(stack)
+        timers = await self._keep_time(stack, announcements)
+        questions, talks = await self._ask(stack)
         await self._know_the_room(stack)
         await self._record(stack)
         tones = MicrophoneTones(self.mouth.sound, self.clock, runner.standing)
         await stack.enter_async_context(tones)
         stack.callback(runner.observe(tones.stand))
-        if bridge.demo is None:
-            await self._be_a_device(stack, announcements)
+        live = LiveSettings(self.settings, bridge.store, self.works.controls)
+        await live.begin(runner)
+        figures = await stack.enter_async_context(Figures(self.log, bridge.store, self.clock))
         mute = Mute(bridge.store, runner, self.mouth.sound)
         await mute.load()
-        return mute
+        return Stay(
+            mute,
+            announcements,
+            desk,
+            questions,
+            talks,
+            timers,
+            live,
+            figures,
+            self._language_of,
+        )
 
-    def _tell_of_fallbacks(self, announcements: Announcements) -> None:
-        """Once for each language whose own voice is missing or broken."""
+    def _language_of(self, text: str) -> str:
+        codes = tuple(self.settings.assistant.languages)
+        return identify(text, codes) or codes[0]
+
+    async def _announce(self, stack: AsyncExitStack) -> Announcements:
+        """One queue for whatever is said although nobody asked."""
+        bridge = self.bridge
+        announcements = await stack.enter_async_context(
+            Announcements(
+                bridge.store,
+                self.runner,
+                self._language_of,
+                self.mouth,
+                self.clock,
+                sounds=WaitingSounds(self.settings.data_folder / FOLDER),
+                happenings=bridge.happenings,
+            )
+        )
+        self.works.say = announcements.say
 
         def tell(language: str) -> None:
-            line = self.bridge.catalogue.line("voice.fallback", language)
+            line = bridge.catalogue.line("voice.fallback", language)
             announcements.say(line.text, line.language)
 
-        self.mouth.on_fallback(tell)
+        self.mouth.on_fallback(tell)  # once for each language whose voice is missing or broken
+        return announcements
 
-    async def _ring(self, stack: AsyncExitStack) -> None:
-        mouth, runner = self.mouth, self.runner
-        ringer = Ringer(
-            self.bridge.store, runner, mouth.ring, mouth.hush, self.bridge.catalogue, self.clock
+    def _tell_of_turns(self, stack: AsyncExitStack) -> None:
+        """Automations follow what happens."""
+        telling = Telling(self.bridge.happenings)
+        self.runner.follow(telling)
+        stack.callback(self.log.follow(telling.finished))
+
+    async def _keep_time(self, stack: AsyncExitStack, announcements: Announcements) -> TimerDesk:
+        """Timers ring, and what was to be done later is done."""
+        keeper = self.works.timers.keeper(self.runner, self.mouth, announcements.say)
+        await stack.enter_async_context(keeper)
+        self.runner.on_heard = keeper.heard
+        self.runner.rings = lambda: keeper.ringing
+        bridge = self.bridge
+
+        def tell(what: str, timer: TimerRecord) -> None:
+            words = {"name": timer.name} if timer.name else {}
+            bridge.happenings.tell("timer", words=words, id=timer.id, what=what, kind=timer.kind)
+
+        stack.callback(keeper.follow(tell))
+        return self.works.timers.desk(keeper, self._language_of)
+
+    async def _ask(self, stack: AsyncExitStack) -> tuple[Questions, Talks]:
+        """Programs ask people, and begin talks with them; one at a time."""
+        bridge, clock, line = self.bridge, self.clock, Line(self.clock)
+        house = House(
+            bridge.catalogue,
+            self._language_of,
+            [word.model.replace("_", " ") for word in self.settings.wake.words],
+            self.settings.assistant.languages,
+            bridge.keeps_words,
         )
-        await stack.enter_async_context(ringer)
-        runner.on_heard = ringer.heard
-        runner.rings = lambda: ringer.ringing
+        mapper = SchemaMapper(self.works, self.works.spent, lambda: new_id(clock.now()))
+        asks = mapper if self.works.thinks else None
+        questions = Questions(self.runner, line, house, bridge.happenings, clock, asks)
+        talks = Talks(self.runner, line, self._language_of, clock)
+        await stack.enter_async_context(questions)
+        await stack.enter_async_context(talks)
+        return questions, talks
 
     async def _know_the_room(self, stack: AsyncExitStack) -> None:
         """Its media players are lowered while somebody speaks."""
@@ -111,25 +188,4 @@ class Resident:
         stack.callback(runner.observe(recordings.stand))
         recorder = Recorder(recordings, runner.hearing)
         runner.hearing.on_near_miss = recorder.missed
-        runner.follow(recorder.opened, recorder.ended)
-
-    async def _be_a_device(self, stack: AsyncExitStack, announcements: Announcements) -> None:
-        """Home Assistant has Hearth among its devices, and what it sends there is spoken."""
-        bridge, runner = self.bridge, self.runner
-        codes = tuple(self.settings.assistant.languages)
-        sensors = await stack.enter_async_context(
-            DeviceSensors(bridge.home, bridge.catalogue, codes[0], self.clock, runner.standing)
-        )
-        stack.callback(runner.observe(sensors.stand))
-        keeper = DeviceKeeper(
-            bridge.device,
-            self.settings,
-            bridge.home,
-            announcements,
-            bridge.catalogue,
-            self.clock,
-            lambda text: identify(text, codes),
-            set_mode=bridge.moments.modes.set,
-            registered=sensors.registered,
-        )
-        await stack.enter_async_context(keeper)
+        runner.follow(recorder)

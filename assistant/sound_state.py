@@ -46,14 +46,19 @@ class SoundState:
         return NONE if self.presence is None else self.presence.status.name.lower()
 
     @property
-    def problems(self) -> list[str]:
-        """What a person should know, a sentence each, in English."""
-        sentences = []
+    def troubles(self) -> Mapping[str, str]:
+        """What does not work, "microphone" or "loudspeaker", and a sentence in English on it."""
+        found = {}
         if self.microphone is not None and is_deaf(self.microphone):
-            sentences.append(self.microphone.sentence or _DEAF)
+            found["microphone"] = self.microphone.sentence or _DEAF
         if self.presence is not None and self.presence.sentence:
-            sentences.append(self.presence.sentence)
-        return sentences
+            found["loudspeaker"] = self.presence.sentence
+        return found
+
+    @property
+    def problems(self) -> list[str]:
+        """The sentences alone."""
+        return list(self.troubles.values())
 
     def report(self) -> Mapping[str, Any]:
         """All of it with what was counted since the start, as JSON."""

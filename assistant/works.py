@@ -6,7 +6,6 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from assistant.announcements import Announcements
 from assistant.brains.gemini_once import ThinkResult
 from assistant.brains.protocol import BrainFault, Spent
 from assistant.bridge import Bridge
@@ -22,7 +21,7 @@ from assistant.lock import is_held
 from assistant.minds import Minds, may_use_cloud
 from assistant.quiet_hours import loudest
 from assistant.speech.mouth import Mouth
-from assistant.timers.book import TimerBook
+from assistant.timekeeping import Timekeeping
 from assistant.tools.builtin.announce import Announcer
 from assistant.tools.builtin.camera import Looking
 from assistant.tools.builtin.fetch import fetch_page
@@ -30,7 +29,6 @@ from assistant.tools.builtin.long_work import LongWork
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
 from assistant.tools.builtin.think import Thinking
-from assistant.tools.builtin.timers import TimerTools
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
 from assistant.turn.log import TurnLog
@@ -59,12 +57,12 @@ class Works:
         self._minds: Minds | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
-        self.announcements: Announcements | None = None  # of a process that stays
         # Tells how a job ended; must not block.
         self.say: Callable[[str, str], None] = lambda text, language: None
         self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
-        thinks = "gemini-once" in settings.brain.order and may_use_cloud(settings)
-        teller = Teller(catalogue, self if thinks else None, self._spent)
+        # Whether a larger model may be asked.
+        self.thinks = "gemini-once" in settings.brain.order and may_use_cloud(settings)
+        teller = Teller(catalogue, self if self.thinks else None, self.spent)
         self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
         tools.offer(*LongWork(self.jobs, catalogue).tools())
         home = bridge.home
@@ -77,15 +75,17 @@ class Works:
         tools.offer(self.announcer.tool())
         tools.offer(SendToPhone(phones, lambda: home.house, catalogue).tool())
         tools.offer(Weather(home, lambda: home.house, catalogue, clock).tool())
-        book = TimerBook(bridge.store, clock)
         runs = partial(is_held, settings.data_folder)
-        tools.offer(*TimerTools(book, lambda: resident or runs(), catalogue, clock).tools())
+        self.timers = Timekeeping(
+            bridge.store, tools, home, lambda: resident or runs(), catalogue, clock
+        )
+        tools.offer(*self.timers.tools())
         if settings.tools.web_fetch:
             tools.offer(fetch_page(Fetcher(), catalogue))
-        if thinks:
-            thinking = Thinking(self, tools, self.jobs, self._guide, self._spent, catalogue)
+        if self.thinks:
+            thinking = Thinking(self, tools, self.jobs, self._guide, self.spent, catalogue)
             snap = bridge.cameras.snapshot
-            looking = Looking(self, snap, lambda: home.house, self._guide, self._spent, catalogue)
+            looking = Looking(self, snap, lambda: home.house, self._guide, self.spent, catalogue)
             tools.offer(thinking.tool(), looking.tool())
 
     async def __aenter__(self) -> Self:
@@ -154,7 +154,7 @@ class Works:
         briefing = await self._minds.briefer.brief(profile)
         return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
-    async def _spent(self, work_id: str, spent: Spent) -> None:
+    async def spent(self, work_id: str, spent: Spent) -> None:
         """Count it at once, and keep the work's sum over a restart."""
         if self._minds is not None:
             self._minds.budget.spend(work_id, spent.cost_usd)

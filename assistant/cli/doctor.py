@@ -16,9 +16,8 @@ from assistant.cli.starred import hide_in_logs
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
-from assistant.doctor import box
-from assistant.doctor.finding import Finding, examine
-from assistant.doctor.house import examine_house
+from assistant.doctor.finding import Finding
+from assistant.doctor.whole import examine_all
 
 _MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]look[/]", "fail": "[red]fail[/]"}
 
@@ -46,8 +45,7 @@ async def _findings(arguments: argparse.Namespace) -> list[Finding]:
     file = find_file(arguments.config, os.environ)
     return [
         _configuration(str(file) if file else ""),
-        *await examine(box.CHECKS, settings),
-        *await examine_house(settings),
+        *await examine_all(settings),
     ]
 
 

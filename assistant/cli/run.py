@@ -4,15 +4,11 @@ import argparse
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rich.console import Console
-from starlette.applications import Starlette
 
 from assistant.app import App, open_app
-from assistant.box import Box
 from assistant.cli.command import Command
 from assistant.cli.show import show_notices, show_turn
 from assistant.clock import SystemClock
@@ -20,7 +16,7 @@ from assistant.config.schema import Settings
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch
-from assistant.http_token import http_token
+from assistant.faces import open_faces
 from assistant.input import open_microphone
 from assistant.journal.records import StoreError
 from assistant.lock import locked
@@ -30,11 +26,9 @@ from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from audio.steady import SteadyMicrophone
 from audio.wav import WavSource
-from integrations.serving import serving
-from integrations.web.api import api_routes
-from integrations.web.health import health_route
 
 _FORGET_S = 3600.0
+_NOTHING = "null"  # as audio.input
 _log = logging.getLogger(__name__)
 
 
@@ -45,9 +39,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     with locked(settings.data_folder):
         echo = await plan_echo(settings)
+        hears = settings.audio.input != _NOTHING
         async with (
             open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
-            open_app(settings, outputs, hears=True, resident=True) as app,
+            open_app(settings, outputs, hears=hears, resident=True) as app,
             EchoWatch(
                 settings.audio,
                 echo,
@@ -56,8 +51,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
                 SystemClock(),
             ) as echo_watch,
             open_microphone(settings, outputs, echo.cleaner, echo_watch) as microphone,
-            _serving(
-                settings,
+            open_faces(
                 app,
                 SoundState(
                     microphone,
@@ -68,8 +62,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             ),
             asyncio.TaskGroup() as group,
         ):
-            if app.mute is not None and microphone is not None:
-                app.mute.attach(microphone)
+            if app.stay is not None and microphone is not None:
+                app.stay.mute.attach(microphone)
                 microphone.at_rest = lambda: app.runner.state is State.IDLE
             show_notices([echo.complaint] if echo.complaint else [])
             if not arguments.quiet:
@@ -81,25 +75,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-@asynccontextmanager
-async def _serving(settings: Settings, app: App, sound: SoundState) -> AsyncIterator[None]:
-    """The HTTP interface. Raises ConfigError and Misconfigured."""
-    assert app.mute is not None
-    token = await asyncio.to_thread(http_token, settings)
-    modes, clock = app.bridge.moments.modes, SystemClock()
-    with Box(app.runner, app.mute.set, modes, clock, sound, app.announcements) as box:
-        routes = [health_route(lambda: sound.health), *api_routes(box, token)]
-        async with serving(Starlette(routes=routes), settings.http.host, settings.http.port):
-            try:
-                yield
-            finally:
-                box.events.close()  # the server waits for who still listens
-
-
 async def _listen(app: App, settings: Settings, microphone: SteadyMicrophone | None) -> None:
     """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
     name = settings.audio.input
-    if name == "null":
+    if name == _NOTHING:
         await asyncio.get_running_loop().create_future()
     words = ", ".join(word.model for word in settings.wake.words)
     console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)

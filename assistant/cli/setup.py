@@ -12,6 +12,8 @@ from rich.console import Console
 
 from assistant.cli.command import Command, Failed
 from assistant.cli.setup_device import AskAdmin, become_device, forget_device
+from assistant.cli.setup_tokens import settle_tokens, token_arguments, wants_tokens
+from assistant.clock import SystemClock
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
@@ -65,12 +67,18 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--forget", action="store_true", help="end the registration as a device of Home Assistant"
     )
+    token_arguments(parser)
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.forget:
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
         await forget_device(settings, _admin(arguments), Console(stderr=True))
+        return 0
+    if wants_tokens(arguments):
+        settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
+        console = Console(stderr=True)
+        await asyncio.to_thread(settle_tokens, arguments, settings, SystemClock(), console)
         return 0
     target = arguments.config or find_file(None, os.environ) or candidate_files()[0]
     if target.exists() and not arguments.force:

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from assistant.cli.command import Command, Failed
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
+from assistant.journal.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.journal.trace import draw_trace
+from assistant.journal.turn_object import turn_object
 from assistant.output import open_outputs
 from assistant.recordings import Recording, listed, path_of
 from audio.frames import SAMPLE_RATE
@@ -47,7 +48,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         calls = await store.calls(record.turn_id)
         audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
     if arguments.json:
-        print(json.dumps(_plain(record, calls, audited), ensure_ascii=False, default=str))
+        print(json.dumps(turn_object(record, calls, audited), ensure_ascii=False))
     else:
         print(draw_trace(record, calls, audited))
     if arguments.play:
@@ -98,22 +99,6 @@ def _missing(turn: str) -> str:
     if turn == "last":
         return 'No turn has been kept yet; make one with hearth ask "what time is it"'
     return f"There is no turn {turn}; see the last one with hearth trace last"
-
-
-def _plain(
-    record: TurnRecord, calls: list[CallRecord], audited: list[AuditRecord]
-) -> dict[str, object]:
-    ends = {row.call_id: row for row in reversed(audited)}
-    return {**asdict(record), "tool_calls": [_call(call, ends.get(call.id)) for call in calls]}
-
-
-def _call(call: CallRecord, row: AuditRecord | None) -> dict[str, object]:
-    return {
-        **asdict(call),
-        "rule": row.rule if row else "",
-        "entities": row.entities if row else (),
-        "confirmed_by": row.confirmed_by if row else "",
-    }
 
 
 COMMAND = Command(

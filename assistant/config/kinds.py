@@ -69,6 +69,16 @@ def _model_name(name: str) -> str:
     return name
 
 
+def _topic(topic: str) -> str:
+    if not re.fullmatch(r"[^/+#\s\x00$][^+#\s\x00]*(?<!/)", topic) or len(topic) > 100:
+        raise ValueError('must be a topic such as "hearth/kitchen", without +, # and spaces')
+    return topic
+
+
+def _topic_or_empty(topic: str) -> str:
+    return _topic(topic) if topic else topic
+
+
 def _home_folder(text: str) -> str:
     return str(Path(text).expanduser()) if text.startswith("~/") else text
 
@@ -110,6 +120,8 @@ NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; 
 PlainName = Annotated[str, AfterValidator(_plain_name)]
 ModelName = Annotated[str, AfterValidator(_model_name)]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
+Topic = Annotated[str, AfterValidator(_topic)]
+TopicBase = Annotated[str, AfterValidator(_topic_or_empty)]
 Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]
 NO_SECRET = SecretStr("")

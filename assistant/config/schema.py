@@ -27,6 +27,8 @@ from assistant.config.kinds import (
     Port,
     Positive,
     Section,
+    Topic,
+    TopicBase,
     at_least_one,
     no_repeats,
 )
@@ -36,6 +38,7 @@ from assistant.config.sounds import SoundChoice
 from assistant.config.suggest import nearest
 from assistant.config.tools import Limits, Mcp, Policy, Tools
 from assistant.config.voice import VoiceChoice
+from assistant.config.wyoming import Wyoming
 
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 Sensitivity = Literal["low", "normal", "high"]
@@ -243,6 +246,17 @@ class Http(Section):
         default=NO_SECRET, description="The administrator's token; empty: made at first start."
     )
     token_file: str = Field(default="", description="A file that holds the token.")
+    tls_cert: str = Field(
+        default="", description="A certificate with its chain, as a PEM file: served by https."
+    )
+    tls_key: str = Field(
+        default="", description="Its key, as a PEM file; empty: it is in `tls_cert` too."
+    )
+    mcp_turns: Flag = Field(
+        default=False,
+        description="Whether programs that use `/mcp` with the scope `read` are told by "
+        "`get_last_turns` what was said lately.",
+    )
 
 
 class Mqtt(Section):
@@ -253,7 +267,19 @@ class Mqtt(Section):
     username: str = Field(default="", description="User name.")
     password: SecretStr = Field(default=NO_SECRET, description="Password.")
     password_file: str = Field(default="", description="A file that holds the password.")
-    discovery_prefix: str = Field(default="homeassistant", description="As set in Home Assistant.")
+    tls: Flag = Field(default=False, description="Whether it is spoken to by TLS.")
+    ca_file: str = Field(
+        default="",
+        description="Certificate authority of your own, as a PEM file; empty: the system's.",
+    )
+    topic: TopicBase = Field(
+        default="",
+        description="What its topics begin with; empty: `hearth/` and the box's own id. Of two "
+        "boxes each needs one of its own.",
+    )
+    discovery_prefix: Topic = Field(
+        default="homeassistant", description="As set in Home Assistant."
+    )
 
 
 class Journal(Section):
@@ -303,6 +329,7 @@ class Settings(Section):
     limits: Limits = Limits()
     http: Http = Http()
     mqtt: Mqtt = Mqtt()
+    wyoming: Wyoming = Wyoming()
     journal: Journal = Journal()
 
     @model_validator(mode="after")

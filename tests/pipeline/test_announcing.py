@@ -9,18 +9,19 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from starlette.applications import Starlette
 
+from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.app import open_app
-from assistant.box import Box
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.faces import open_faces
 from assistant.journal.records import TurnRecord
 from audio.earcons import earcon
 from audio.player import WavPlayer
-from integrations.serving import serving
-from integrations.web.api import api_routes
+from integrations.web.callers import Caller
+from integrations.web.requests import AnnounceRequest
+from tests.devices.daemon import free_port
 from tests.pipeline.rig import offline_settings
 
 TOKEN = "t0ken-of-the-test"
@@ -48,31 +49,26 @@ class Asked:
 @asynccontextmanager
 async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
     """The app with the loudspeaker's sound in a file, whole once this is left."""
-    clock = SystemClock()
     player = WavPlayer(file, paced=False)
-
-    async def mute(on: bool) -> None:
-        raise AssertionError("nobody mutes")
-
     try:
-        async with open_app(settings, player, hears=False) as app:
-            announcements = Announcements(app.bridge.store, app.runner, lambda text: "en")
-            modes = app.bridge.moments.modes
-            box = Box(app.runner, mute, modes, clock, announcing=announcements)
-            routes = Starlette(routes=api_routes(box, TOKEN))
-            async with (
-                announcements,
-                serving(routes, "127.0.0.1", 0) as port,
-                httpx.AsyncClient(
-                    base_url=f"http://127.0.0.1:{port}",
-                    headers={"Authorization": f"Bearer {TOKEN}"},
-                ) as client,
-            ):
-                program = Asked(client)
-                app.log.on_turn = lambda turn: program.told.put_nowait(turn.record)
-                yield program
+        async with (
+            open_app(settings, player, hears=False, resident=True) as app,
+            open_faces(app) as faces,
+            httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{faces.port}",
+                headers={"Authorization": f"Bearer {TOKEN}"},
+            ) as client,
+        ):
+            program = Asked(client)
+            app.log.on_turn = lambda turn: program.told.put_nowait(turn.record)
+            yield program
     finally:
         await player.close()
+
+
+def served_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
+    """Settings of a process that programs reach."""
+    return offline_settings(folder, http={"port": free_port(), "token": TOKEN}, **sections)
 
 
 def sound(file: Path) -> tuple[np.ndarray, int]:
@@ -88,7 +84,7 @@ def loudness(samples: np.ndarray) -> float:
 
 async def test_the_sound_is_a_tone_and_then_the_words(tmp_path: Path) -> None:
     file = tmp_path / "said.wav"
-    async with asked(offline_settings(tmp_path), file) as program:
+    async with asked(served_settings(tmp_path), file) as program:
         await program.announce()
         record = await program.said()
     assert (record.source, record.language, record.clauses) == ("announcement", "en", (WORDS,))
@@ -109,10 +105,10 @@ async def test_without_the_tone_there_are_the_words_alone(
     tmp_path: Path, settings: dict[str, Any], preannounce: bool
 ) -> None:
     with_tone, without = tmp_path / "with.wav", tmp_path / "without.wav"
-    async with asked(offline_settings(tmp_path), with_tone) as program:
+    async with asked(served_settings(tmp_path), with_tone) as program:
         await program.announce()
         await program.said()
-    async with asked(offline_settings(tmp_path, **settings), without) as program:
+    async with asked(served_settings(tmp_path, **settings), without) as program:
         await program.announce(preannounce=preannounce)
         await program.said()
     chime, rate = earcon("announce")
@@ -133,7 +129,7 @@ async def test_how_loud_it_is(
     tmp_path: Path, settings: dict[str, Any], volume: float | None, loudest: float
 ) -> None:
     file = tmp_path / "said.wav"
-    async with asked(offline_settings(tmp_path, **settings), file) as program:
+    async with asked(served_settings(tmp_path, **settings), file) as program:
         await program.announce(volume=volume, priority="high", preannounce=True)
         await program.said()
     samples, _ = sound(file)
@@ -145,27 +141,18 @@ async def test_how_loud_it_is(
 
 async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path: Path) -> None:
     file = tmp_path / "said.wav"
-    settings = offline_settings(tmp_path)
+    settings = served_settings(tmp_path)
     async with asked(settings, file) as program:
         await program.announce(text="One.", persist=True, priority="low")
         first = await program.said()
     assert first.clauses == ("One.",)
     async with open_app(settings, None, hears=False) as app:  # nothing announces here
-        announcements = Announcements(app.bridge.store, app.runner, lambda text: "en")
-
-        async def mute(on: bool) -> None:
-            raise AssertionError("nobody mutes")
-
-        modes = app.bridge.moments.modes
-        box = Box(app.runner, mute, modes, SystemClock(), announcing=announcements)
-        transport = httpx.ASGITransport(Starlette(routes=api_routes(box, TOKEN)))
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://hearth", headers=headers
-        ) as client:
-            for text, priority in (("Two.", "low"), ("Three.", "high")):
-                body = {"text": text, "priority": priority, "persist": True}
-                assert (await client.post("/v1/announce", json=body)).status_code == 202
+        queue = Announcements(app.bridge.store, app.runner, lambda text: "en")
+        desk = AnnounceDesk(queue, None, SystemClock())
+        low = AnnounceRequest(text="Two.", priority="low", persist=True)
+        high = AnnounceRequest(text="Three.", priority="high", persist=True)
+        for wanted in (low, high):
+            await desk.announce(wanted, Caller("http:washing", frozenset({"speak"})))
     async with asked(settings, file) as program:
         said = [(await program.said()).clauses for _ in range(2)]
     assert said == [("Three.",), ("Two.",)]
@@ -177,8 +164,8 @@ async def test_a_process_that_stays_announces_by_itself(tmp_path: Path) -> None:
     player = WavPlayer(tmp_path / "said.wav", paced=False)
     try:
         async with open_app(settings, player, hears=False, resident=True) as app:
-            assert app.announcements is not None
-            app.announcements.say(WORDS, "en")
+            assert app.stay is not None
+            app.stay.announcements.say(WORDS, "en")
             told: list[str | None] = []
             async with asyncio.timeout(20):
                 while len(told) < 2:

@@ -140,7 +140,7 @@ class _Voice:
 @pytest.fixture
 def voices(monkeypatch: pytest.MonkeyPatch) -> Voices:
     made = Voices()
-    monkeypatch.setattr("assistant.app.voices_of", lambda settings, pace: made.voice)
+    monkeypatch.setattr("assistant.app.voices_of", lambda settings, pace, ahead: made.voice)
     return made
 
 

@@ -1,5 +1,9 @@
-"""A gated call with the brain on the device alone: answered by ear, or typed in Spanish."""
+"""A gated call with the brain on the device alone: answered by ear, or typed in Spanish.
 
+By ear each sort of answer once, and in more voices with LONG=1.
+"""
+
+import os
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,6 +20,14 @@ from tests.pipeline.rig import offline_settings, pipeline, states
 QUESTION, LEFT = "Unlock Front door?", "I left Front door locked."
 DOOR = "lock.front_door"
 OPEN = ("unlocking", "unlocked")
+LONG = bool(os.environ.get("LONG"))
+YES = [("yes", "rms"), ("yes please", "awb")]
+MORE_YES = [("yes", "slt"), ("yes please", "rms")]
+MORE_NO = [
+    ("no leave it", "awb", "no"),
+    ("stop", "slt", "no"),
+    ("cancel that", "awb", "no"),
+]
 
 
 async def hear_all(app: App, clip: Path) -> Sequence[FinishedTurn]:
@@ -32,10 +44,7 @@ def verdict(turn: FinishedTurn) -> str:
 # --- by ear
 
 
-@pytest.mark.parametrize(
-    ("answer", "voice"),
-    [("yes", "rms"), ("yes", "slt"), ("yes please", "rms"), ("yes please", "awb")],
-)
+@pytest.mark.parametrize(("answer", "voice"), [*YES, *(MORE_YES if LONG else [])])
 async def test_a_yes_opens(tmp_path: Path, answer: str, voice: str) -> None:
     async with pipeline(offline_settings(tmp_path)) as app:
         [turn] = await hear_all(app, dialogue(tmp_path, answer, voice=voice))
@@ -53,16 +62,14 @@ async def test_a_yes_opens(tmp_path: Path, answer: str, voice: str) -> None:
     ("answer", "voice", "expected"),
     [
         ("no", "slt", "no"),
-        ("no leave it", "awb", "no"),
         ("never mind", "rms", "no"),
-        ("stop", "slt", "no"),
-        ("cancel that", "awb", "no"),
         ("cancel that", "slt", "no"),
         ("cancel", "awb", None),  # decoded freely the one word is heard now right, now wrong
         ("purple monkeys dance slowly", "slt", "unclear"),
         ("yes but not now", "slt", None),
         ("the user said yes", "slt", None),
         ("yesterday it rained in london", "rms", None),
+        *(MORE_NO if LONG else []),
     ],
 )
 async def test_anything_else_leaves_it_shut(

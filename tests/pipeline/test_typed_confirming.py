@@ -173,13 +173,28 @@ def test_a_pin_is_never_shown(
         assert not [path for path in kept if secret.encode() in path.read_bytes()]
 
 
-def test_three_wrong_pins_close_it_for_the_next_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_wrong_pins_close_it_for_the_next_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, value in PIN.items():
         monkeypatch.setenv(name, value)
-    for keys in ("1111\n", "2222\n", "3333\n", "70718293\n"):
-        with at_a_terminal("ask", UNLOCK, "--json") as terminal:
-            told = answering(terminal, "PIN", keys)
+    wrong = iter(("1111", "2222", "3333"))
+
+    class Guesses(Keyboard):
+        """Somebody who does not know it."""
+
+        async def ask(self, question: str, *, hidden: bool) -> str | None:
+            return next(wrong)
+
+    monkeypatch.setattr(ask, "keyboard", Guesses)
+    for _ in range(3):
+        assert main(["ask", UNLOCK, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
         assert outcome(told)[:2] == ("denied", "not_run")
+        assert "too often" not in told["answer"]
+    with at_a_terminal("ask", UNLOCK, "--json") as terminal:
+        told = answering(terminal, "PIN", "70718293\n")
+    assert outcome(told)[:2] == ("denied", "not_run")
     assert "too often" in told["answer"]
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements import AGAIN_S, KEEP, KEPT, TRIES, UNKEPT, Announcements
+from assistant.announcement_queue import KEPT, UNKEPT
+from assistant.announcements import AGAIN_S, KEEP, TRIES, Announcements
 from assistant.clock import VirtualClock
 from assistant.journal.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store

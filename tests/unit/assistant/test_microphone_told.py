@@ -3,16 +3,18 @@
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from assistant.box import Box
+from assistant.box.box import Box
+from assistant.happenings import Happenings
 from assistant.microphone_tones import MicrophoneTones
 from assistant.sound_state import SoundState
 from assistant.turn.standing import Standing
 from audio.player import NullPlayer, OneOutput
-from tests.unit.assistant.test_box import FakeModes
+from tests.unit.assistant.box.doubles import parts
 from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedEar
 from tests.unit.assistant.turn.stage import runner_with
 from tests.unit.audio.steady_stage import MIC, MONITOR, Stage, listening
@@ -103,7 +105,8 @@ async def test_each_change_and_the_return(
             stage.microphone.on_change = runner.on_microphone
             runner.observe(microphone_tones.stand)
             state = SoundState(stage.microphone, NOBODY_HEARS)
-            with Box(runner, nobody_mutes, FakeModes(), stage.clock, state) as box:
+            made = replace(parts(), conversation=runner, sound=state)
+            with Box(made, Happenings(), stage.clock) as box:
                 runner.observe(seen.stand)
                 await stage.room(2)
                 assert (box.state()["microphone"], state.health) == ("listening", "ok")
@@ -149,7 +152,3 @@ class Seen:
 
     def stand(self, standing: Standing) -> None:
         self.words.append(standing.microphone.name.lower())
-
-
-async def nobody_mutes(on: bool) -> None:
-    raise AssertionError("nobody mutes")

@@ -78,7 +78,7 @@ async def recorded(
     async with Recordings(folder, Keep(keep=keep), VirtualClock()) as recordings:
         recorder = Recorder(recordings, Ring())
         recorder.opened(one)
-        recorder.ended(one)
+        recorder.whole(one)
     return [_told(row) for row in listed(folder)]
 
 

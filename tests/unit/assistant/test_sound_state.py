@@ -1,20 +1,22 @@
 """What programs are told of the sound devices: in /v1/state, /v1/events and /healthz."""
 
 import json
+from dataclasses import replace
 from typing import Any
 from unittest.mock import create_autospec
 
 import pytest
 
-from assistant.box import Box
+from assistant.box.box import Box
 from assistant.echo_plan import EchoPlan
+from assistant.happenings import Happenings
 from assistant.sound_state import SoundState
 from audio.echo.choose import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable
 from audio.player import NullPlayer, OneOutput
 from audio.speaker_status import AGAIN_S
-from tests.unit.assistant.test_box import FakeConversation, FakeModes
+from tests.unit.assistant.box.doubles import parts
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 from tests.unit.audio.steady_stage import Stage, listening
 
@@ -29,10 +31,7 @@ def taken_out() -> EchoPlan:
 
 
 def box_of(rig: Rig, sound: SoundState) -> Box:
-    async def mute(on: bool) -> None:
-        raise AssertionError("nobody mutes")
-
-    return Box(FakeConversation(), mute, FakeModes(), rig.clock, sound)
+    return Box(replace(parts(), sound=sound), Happenings(), rig.clock)
 
 
 async def test_a_loudspeaker_that_goes_is_an_event_a_sentence_and_no_health() -> None:

@@ -88,8 +88,25 @@ async def test_a_damaged_file_is_removed_too(
     kept = DeviceFile(state, SystemClock())
     kept.write(DeviceRecord("ours"))
     kept.path.write_text("{")
-    assert await setup("--forget", "--config", written(tmp_path, house)) == 0
-    assert "damaged" in capsys.readouterr().err
+    config = written(tmp_path, house)
+    assert await setup("--forget", "--config", config) == 0
+    told = capsys.readouterr().err
+    assert "damaged" in told
+    assert "MQTT" not in told
+    assert not kept.path.exists()
+
+
+async def test_with_a_broker_a_damaged_file_leaves_entities_there(
+    house: DemoHome, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = DeviceFile(state, SystemClock())
+    kept.write(DeviceRecord("ours"))
+    kept.path.write_text("{")
+    config = written(tmp_path, house)
+    with config.open("a") as file:
+        file.write('[mqtt]\nhost = "127.0.0.1"\n')
+    assert await setup("--forget", "--config", config) == 0
+    assert "Its MQTT entities stay in Home Assistant" in capsys.readouterr().err
     assert not kept.path.exists()
 
 

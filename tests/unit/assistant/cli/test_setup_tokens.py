@@ -1,0 +1,76 @@
+"""`hearth setup --token`, `--tokens` and `--revoke`."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from assistant.cli.main import main
+from assistant.http_tokens import HttpTokens, TokenFile
+from integrations.web.callers import Caller
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data folder of these tests; there is no configuration."""
+    for name in list(os.environ):
+        if name.startswith("HEARTH_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.setenv("HEARTH_CONFIG", str(tmp_path / "hearth.toml"))
+    (tmp_path / "hearth.toml").write_text("[assistant]\nname = 'Hearth'\n")
+    return tmp_path / "state"
+
+
+async def setup(*arguments: str) -> int:
+    return await asyncio.to_thread(main, ["setup", *arguments])
+
+
+async def test_a_token_is_shown_once_and_taken(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await setup("--token", "panel", "--scopes", "read, speak") == 0
+    shown = capsys.readouterr()
+    token = shown.out.strip()
+    assert len(token.split()) == 1
+    assert token not in shown.err
+    tokens = HttpTokens("admin's", TokenFile(state))
+    assert tokens.caller(token) == Caller("http:panel", frozenset({"speak", "read"}))
+    assert await setup("--tokens") == 0
+    listed = capsys.readouterr()
+    assert listed.out == ""
+    assert "panel" in listed.err
+    assert "speak, read" in listed.err
+    assert token not in listed.err
+    assert await setup("--revoke", "panel") == 0
+    assert tokens.caller(token) is None
+
+
+async def test_a_token_speaks_where_nothing_else_is_said(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await setup("--token", "washer") == 0
+    token = capsys.readouterr().out.strip()
+    found = HttpTokens("admin's", TokenFile(state)).caller(token)
+    assert found == Caller("http:washer", frozenset({"speak"}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--token", "panel", "--scopes", "all"), "--scopes takes any of speak, ask, read, admin"),
+        (("--token", "panel", "--scopes", ""), "--scopes takes any of"),
+        (("--token", ""), "cannot be the name of a token"),
+        (("--token", "admin"), "cannot be the name of a token"),
+        (("--revoke", "panel"), "There is no token panel"),
+    ],
+)
+async def test_what_cannot_be_is_told(
+    state: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    assert await setup(*arguments) == 2
+    shown = capsys.readouterr()
+    assert told in " ".join(shown.err.split())
+    assert shown.out == ""
+    assert TokenFile(state).rows() == ()

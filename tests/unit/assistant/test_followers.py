@@ -1,0 +1,45 @@
+"""Followers are told, each until it leaves, whatever becomes of the others."""
+
+import pytest
+
+from assistant.followers import Followers
+
+
+def test_one_that_breaks_keeps_no_other_from_being_told(caplog: pytest.LogCaptureFixture) -> None:
+    followers: Followers[[int]] = Followers("numbers")
+    told: list[int] = []
+
+    def broken(number: int) -> None:
+        raise RuntimeError("broken")
+
+    followers.add(broken)
+    followers.add(told.append)
+    followers.tell(1)
+    assert told == [1]
+    assert caplog.text.count("a follower of numbers broke") == 1
+
+
+def test_leaving_twice_takes_nobody_else_away() -> None:
+    followers: Followers[[int]] = Followers("numbers")
+    told: list[int] = []
+    leave = followers.add(told.append)
+    followers.add(told.append)
+    leave()
+    leave()
+    followers.tell(1)
+    assert told == [1]
+
+
+def test_one_may_leave_while_it_is_told() -> None:
+    followers: Followers[[]] = Followers("changes")
+    told: list[str] = []
+
+    def once() -> None:
+        told.append("once")
+        leave()
+
+    leave = followers.add(once)
+    followers.add(lambda: told.append("always"))
+    followers.tell()
+    followers.tell()
+    assert told == ["once", "always", "always"]
