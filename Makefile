@@ -38,7 +38,7 @@ test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
 	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
 
 test-home-assistant: setup ## tests with a Home Assistant of their own (LONG=1: three of them), or with the one at HA_URL
-	@$(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
+	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
 
 test-servers: setup ## tests with tool servers from npm and PyPI, which it installs (needs npm)
 	@HEARTH_PYTHON="$(abspath $(BIN)/python)" deploy/development/mcp-servers.sh $(VENV)/mcp-servers

@@ -2,9 +2,11 @@
 # Makes Hearth's own Python environment and installs what it stands on. Safe to run again, and quick
 # when nothing changed. It asks apt and pip as this machine has them set up, and nothing else.
 #
-#   deploy/development/setup.sh [--devices] [--check]
+#   deploy/development/setup.sh [--devices] [--check] [--broker]
 #     --devices   also what the tests on simulated sound devices need
 #     --check     also what `make check` needs
+#     --broker    also the MQTT broker that a few tests start; without it they are skipped. Where
+#                 there is systemd, Debian starts one of its own too, so nothing asks for it but CI
 #   HEARTH_PYTHON   the Python to build with (default: the first of python3, python3.13, python3.11
 #                   that is 3.11 or newer)
 #   HEARTH_VENV     where the environment goes (default: .venv beside the Makefile)
@@ -178,7 +180,8 @@ main() {
         case $option in
             --devices) packages+=(libasound2-plugins pulseaudio pulseaudio-utils) ;;
             --check) packages+=(shellcheck) ;;
-            *) fail "unknown option $option; there are --devices and --check." ;;
+            --broker) packages+=(mosquitto) ;;
+            *) fail "unknown option $option; there are --devices, --check and --broker." ;;
         esac
     done
     mapfile -t -O "${#packages[@]}" packages < <(venv_package)

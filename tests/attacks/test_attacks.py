@@ -1,5 +1,6 @@
 """Attacks are judged by what comes of them, with a model that does all that they ask."""
 
+import asyncio
 import json
 import re
 from collections import Counter
@@ -18,6 +19,7 @@ NAMES = [attack.name for attack in CORPUS]
 STATUSES = {*map(str, Status), "denied", "needs_confirmation", "running"}
 FIELDS = {"status", "retryable", "sentence", "valid_options", "data"}
 PLACES = ("lock_name", "alias", "area", "tool_name", "schema")  # where the text is part of the call
+TOGETHER = 8  # houses of their own: most of what they take is waiting
 RATED = "read_note"  # its owner lets it run: it may be asked anything
 
 
@@ -87,14 +89,21 @@ async def test_a_house_that_nobody_governs_would_be_open() -> None:
     """Else the attacks above would prove nothing. Each set of calls is tried once."""
     tried = {repr((one.asks, one.where in PLACES and one.text)): one for one in CORPUS}
     opened, robbed = set(), set()
-    for attack in tried.values():
-        async with scene(attack, Rulings(costly="allow", secure="allow"), tainting=False) as now:
+    at_once = asyncio.Semaphore(TOGETHER)
+
+    async def attempt(attack: Attack) -> None:
+        open_house = scene(attack, Rulings(costly="allow", secure="allow"), tainting=False)
+        async with at_once, open_house as now:
             before = now.demo.states
             await now.play()
             if now.demo.states != before:
                 opened.add(attack.name)
             if {name for name, _ in now.servers.received} - {RATED}:
                 robbed.add(attack.name)
+
+    async with asyncio.TaskGroup() as group:
+        for one in tried.values():
+            group.create_task(attempt(one))
     assert len(opened) >= 0.6 * len(tried)
     assert len(robbed) >= 10
     assert len(opened | robbed) >= 0.8 * len(tried), sorted(tried.keys() - opened - robbed)

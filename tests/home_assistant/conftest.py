@@ -2,7 +2,8 @@
 
 The environment names the real one: HA_URL, HA_TOKEN (of the user that Hearth signs in as, no
 administrator). HA_ADMIN_TOKEN says that it is a house that tests may change, HA_HOUSE which of ours
-it is, HA_INSTANCE that it may be stopped and started too. `make test-home-assistant` sets them all.
+it is, HA_INSTANCE that it may be stopped and started too, HA_MQTT_PORT where its broker listens.
+`make test-home-assistant` sets them all.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import pytest
 
 from integrations.demo_home import DemoHome
 from tests.home_assistant.admin import Admin
+from tests.home_assistant.automations import until
 from tests.home_assistant.real import instances
 from tests.home_assistant.real.places import Places, read_instance
 from tests.home_assistant.talk import Talk
@@ -146,3 +148,38 @@ async def power(house: Address, admin: Admin) -> AsyncIterator[Power]:
         yield switch
     finally:
         await switch.on()
+
+
+class Broker:
+    """The MQTT broker of a house of ours, on loopback; it keeps sessions and what waits in them."""
+
+    def __init__(self, record: Path) -> None:
+        self._places = Places(record.parents[2])
+        self._instance = read_instance(record)
+        self._kept = record.with_name("broker") / "mosquitto.db"
+        self.port = self._instance.mqtt_port
+
+    async def keeps(self, words: str) -> None:
+        """Wait until these are on its disk, which is a moment after it has taken them."""
+        await until(lambda: words.encode() in self._kept.read_bytes())
+
+    async def kill(self) -> None:
+        """It is gone without a word, as after a power cut."""
+        await asyncio.to_thread(instances.kill_broker, self._places, self._instance)
+
+    async def on(self) -> None:
+        """Start it again; nothing happens where it runs. Clients find it when it listens."""
+        await asyncio.to_thread(instances.start_broker, self._places, self._instance)
+
+
+@pytest.fixture
+async def broker(house: Address) -> AsyncIterator[Broker]:
+    """The broker that the house is connected to; it runs afterwards."""
+    record = os.environ.get("HA_INSTANCE")
+    if house.kind == "embedded" or not record or not os.environ.get("HA_MQTT_PORT"):
+        pytest.skip("needs a house of ours with a broker: HA_MQTT=1")
+    found = Broker(Path(record))
+    try:
+        yield found
+    finally:
+        await found.on()

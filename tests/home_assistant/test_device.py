@@ -11,13 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
+from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.cli.main import main
-from assistant.clock import SystemClock
+from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
+from assistant.device.commands import Commander
+from assistant.device.inbox import Inbox
+from assistant.device.keeper import DeviceKeeper
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of, appearance, ensure_registered
-from assistant.house_device import META_KEY, DeviceKeeper, HouseDevice
+from assistant.house_device import META_KEY, HouseDevice
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
@@ -26,6 +30,7 @@ from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
+from tests.unit.assistant.device.box import Fired, Heard, Pressed
 
 pytestmark = real_only
 
@@ -104,7 +109,12 @@ Serve = Callable[[], Any]
 
 
 @pytest.fixture
-def serve(settings: Settings, home: HomeAssistant, listener: Listener) -> Serve:
+def box() -> Pressed:
+    return Pressed()
+
+
+@pytest.fixture
+def serve(settings: Settings, home: HomeAssistant, listener: Listener, box: Pressed) -> Serve:
     """The daemon's part of it, without a microphone."""
 
     @asynccontextmanager
@@ -114,13 +124,20 @@ def serve(settings: Settings, home: HomeAssistant, listener: Listener) -> Serve:
         async with (
             Store(settings.database, clock) as store,
             Announcements(store, listener, lambda text: "en") as announcements,
-            DeviceKeeper(
-                device, settings, home, announcements, Catalogue(), clock, lambda text: None
-            ),
+            _inbox(announcements, box, clock) as inbox,
+            DeviceKeeper(device, settings, home, inbox.take, clock),
         ):
             yield device
 
     return running
+
+
+def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
+    """One that speaks; what else it may do is tested in test_device_face.py."""
+    heard = Heard()
+    desk = AnnounceDesk(announcements, None, clock)
+    commander = Commander(box, heard.happenings)
+    return Inbox(desk, announcements, box, commander, Fired(), Catalogue(), clock, ("en",))
 
 
 @pytest.fixture
@@ -252,21 +269,30 @@ async def test_the_notify_action_and_entity_are_spoken_stored_and_confirmed(
             await until(lambda: _none_pending(store))
 
 
+async def _asked(box: Pressed) -> bool:
+    return bool(box.asked)
+
+
 async def _none_pending(store: Store) -> bool:
     return await store.pending_announcements() == []
 
 
-async def test_the_channel_outlives_ten_seconds_after_a_message(
+async def test_the_channel_outlives_ten_seconds_after_a_message_and_a_question(
     registered: Callable[[], Awaitable[DeviceRecord]],
     serve: Serve,
     admin: Admin,
     listener: Listener,
+    box: Pressed,
 ) -> None:
-    """Home Assistant ends the channel where a message is not confirmed in that time."""
+    """Home Assistant ends the channel where a message is not confirmed in that time; a question is
+    confirmed though nobody has answered it."""
     await registered()
     async with serve():
         action = "notify.mobile_app_voice_test_room"
         await heard_through(admin, listener, action, message="One.")
+        answers = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
+        await admin.call(action, message="Close the blinds?", data={"actions": answers})
+        await until(lambda: _asked(box))
         await asyncio.sleep(10.5)  # Home Assistant's own limit; nothing tells that it has passed
         await admin.call(action, message="Two.")  # refused, were the channel gone
         assert (await listener.next())[0] == "Two."

@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements import Announcements
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.device.keeper import DeviceKeeper
 from assistant.device.record import DeviceFile
 from assistant.device.sensors import DeviceSensors
-from assistant.house_device import DeviceKeeper, HouseDevice
+from assistant.facts import Facts
+from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
 from assistant.mute import Mute
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.manner import Manner
 from assistant.turn.standing import Observers, Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.push import Push
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 
@@ -49,13 +50,9 @@ class Box:
     def pause(self, on: bool) -> None:
         pass
 
-    def announce(self, text: str, language: str, manner: Manner) -> None:
-        raise AssertionError("nothing is announced")
 
-    async def rest(self) -> None:
-        await asyncio.Event().wait()
-
-    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None: ...
+async def no_message(push: Push) -> None:
+    raise AssertionError("nothing is sent")
 
 
 @pytest.fixture
@@ -81,20 +78,24 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
         async with (
             HomeAssistant(house.url, house.token) as home,
             Store(settings.database, clock) as store,
-            Announcements(store, box, lambda text: "en") as announcements,
-            DeviceSensors(home, catalogue, "en", clock, box.observers.standing) as sensors,
+            DeviceSensors(
+                home,
+                catalogue,
+                "en",
+                clock,
+                lambda: Facts(box.observers.standing),
+                words=False,
+            ) as sensors,
             DeviceKeeper(
                 HouseDevice(settings, clock),
                 settings,
                 home,
-                announcements,
-                catalogue,
+                no_message,
                 clock,
-                lambda text: None,
                 registered=sensors.registered,
             ),
         ):
-            box.observers.add(sensors.stand)
+            box.observers.add(lambda standing: sensors.changed())
             mute = Mute(store, box)
             await mute.load()
             mute.attach(box)

@@ -26,7 +26,7 @@ from tests.home_assistant.real.releases import NEWEST, OLDER, OLDEST, NotHere
 
 _STARTED = time.monotonic()
 # what tells tests of a house; none of it is handed down from one house to the next
-_TOLD = ("HA_URL", "HA_TOKEN", "HA_ADMIN_TOKEN", "HA_HOUSE", "HA_INSTANCE")
+_TOLD = ("HA_URL", "HA_TOKEN", "HA_ADMIN_TOKEN", "HA_HOUSE", "HA_INSTANCE", "HA_MQTT_PORT")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@
 #   HA_MIRROR   Debian's mirror (default: the one this machine's own apt uses)
 set -euo pipefail
 
-# What Home Assistant stands on, a compiler for two wheels that the registry lacks, a broker.
-PACKAGES=python3,python3-venv,ca-certificates,g++,libpython3-dev,libturbojpeg0,mosquitto
+# What Home Assistant stands on, a compiler for two wheels that the registry lacks, a broker, and
+# what makes PCM of its announcements for a Wyoming satellite.
+PACKAGES=python3,python3-venv,ca-certificates,g++,libpython3-dev,libturbojpeg0,mosquitto,ffmpeg
 
 fail() {
     printf '%s\n' "$*" >&2
@@ -27,7 +28,10 @@ install_debootstrap() {
 
 make_root() {
     local root=$1 suite=$2 log=$1.log script=/usr/share/debootstrap/scripts/$2 from=${HA_MIRROR:-}
-    [ ! -f "$root/etc/hearth-complete" ] || return 0
+    if [ -f "$root/etc/hearth-complete" ]; then
+        add_packages "$root"
+        return
+    fi
     command -v debootstrap >/dev/null || install_debootstrap >"$log" 2>&1 ||
         fail "apt could not install debootstrap; its words are in $log"
     [ -n "$from" ] || from=$(mirror) || fail "apt's configuration names no Debian mirror; set HA_MIRROR to one"
@@ -37,7 +41,17 @@ make_root() {
     debootstrap --variant=minbase --include="$PACKAGES" "$suite" "$root" "$from" "$script" >"$log" 2>&1 ||
         fail "debootstrap could not make a Debian $suite; its words are in $log"
     rm -f "$root"/var/cache/apt/archives/*.deb
-    touch "$root/etc/hearth-complete"
+    echo "$PACKAGES" >"$root/etc/hearth-complete"
+}
+
+# A root that was made before one of them was needed; its lists may have expired since.
+add_packages() {
+    local root=$1 log=$1.log
+    [ "$(cat "$root/etc/hearth-complete")" != "$PACKAGES" ] || return 0
+    "${BASH_SOURCE[0]}" run "$root" -- sh -c "apt-get -q -o Acquire::Check-Valid-Until=false update &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${PACKAGES//,/ } &&
+        apt-get clean" >"$log" 2>&1 || fail "apt could not add to $root; its words are in $log"
+    echo "$PACKAGES" >"$root/etc/hearth-complete"
 }
 
 # What belongs to this machine's network and not to Debian: names, certificates, pip's settings.

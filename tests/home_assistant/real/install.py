@@ -83,7 +83,10 @@ def broker(places: Places) -> Installed:
     """Where mosquitto lies: any Debian root of ours."""
     for root in sorted(places.root.glob("debian-*/etc/hearth-complete")):
         return Installed(root.parent.parent, "")
-    raise Refused("the broker lies in the Debian root, and there is none; start the newest first")
+    raise Refused(
+        "the broker lies in the Debian root, and there is none: start the newest first, or set "
+        "HA_MQTT=0"
+    )
 
 
 def _make_debian(root: Path, suite: str, say: Say) -> None:

@@ -34,7 +34,7 @@ async def start(places: Places, wanted: Instance, say: Say, *, mqtt: bool = Fals
         stop(places, instance.name, say)
         shutil.rmtree(folder / "config", ignore_errors=True)
     if instance.mqtt_port:
-        _start_broker(places, folder, instance.mqtt_port)
+        start_broker(places, instance)
     if process.running(folder / "pid") is None:
         boot(places, instance, installed)
     await _up(instance, folder / "pid")
@@ -86,6 +86,7 @@ def boot(places: Places, instance: Instance, installed: Installed) -> None:
             path = config / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+    (config / "www").mkdir(exist_ok=True)  # it is served where it is there when all begins
     command = installed.command(
         f"{installed.venv}/bin/hass", "-c", installed.config(config), folder=config
     )
@@ -135,18 +136,35 @@ async def _set_up(places: Places, instance: Instance, say: Say) -> Instance:
     return instance
 
 
-def _start_broker(places: Places, folder: Path, port: int) -> None:
+def start_broker(places: Places, instance: Instance) -> None:
+    """See that its broker runs. It keeps sessions and what waits in them, also when it is killed:
+    changes are written within a moment."""
+    folder = places.folder(instance.name)
     if process.running(folder / "broker.pid") is not None:
         return
+    installed = broker(places)
     settings = folder / "broker"
     settings.mkdir(exist_ok=True)
-    (settings / "mosquitto.conf").write_text(
-        f"listener {port} {HOST}\nallow_anonymous true\npersistence false\n"
+    seen = installed.config(settings)
+    lines = (
+        f"listener {instance.mqtt_port} {HOST}",
+        "allow_anonymous true",
+        "user root",  # else it becomes one who may not write here
+        "persistence true",
+        f"persistence_location {seen}",
+        "autosave_on_changes true",
+        "autosave_interval 1",
     )
-    installed = broker(places)
-    conf = f"{installed.config(settings)}/mosquitto.conf"
-    command = installed.command("/usr/sbin/mosquitto", "-c", conf, folder=settings)
+    (settings / "mosquitto.conf").write_text("\n".join(lines) + "\n")
+    command = installed.command(
+        "/usr/sbin/mosquitto", "-c", f"{seen}/mosquitto.conf", folder=settings
+    )
     process.launch(command, environment(), folder / "broker.out", folder / "broker.pid")
+
+
+def kill_broker(places: Places, instance: Instance) -> None:
+    """End its broker without a word to anybody, as a power cut does."""
+    process.kill(places.folder(instance.name) / "broker.pid")
 
 
 def stop(places: Places, name: str, say: Say, *, broker_too: bool = True) -> None:
@@ -172,4 +190,5 @@ def surroundings(places: Places, instance: Instance) -> dict[str, str]:
         "HA_ADMIN_TOKEN": instance.admin_token,
         "HA_HOUSE": instance.house,
         "HA_INSTANCE": os.fspath(places.record(instance.name)),
+        **({"HA_MQTT_PORT": str(instance.mqtt_port)} if instance.mqtt_port else {}),
     }

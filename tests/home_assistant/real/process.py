@@ -45,10 +45,17 @@ def stop(pid_file: Path) -> bool:
         os.kill(pid, signal.SIGTERM)
         if not _gone(pid_file, _STOP_LIMIT_S):
             killed = True
-            os.kill(pid, signal.SIGKILL)
-            _gone(pid_file, _STOP_LIMIT_S)
+            kill(pid_file)
     pid_file.unlink(missing_ok=True)
     return killed
+
+
+def kill(pid_file: Path) -> None:
+    """End it at once, and wait until it is gone; nothing happens where it does not run."""
+    if (pid := running(pid_file)) is not None:
+        os.kill(pid, signal.SIGKILL)
+        _gone(pid_file, _STOP_LIMIT_S)
+    pid_file.unlink(missing_ok=True)
 
 
 def _gone(pid_file: Path, limit_s: float) -> bool:

@@ -1,0 +1,79 @@
+"""Automations and blueprints in a house, put there as its own pages do."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.home_assistant.admin import Admin
+from tests.unit.integrations.file_server import file_server
+
+LIMIT_S, STEP_S = 20.0, 0.02
+
+
+@asynccontextmanager
+async def automation(admin: Admin, config: Mapping[str, Any]) -> AsyncIterator[str]:
+    """It is there while the block runs, as its editor saves it; its entity id.
+
+    Raises httpx.HTTPStatusError for what Home Assistant does not take, and AssertionError for what
+    it takes but cannot run.
+    """
+    key = f"test_{secrets.token_hex(4)}"
+    path = f"/api/config/automation/config/{key}"
+    await admin.post(path, {"alias": key, **config})
+    try:
+        yield await _running(admin, key)
+    finally:
+        await admin.delete(path)
+
+
+async def _running(admin: Admin, key: str) -> str:
+    """The id of the automation saved so, once it stands ready."""
+    state = ""
+    for _ in range(round(LIMIT_S / STEP_S)):
+        for entity_id, row in (await admin.states()).items():
+            if entity_id.startswith("automation.") and row["attributes"].get("id") == key:
+                state = row["state"]
+                if state == "on":
+                    return entity_id
+        await asyncio.sleep(STEP_S)
+    raise AssertionError(f"the automation cannot run: its state is {state or 'nowhere'}")
+
+
+@asynccontextmanager
+async def blueprint(admin: Admin, file: Path) -> AsyncIterator[str]:
+    """Imported from an address and saved, as the blueprints' page does; its path there."""
+    content = await asyncio.to_thread(file.read_bytes)
+    with file_server({f"/{file.name}": content}) as server:
+        url = server.url(f"/{file.name}")
+        found = await admin.ask("blueprint/import", url=url)
+    assert found["validation_errors"] is None
+    path = f"hearth/{file.name}"
+    await admin.ask(
+        "blueprint/save",
+        domain=found["blueprint"]["metadata"]["domain"],
+        path=path,
+        yaml=found["raw_data"],
+        source_url=url,
+        allow_override=True,
+    )
+    try:
+        yield path
+    finally:
+        await admin.ask("blueprint/delete", domain="automation", path=path)
+
+
+async def until(holds: Callable[[], Any], limit_s: float = LIMIT_S) -> None:
+    """Wait until what `holds` gives, or what comes of awaiting it, is true."""
+    deadline = time.monotonic() + limit_s
+    while True:
+        told = holds()
+        if asyncio.iscoroutine(told):
+            told = await told
+        if told:
+            return
+        assert time.monotonic() < deadline, "it did not come to that"
+        await asyncio.sleep(STEP_S)

@@ -1,0 +1,171 @@
+"""A whole Hearth in the tests' own process, in a real house, with a person in its room."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from assistant.app import App, open_app
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.device.record import DeviceFile
+from assistant.faces import Faces, open_faces
+from assistant.mqtt.make import take_away
+from assistant.resident import Stay
+from assistant.sound_state import SoundState
+from assistant.turn.log import FinishedTurn
+from audio.player import NullPlayer, OneOutput
+from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.automations import until
+from tests.home_assistant.conftest import Address, Broker
+from tests.home_assistant.names import ACTION, TOPIC
+from tests.home_assistant.room import Room
+
+TOKEN = "t0ken-of-the-test"  # of the HTTP interface
+NAME, AREA = "Hearth", "Kitchen"  # the box of the documentation's examples
+
+
+def settings_of(house: Address, folder: Path, **sections: dict[str, Any]) -> Settings:
+    """The box of the examples in that house. What playing takes, nobody waits for."""
+    given: dict[str, dict[str, Any]] = {
+        "assistant": {"name": NAME, "area": AREA, "data": str(folder / "data")},
+        "home_assistant": {"url": house.url, "token": house.token},
+        "brain": {"order": ["offline"]},
+        "voice": {"engine": "espeak"},
+        "media": {"during_turn": "leave"},
+        "limits": {"comfort_per_minute": 10_000},
+        "http": {"port": free_port(), "token": TOKEN},
+    }
+    return Settings.model_validate({**given, **sections})
+
+
+def mqtt_of(broker: Broker) -> dict[str, Any]:
+    """The section of the settings."""
+    return {"host": "127.0.0.1", "port": broker.port, "topic": TOPIC}
+
+
+def free_port() -> int:
+    """One that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class Devices(SoundState):
+    """Sound devices that break when a test says so."""
+
+    broken: dict[str, str] = field(default_factory=dict)  # what has trouble -> a sentence
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        """See SoundState."""
+        return self.broken
+
+
+@dataclass
+class OpenBox:
+    """It runs; what it has said and done so far."""
+
+    app: App
+    faces: Faces
+    devices: Devices
+    room: Room
+    turns: list[FinishedTurn] = field(default_factory=list)
+
+    @property
+    def stay(self) -> Stay:
+        """What programs have to do with."""
+        assert self.app.stay is not None
+        return self.app.stay
+
+    @property
+    def said(self) -> list[str]:
+        """What was said although nobody asked, in order."""
+        records = [turn.record for turn in self.turns]
+        return [" ".join(one.clauses) for one in records if one.source == "announcement"]
+
+    async def says(self, *words: str) -> None:
+        """Wait until these are the newest that were said."""
+        await until(lambda: tuple(self.said[-len(words) :]) == words)
+
+
+@asynccontextmanager
+async def open_box(settings: Settings, folder: Path) -> AsyncIterator[OpenBox]:
+    """It listens, announces and shows its faces while the block runs.
+
+    In a task of its own: what fails in a test is not wrapped by every group of the program.
+    """
+    opened: asyncio.Future[OpenBox] = asyncio.get_running_loop().create_future()
+    over = asyncio.Event()
+    running = asyncio.create_task(_run(settings, folder, opened, over))
+    waited: set[asyncio.Future[Any]] = {opened, running}
+    try:
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if opened.done():
+            yield opened.result()
+    finally:
+        over.set()
+        await running
+
+
+async def _run(
+    settings: Settings, folder: Path, opened: asyncio.Future[OpenBox], over: asyncio.Event
+) -> None:
+    player = NullPlayer(paced=False)
+    devices = Devices(None, OneOutput(player))
+    async with (
+        open_app(settings, player, hears=True, resident=True) as app,
+        open_faces(app, devices) as faces,
+        asyncio.TaskGroup() as group,
+    ):
+        room = Room(folder)
+        box = OpenBox(app, faces, devices, room)
+        app.log.on_turn = box.turns.append
+        app.runner.observe(room.stand)
+        box.stay.mute.attach(room)
+        listening = group.create_task(app.runner.listen(room))
+        opened.set_result(box)
+        await over.wait()
+        listening.cancel()
+
+
+async def greets(admin: Admin, box: OpenBox) -> None:
+    """Wait until Home Assistant can speak by it, and so has its registration."""
+    words = f"Here we are, {len(box.turns)}."
+
+    async def sent() -> bool:
+        try:
+            await admin.call(ACTION, message=words)
+        except httpx.HTTPStatusError:
+            return False
+        return True
+
+    await until(sent)
+    await box.says(words)
+
+
+async def forget(admin: Admin, settings: Settings) -> None:
+    """Nothing of it is left in the house, as after `hearth setup --forget`."""
+    record = DeviceFile(settings.data_folder, SystemClock()).read()
+    if record is None:
+        return
+    if settings.mqtt.host:
+        await take_away(settings.mqtt, record.identifier)
+    for row in await admin.ask("config/device_registry/list"):
+        if ["mobile_app", record.identifier] in row["identifiers"]:
+            await admin.delete(f"/api/config/config_entries/entry/{row['config_entries'][0]}")
+        elif ["mqtt", f"hearth_{record.identifier}"] in row["identifiers"]:
+            # Home Assistant does not listen for what is taken away until seconds after it has found
+            # the broker again. Where it does, the device goes just now.
+            with suppress(Failed):
+                await admin.ask(
+                    "config/device_registry/remove_config_entry",
+                    device_id=row["id"],
+                    config_entry_id=row["config_entries"][0],
+                )

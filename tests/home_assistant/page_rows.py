@@ -1,0 +1,364 @@
+"""What each automation of docs/automations.md needs, what sets it off, and what is then seen."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiomqtt
+
+from assistant.turn.state import State
+from integrations.web.requests import LiveRequest, TimerRequest
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.automations import until
+from tests.home_assistant.conftest import Broker
+from tests.home_assistant.names import PROBLEM, STATE, TOPIC
+from tests.home_assistant.open_box import OpenBox
+
+LIGHT, BLINDS = "light.kitchen_lights", "cover.kitchen_window"
+LEAK, DOOR = "binary_sensor.leak_under_the_sink", "binary_sensor.front_door"
+FRIDGE, MAIL = "binary_sensor.fridge_door", "binary_sensor.mailbox"
+BRIGHTNESS, ALARM = "sensor.outside_brightness", "alarm_control_panel.house"
+GUESTS, TELEVISION = "input_boolean.guest_mode", "media_player.living_room"
+PERSON, LIST = "person.maria", "todo.shopping_list"
+HEARD = "turn on the office lights"
+TROUBLE = "The microphone is missing: plug it in."
+
+
+@dataclass
+class Stage:
+    """A house with the page's box in it."""
+
+    admin: Admin
+    box: OpenBox
+    spoken: bytes  # the wake word and HEARD
+    broker: Broker | None = None
+    automation: str = ""  # entity id of the one that was pasted last
+
+
+Act = Callable[[Stage], Awaitable[None]]
+
+
+async def _nothing(on: Stage) -> None:
+    """It needs no preparing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One automation's part in the play."""
+
+    sets_off: Act
+    seen: Act
+    prepare: Act = _nothing
+
+
+# --- what is done
+
+
+def all_of(*acts: Act) -> Act:
+    """One after the other."""
+
+    async def act(on: Stage) -> None:
+        for one in acts:
+            await one(on)
+
+    return act
+
+
+def state(entity_id: str, *states: object) -> Act:
+    """Something that is not there otherwise goes through these states."""
+
+    async def act(on: Stage) -> None:
+        for one in states:
+            await on.admin.post(f"/api/states/{entity_id}", {"state": str(one)})
+
+    return act
+
+
+def call(action: str, **data: Any) -> Act:
+    """A person uses a dashboard."""
+
+    async def act(on: Stage) -> None:
+        await on.admin.call(action, **data)
+
+    return act
+
+
+async def time_comes(on: Stage) -> None:
+    """What waits for a time of the day is set off by hand."""
+    await on.admin.call("automation.trigger", entity_id=on.automation, skip_condition=False)
+
+
+def asked_for(words: str) -> Act:
+    """Somebody says it to Hearth."""
+
+    async def act(on: Stage) -> None:
+        await on.box.app.runner.ask(words)
+
+    return act
+
+
+def will_answer(*words: str) -> Act:
+    """Whoever is asked next will say this."""
+
+    async def act(on: Stage) -> None:
+        on.box.room.will_answer(*words)
+
+    return act
+
+
+# --- what is seen
+
+
+def says(*words: str) -> Act:
+    """Hearth says it, and nothing after it."""
+
+    async def act(on: Stage) -> None:
+        await on.box.says(*words)
+
+    return act
+
+
+def answers(words: str) -> Act:
+    """Hearth answers that."""
+
+    async def act(on: Stage) -> None:
+        await until(lambda: on.box.turns and on.box.turns[-1].record.answer == words)
+
+    return act
+
+
+def becomes(entity_id: str, *wanted: str) -> Act:
+    """Something in the house is so."""
+
+    async def act(on: Stage) -> None:
+        assert await on.admin.settles(entity_id, *wanted, limit_s=20.0) in wanted
+
+    return act
+
+
+async def wakes(on: Stage) -> None:
+    """Somebody says the wake word and a sentence."""
+    on.box.room.words = HEARD
+    on.box.room.say(on.spoken)
+
+
+def publishes(topic: str, payload: str) -> Act:
+    """Another program tells the broker; kept there, as the box itself would have it."""
+
+    async def act(on: Stage) -> None:
+        assert on.broker is not None
+        async with aiomqtt.Client("127.0.0.1", on.broker.port) as client:
+            await client.publish(topic, payload, qos=1, retain=True)
+
+    return act
+
+
+async def goes_away(on: Stage) -> None:
+    """The box is gone, as far as Home Assistant can know.
+
+    The row shows what the automation does then; that the box says so itself when it is closed, and
+    the broker where it is lost, is shown in test_device_face.py and test_broker_trouble.py.
+    """
+    if on.broker is None:
+        await state(STATE, "unavailable")(on)
+    else:
+        await publishes(f"{TOPIC}/availability", "offline")(on)
+
+
+async def is_back(on: Stage) -> None:
+    """It is there again."""
+    if on.broker is None:
+        await state(STATE, "idle")(on)
+    else:
+        await publishes(f"{TOPIC}/availability", "online")(on)
+
+
+def notes(title: str, message: str) -> Act:
+    """Home Assistant shows a note, which is then put away."""
+
+    async def shown(on: Stage) -> bool:
+        rows = await on.admin.ask("persistent_notification/get")
+        return any((row["title"], row["message"]) == (title, message) for row in rows)
+
+    async def act(on: Stage) -> None:
+        await until(lambda: shown(on))
+        await on.admin.call("persistent_notification.dismiss_all")
+
+    return act
+
+
+def muted(wanted: bool) -> Act:
+    """The microphone is closed, or listens."""
+
+    async def act(on: Stage) -> None:
+        await until(lambda: on.box.stay.mute.on is wanted)
+
+    return act
+
+
+async def listens(on: Stage) -> None:
+    """The microphone is open for a person, and then nobody has said anything."""
+    await until(lambda: on.box.app.runner.state in (State.WAKING, State.LISTENING))
+    on.box.app.runner.stop()
+    await on.box.app.runner.rest()
+
+
+def volume(wanted: float) -> Act:
+    """The voice is that loud; afterwards it is as loud as before."""
+
+    async def act(on: Stage) -> None:
+        await until(lambda: on.box.stay.live.volume == wanted)
+        await on.box.stay.live.set(LiveRequest(volume=1.0))
+
+    return act
+
+
+async def a_timer_rings(on: Stage) -> None:
+    """One of a second is set, and heard by whoever is there."""
+    await on.box.stay.timers.set(TimerRequest(seconds=1, name="pasta"), "test")
+
+
+async def timers_end(on: Stage) -> None:
+    """Nothing rings any more."""
+    for row in await on.box.stay.timers.rows():
+        await on.box.stay.timers.end(row["id"])
+
+
+async def breaks(on: Stage) -> None:
+    """Something is broken."""
+    on.box.devices.broken["microphone"] = TROUBLE
+
+
+async def is_whole(on: Stage) -> None:
+    """Nothing is."""
+    on.box.devices.broken.clear()
+
+
+def listed(item: str) -> Act:
+    """It stands on the shopping list, once; then it is taken away."""
+
+    async def there(on: Stage) -> bool:
+        told = await on.admin.post(
+            "/api/services/todo/get_items?return_response", {"entity_id": LIST}
+        )
+        rows = told["service_response"][LIST]["items"]
+        return [row["summary"].casefold() for row in rows].count(item) == 1
+
+    async def act(on: Stage) -> None:
+        await until(lambda: there(on))
+        await on.admin.call("todo.remove_item", entity_id=LIST, item=item)
+
+    return act
+
+
+def talks(words: str) -> Act:
+    """An opening line was said, and what a person said then was a turn."""
+
+    async def act(on: Stage) -> None:
+        await until(lambda: on.box.turns and on.box.turns[-1].record.heard == words)
+
+    return act
+
+
+async def rings(on: Stage) -> None:
+    """A timer is to be heard."""
+    await until(lambda: on.box.app.runner.rings())
+
+
+async def is_silent(on: Stage) -> None:
+    """Nothing is."""
+    await until(lambda: not on.box.app.runner.rings())
+
+
+def as_loud(entity_id: str, wanted: float) -> Act:
+    """A player is."""
+
+    async def so(on: Stage) -> bool:
+        return bool(await on.admin.attribute(entity_id, "volume_level") == wanted)
+
+    async def act(on: Stage) -> None:
+        await until(lambda: so(on))
+
+    return act
+
+
+ROWS: dict[str, Row] = {
+    "Say that the washing is done": Row(
+        prepare=state("sensor.washing_machine", "running"),
+        sets_off=state("sensor.washing_machine", "finished"),
+        seen=says("The washing is done."),
+    ),
+    "Say at once and loudly that water is leaking": Row(
+        prepare=state(LEAK, "off"),
+        sets_off=state(LEAK, "on"),
+        seen=says("Careful. There is water under the sink."),
+    ),
+    "Stop talking when the door opens": Row(
+        prepare=all_of(state(DOOR, "off"), a_timer_rings, rings),
+        sets_off=state(DOOR, "on"),
+        seen=all_of(is_silent, timers_end),
+    ),
+    "Ask whether to close the blinds, and close them after a yes": Row(
+        prepare=all_of(
+            call("cover.open_cover", entity_id=BLINDS),
+            becomes(BLINDS, "open"),
+            state(BRIGHTNESS, 400),
+            will_answer("close the blinds"),
+        ),
+        sets_off=state(BRIGHTNESS, 12),
+        seen=becomes(BLINDS, "closing", "closed"),
+    ),
+    "Ask whether anybody is at home, and switch off where nobody answers": Row(
+        prepare=all_of(call("light.turn_on", entity_id=LIGHT), state(ALARM, "disarmed")),
+        sets_off=state(ALARM, "arming"),
+        seen=becomes(LIGHT, "off"),
+    ),
+    "Switch everything off when somebody says good night": Row(
+        prepare=call("light.turn_on", entity_id=LIGHT),
+        sets_off=asked_for("Good night, everybody"),
+        seen=all_of(answers("Good night. The lights are off."), becomes(LIGHT, "off")),
+    ),
+    "Notice that somebody spoke of the office": Row(
+        prepare=call("input_boolean.turn_off", entity_id=GUESTS),
+        sets_off=wakes,
+        seen=becomes(GUESTS, "on"),
+    ),
+    "Turn the television down when the wake word is heard": Row(
+        prepare=call("media_player.volume_set", entity_id=TELEVISION, volume_level=0.9),
+        sets_off=wakes,
+        seen=as_loud(TELEVISION, 0.2),
+    ),
+    "Mute at ten in the evening": Row(sets_off=time_comes, seen=muted(True)),
+    "Listen again at seven in the morning": Row(sets_off=time_comes, seen=muted(False)),
+    "Speak softly at night": Row(sets_off=time_comes, seen=volume(0.3)),
+    "Listen when the button at the door is pressed": Row(
+        sets_off=call("input_button.press", entity_id="input_button.doorbell"), seen=listens
+    ),
+    "Flash the light when a timer rings": Row(
+        prepare=call("light.turn_off", entity_id=LIGHT),
+        sets_off=a_timer_rings,
+        seen=all_of(becomes(LIGHT, "on"), timers_end),
+    ),
+    "Tell me if Hearth has a problem": Row(
+        sets_off=breaks,
+        seen=all_of(notes("Hearth in the kitchen", TROUBLE), is_whole, becomes(PROBLEM, "off")),
+    ),
+    "Tell me if Hearth stays away": Row(
+        sets_off=goes_away, seen=all_of(notes("Hearth in the kitchen", "It is not there."), is_back)
+    ),
+    "Remember to say that the mail is here": Row(
+        prepare=all_of(goes_away, state(MAIL, "off")),
+        sets_off=state(MAIL, "on"),
+        seen=all_of(says("There is mail."), is_back),
+    ),
+    "Ask what is missing, and put it on the shopping list": Row(
+        prepare=all_of(state(FRIDGE, "on"), will_answer("we need olive oil")),
+        sets_off=state(FRIDGE, "off"),
+        seen=listed("olive oil"),
+    ),
+    "Begin to talk when somebody comes home": Row(
+        prepare=all_of(state(PERSON, "not_home"), will_answer("turn on the kitchen lights")),
+        sets_off=state(PERSON, "home"),
+        seen=all_of(talks("turn on the kitchen lights"), becomes(LIGHT, "on")),
+    ),
+}

@@ -1,0 +1,187 @@
+"""The broker or Home Assistant goes and comes back: everything is there again by itself, nothing is
+said twice, and what the broker kept is said."""
+
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+import pytest
+
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.automations import until
+from tests.home_assistant.conftest import Address, Broker, Power, real_only
+from tests.home_assistant.names import ANNOUNCE, STATE, TOPIC, entities
+from tests.home_assistant.open_box import OpenBox, forget, mqtt_of, open_box, settings_of
+
+pytestmark = real_only
+
+BACK_S = 10.0  # after what they need is there again
+ROUNDS = 5 if os.environ.get("LONG") == "1" else 1
+UNAVAILABLE = "unavailable"
+
+PROBE, PROBE_TOPIC = "sensor.test_probe", "test-probe/state"
+
+Box = Callable[[], Any]
+
+
+async def publish(broker: Broker, topic: str, payload: str, *, retain: bool = False) -> None:
+    """As a program of the house does; a broker that has just started may not listen yet."""
+
+    async def sent() -> bool:
+        try:
+            async with aiomqtt.Client("127.0.0.1", broker.port) as client:
+                await client.publish(topic, payload, qos=1, retain=retain)
+        except aiomqtt.MqttError:
+            return False
+        return True
+
+    await until(sent)
+
+
+@pytest.fixture
+async def probe(admin: Admin, broker: Broker) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+    """Tells whether Home Assistant itself has the broker, which it looks for every 10 s."""
+    place = "homeassistant/sensor/test_probe/config"
+    config = {
+        "name": "Test probe",
+        "unique_id": "test_probe",
+        "default_entity_id": PROBE,
+        "state_topic": PROBE_TOPIC,
+    }
+    await publish(broker, place, json.dumps(config), retain=True)
+    await publish(broker, PROBE_TOPIC, "here", retain=True)
+
+    async def here() -> bool:
+        return (await admin.states()).get(PROBE, {}).get("state") == "here"
+
+    await until(here)
+    yield here
+    await broker.on()
+    await publish(broker, place, "", retain=True)
+    await publish(broker, PROBE_TOPIC, "", retain=True)
+
+
+@pytest.fixture
+async def box_of(
+    house: Address, admin: Admin, broker: Broker, tmp_path: Path
+) -> AsyncIterator[Box]:
+    """The box, as often as it is opened, with one folder; nothing of it is left afterwards."""
+    settings = settings_of(house, tmp_path, mqtt=mqtt_of(broker))
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[OpenBox]:
+        async with open_box(settings, tmp_path) as box:
+            yield box
+
+    yield opened
+    await broker.on()
+    await forget(admin, settings)
+
+
+async def states(admin: Admin) -> dict[str, str]:
+    """Of all entities of the MQTT device, by id."""
+    shown = await admin.states()
+    return {
+        row["entity_id"]: shown[row["entity_id"]]["state"] if row["entity_id"] in shown else ""
+        for row in await entities(admin, "mqtt")
+    }
+
+
+async def all_there(admin: Admin) -> bool:
+    """The device is known, and nothing of it is unavailable."""
+    found = await states(admin)
+    return STATE in found and UNAVAILABLE not in found.values() and "" not in found.values()
+
+
+async def all_gone(admin: Admin) -> bool:
+    """Everything shows that nobody tells."""
+    found = await states(admin)
+    return bool(found) and set(found.values()) == {UNAVAILABLE}
+
+
+async def back_within(limit_s: float, holds: Callable[[], Awaitable[bool]]) -> None:
+    began = time.monotonic()
+    await until(holds, 2 * limit_s)
+    took_s = time.monotonic() - began
+    print(f"everything was back after {took_s:.1f} s")
+    assert took_s <= limit_s
+
+
+async def tell(admin: Admin, box: OpenBox, words: str) -> None:
+    """An automation announces; it is heard once."""
+    await admin.call("notify.send_message", entity_id=ANNOUNCE, message=words)
+    await box.says(words)
+    assert box.said.count(words) == 1
+
+
+async def test_the_broker_is_killed_and_started_again(
+    box_of: Box, admin: Admin, broker: Broker, probe: Callable[[], Awaitable[bool]]
+) -> None:
+    async with box_of() as box:
+        await until(lambda: all_there(admin))
+        await tell(admin, box, "One.")
+        for number in range(ROUNDS):
+            await broker.kill()
+            await until(lambda: all_gone(admin))
+            await broker.on()
+            await until(probe)
+            await back_within(BACK_S, lambda: all_there(admin))
+            await tell(admin, box, f"{number} times.")
+        assert len(box.said) == 1 + ROUNDS
+
+
+async def test_home_assistant_is_started_again(box_of: Box, admin: Admin, power: Power) -> None:
+    async with box_of() as box:
+        await until(lambda: all_there(admin))
+        await tell(admin, box, "One.")
+        for number in range(ROUNDS):
+            await power.off()
+            await power.on()
+            await back_within(BACK_S, lambda: all_there(admin))
+            await tell(admin, box, f"{number} times.")
+        assert len(box.said) == 1 + ROUNDS
+
+
+async def test_both_are_away_at_the_start(
+    box_of: Box,
+    admin: Admin,
+    broker: Broker,
+    power: Power,
+    probe: Callable[[], Awaitable[bool]],
+) -> None:
+    await power.off()
+    await broker.kill()
+    async with box_of() as box:
+        await broker.on()
+        await power.on()
+        await until(probe)
+        await back_within(BACK_S, lambda: all_there(admin))
+        await tell(admin, box, "One.")
+
+
+async def test_what_was_sent_while_it_was_away_is_said_once(
+    box_of: Box, admin: Admin, broker: Broker
+) -> None:
+    async with box_of() as box:
+        await until(lambda: all_there(admin))
+        await tell(admin, box, "One.")
+    await until(lambda: all_gone(admin))
+    await publish(broker, f"{TOPIC}/announce", "Two.")
+    await broker.keeps("Two.")
+    await broker.kill()
+    await broker.on()
+    await publish(broker, f"{TOPIC}/announce", json.dumps({"text": "Three."}))
+    async with box_of() as box:
+        await until(lambda: len(box.said) >= 2)
+        await until(lambda: all_there(admin))
+        await tell(admin, box, "Four.")
+        assert box.said == ["Two.", "Three.", "Four."]
+    async with box_of() as box:
+        await until(lambda: all_there(admin))
+        await tell(admin, box, "Five.")
+        assert box.said == ["Five."]
