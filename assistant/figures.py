@@ -11,7 +11,7 @@ from assistant.brains.budget import start_of_day
 from assistant.clock import Clock
 from assistant.followers import Followers
 from assistant.journal.records import UNASKED, StoreError, TurnRecord
-from assistant.journal.trace import first_sound_ms
+from assistant.journal.stages import first_sound_ms
 from assistant.turn.log import FinishedTurn
 from integrations.owner import OwnedTasks
 

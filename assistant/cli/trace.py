@@ -1,27 +1,42 @@
-"""`hearth trace`: what happened in a turn, moment by moment, and how it sounded."""
+"""`hearth trace`: what happened in a turn, moment by moment, how it sounded, and how turns went."""
 
 import argparse
-import asyncio
 import json
-from dataclasses import asdict
+from datetime import timedelta
+
+from rich.console import Console
 
 from assistant.cli.command import Command, Failed
+from assistant.cli.trace_list import list_faults, list_turns
+from assistant.cli.trace_sound import play, print_recordings, why_silent
+from assistant.cli.waterfall import show
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import TurnRecord
+from assistant.journal.records import Mark, TurnRecord
 from assistant.journal.store import Store
 from assistant.journal.trace import draw_trace
 from assistant.journal.turn_object import turn_object
-from assistant.output import open_outputs
-from assistant.recordings import Recording, listed, path_of
-from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav
+from assistant.recordings import listed
 
 _MOST = 1000  # rows of one turn
+_LISTED = 20  # turns, where nobody says how many
+_MARKS: dict[str, Mark] = {"wrong": "wrong", "misheard": "misheard", "none": ""}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("turn", nargs="?", default="last", metavar="TURN", help="its id, or last")
+    parser.add_argument(
+        "--list",
+        nargs="?",
+        type=int,
+        const=_LISTED,
+        metavar="N",
+        help=f"list the last N turns (default {_LISTED}), and how those of a week have gone",
+    )
+    parser.add_argument(
+        "--mark", choices=list(_MARKS), help="say how TURN was; it counts in the week's figures"
+    )
+    parser.add_argument("--faults", action="store_true", help="list what has not worked, and when")
     parser.add_argument(
         "--play", action="store_true", help="play its sound; TURN may be a recording's name, too"
     )
@@ -30,81 +45,70 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.list is not None and arguments.list < 1:
+        raise Failed("--list takes a number from 1 on, such as --list 50", 2)
     recordings = listed(settings.data_folder) if arguments.recordings or arguments.play else []
     if arguments.recordings:
-        _list(recordings, settings, as_json=arguments.json)
+        print_recordings(recordings, settings, as_json=arguments.json)
         return 0
     named = next((one for one in recordings if one.name == arguments.turn), None)
     if named is not None:
-        await _play(named, settings)
+        await play(named, settings)
         return 0
-    async with Store(settings.database, SystemClock()) as store:
-        if arguments.turn == "last":
-            record = await store.last_turn()
-        else:
-            record = await store.turn(arguments.turn)
-        if record is None:
-            raise Failed(_missing(arguments.turn))
-        calls = await store.calls(record.turn_id)
-        audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
-    if arguments.json:
-        print(json.dumps(turn_object(record, calls, audited), ensure_ascii=False))
-    else:
-        print(draw_trace(record, calls, audited))
+    clock = SystemClock()
+    async with Store(settings.database, clock) as store:
+        if arguments.list is not None:
+            await list_turns(store, arguments.list, clock.now(), as_json=arguments.json)
+            return 0
+        if arguments.faults:
+            since = clock.now() - timedelta(days=settings.journal.keep_days)
+            await list_faults(store, since, as_json=arguments.json)
+            return 0
+        record = await _show(store, arguments)
     if arguments.play:
         turns = [one for one in recordings if one.turn_id == record.turn_id]
         if not turns:
-            raise Failed(_silent(record, settings))
-        await _play(turns[-1], settings)
+            raise Failed(why_silent(record, settings))
+        await play(turns[-1], settings)
     return 0
 
 
-async def _play(recording: Recording, settings: Settings) -> None:
-    """Through the configured loudspeaker. Raises AudioError."""
-    pcm = await asyncio.to_thread(read_wav, path_of(settings.data_folder, recording))
-    async with open_outputs(settings) as outputs:
-        player = outputs.stream("voice")
-        for start in range(0, len(pcm), 2 * SAMPLE_RATE):
-            await player.play(pcm[start : start + 2 * SAMPLE_RATE], SAMPLE_RATE)
-        await player.drain()
+async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
+    """Print the turn that is meant, marked if that is wanted."""
+    record = await _meant(store, arguments.turn)
+    if arguments.mark is not None:
+        await store.reports.mark(record.turn_id, _MARKS[arguments.mark])
+        record = await _meant(store, record.turn_id)
+    calls = await store.calls(record.turn_id)
+    audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
+    console = Console(highlight=False)
+    if arguments.json:
+        print(json.dumps(turn_object(record, calls, audited), ensure_ascii=False))
+    elif console.is_terminal:
+        show(console, record, calls, audited)
+    else:
+        print(draw_trace(record, calls, audited))
+    return record
 
 
-def _silent(record: TurnRecord, settings: Settings) -> str:
-    if record.source not in ("voice", "follow_up", "barge_in"):
-        return f"The turn {record.turn_id} was not spoken, so there is no sound of it"
-    if not settings.recordings.keep:
-        return (
-            f"No sound of the turn {record.turn_id} was kept; "
-            "set recordings.keep to keep that of the next ones"
-        )
-    return f"No sound of the turn {record.turn_id} is kept; see what is with --recordings"
-
-
-def _list(recordings: list[Recording], settings: Settings, *, as_json: bool) -> None:
-    if as_json:
-        rows = [
-            {**asdict(one), "file": str(path_of(settings.data_folder, one))} for one in recordings
-        ]
-        print(json.dumps(rows, ensure_ascii=False, default=str))
-        return
-    if not recordings:
-        print("No sound is kept; recordings.keep says how many wakes, near misses and turns are")
-    for one in recordings:
-        when = one.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        score = "" if one.score is None else f"{one.score:.2f}"
-        print(f"{when}  {one.kind:4}  {one.word:16}  {score:4}  {one.seconds:5.1f} s  {one.name}")
+async def _meant(store: Store, turn: str) -> TurnRecord:
+    record = await (store.last_turn() if turn == "last" else store.turn(turn))
+    if record is None:
+        raise Failed(_missing(turn))
+    return record
 
 
 def _missing(turn: str) -> str:
     if turn == "last":
         return 'No turn has been kept yet; make one with hearth ask "what time is it"'
-    return f"There is no turn {turn}; see the last one with hearth trace last"
+    return f"There is no turn {turn}; see the last ones with hearth trace --list"
 
 
 COMMAND = Command(
     name="trace",
-    summary="show a turn's waterfall",
-    example="hearth trace last",
+    summary="show a turn's waterfall, or how the last turns went",
+    example="hearth trace last, hearth trace --list, "
+    "or of one that was not as it was meant: hearth trace TURN --mark wrong",
     add_arguments=_arguments,
     run=_run,
 )

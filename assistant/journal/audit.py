@@ -20,6 +20,7 @@ _COLUMNS = (
     "at, turn_id, call_id, satellite, heard, server, name, arguments, entities, tier, rule, "
     "decision, confirmed_by, status, observed, ms, sentence"
 )
+HAS_WORDS = "(heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)"  # a condition
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :')})"
 
 
@@ -92,7 +93,7 @@ def erase_words(db: sqlite3.Connection, before: str) -> None:
     """Take the words out of the rows before this instant."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL "
-        "WHERE at < ? AND (heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)",
+        f"WHERE at < ? AND {HAS_WORDS}",
         (before,),
     )
 

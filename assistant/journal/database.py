@@ -1,42 +1,64 @@
-"""One SQLite file behind one thread: opening, healing, and running work on it in order."""
+"""One SQLite file behind one thread: running work on it in order, whatever becomes of the disk."""
 
 import asyncio
-import fcntl
 import logging
-import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from assistant.config.errors import ConfigError
-from assistant.journal.migrations import TooNewError, migrate
+from assistant.journal.migrations import TooNewError
+from assistant.journal.opening import (
+    Refill,
+    check,
+    erase_set_aside,
+    inode_of,
+    is_broken,
+    open_file,
+    open_reading,
+    reopen_broken,
+)
+from assistant.journal.problems import is_passing, problem_of
 from assistant.journal.records import StoreError
 
 _log = logging.getLogger(__name__)
-_BUSY_S = 5.0  # another process may be writing
 _MOST_WAITING = 256  # pieces of work; beyond that callers wait, nothing is dropped
-_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_AGAIN_S = 5.0  # real seconds between two attempts to open a file that cannot be written
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 
 class Database:
-    """Runs work on the connection in a thread of its own, each piece in one transaction."""
+    """Runs work on the connection in a thread of its own, each piece in one transaction.
 
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
+    Where the file cannot be written (a full disk, one that is read-only), what it holds is still
+    read; each piece that would write raises StoreError, until one succeeds again.
+    """
+
+    def __init__(
+        self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
+    ) -> None:
+        """`refill`: puts into a fresh file, begun after a damaged one, what is known without it."""
         self._path = path
         self._now = now
+        self._refill = refill
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._room = asyncio.Semaphore(_MOST_WAITING)
+        self.waiting = 0  # pieces of work that have come and are not done
         self._connection: sqlite3.Connection | None = None
+        self._writes = True  # False: the connection only reads
+        self._inode = 0
+        self._tried_s = 0.0  # when a file that only reads was last opened
+        self.problem = ""  # one sentence while nothing can be written, which is logged once
 
     async def open(self) -> None:
-        """Make or open the file. Raises ConfigError where it cannot be used."""
+        """Make or open the file. Raises ConfigError where it is no file of ours; a disk that
+        cannot be written now is only a `problem`."""
         try:
             await self._in_thread(self._open)
         except BaseException:
@@ -49,14 +71,23 @@ class Database:
         self._thread.shutdown(wait=False)
 
     async def run(self, work: Work[T], *, durable: bool = False) -> T:
-        """Do `work` in a transaction. Once begun it is finished, even if the caller is cancelled.
+        """Do `work` in a transaction that writes. Once begun it is finished, even if the caller is
+        cancelled.
 
         `durable`: on the disk before this returns, whatever happens to the power. Otherwise a
         power cut may take the last moments with it; the end of the process never does.
         Raises StoreError.
         """
-        connection = self._opened()
-        return await self._in_thread(lambda: self._transact(connection, work, durable))
+        self._opened()
+        return await self._in_thread(lambda: self._told(lambda: self._do(work, durable, True)))
+
+    async def read(self, work: Work[T]) -> T:
+        """Do `work`, which only reads. It does not wait for other processes that write.
+
+        Raises StoreError.
+        """
+        self._opened()
+        return await self._in_thread(lambda: self._told(lambda: self._do(work, False, False)))
 
     def stamp(self) -> tuple[int, int]:
         """Time (ns) and size of the write-ahead log, which every write of any process touches."""
@@ -67,45 +98,76 @@ class Database:
         return found.st_mtime_ns, found.st_size
 
     async def empty_log(self) -> None:
-        """Bring the write-ahead log into the file and truncate it, if nobody else reads it now."""
-        connection = self._opened()
-        await self._in_thread(lambda: self._checkpoint(connection))
+        """Bring the write-ahead log into the file and truncate it, if nobody else reads it now.
+
+        Raises StoreError.
+        """
+        await self.statement("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    async def statement(self, query: str) -> None:
+        """Run one statement outside any transaction. Raises StoreError."""
+        self._opened()
+        await self._in_thread(lambda: self._bare(query))
+
+    async def erase_set_aside(self, before: datetime) -> None:
+        """Delete what damaged files hold that were set aside before then. Raises StoreError."""
+        try:
+            await self._in_thread(lambda: erase_set_aside(self._path, before))
+        except OSError as error:
+            raise StoreError(problem_of(self._path, error)) from error
+
+    async def check(self) -> bool:
+        """Read all of the file, in another thread, and heal it if it is damaged. Whether it was
+        sound. Raises StoreError where it cannot be read."""
+        self._opened()
+        inode = self._inode
+        try:
+            found = await asyncio.to_thread(check, self._path)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(problem_of(self._path, error)) from error
+        if found:
+            await self._in_thread(lambda: self._told(lambda: self._heal(inode)))
+        return not found
 
     async def _in_thread(self, job: Callable[[], T]) -> T:
-        await self._room.acquire()
+        self.waiting += 1
+        try:
+            await self._room.acquire()
+        except asyncio.CancelledError:
+            self.waiting -= 1
+            raise
         future = asyncio.get_running_loop().run_in_executor(self._thread, job)
-        future.add_done_callback(lambda _: self._room.release())
+        future.add_done_callback(lambda _: self._leave())
         return await asyncio.shield(future)
+
+    def _leave(self) -> None:
+        self.waiting -= 1
+        self._room.release()
+
+    # --- in the thread
 
     def _open(self) -> None:
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _alone(self._path):
-                self._connection = self._open_or_replace()
+            self._take(open_file(self._path, self._now, self._refill))
         except TooNewError:
             raise ConfigError(
                 f"{self._path} was written by a later version of Hearth; update Hearth "
                 "or set journal.path to another file"
             ) from None
         except (OSError, sqlite3.Error) as error:
-            raise ConfigError(
-                f"{self._path} cannot be used as the journal ({_reason(error)}); "
-                "correct journal.path or assistant.data"
-            ) from error
+            if not is_passing(error):
+                raise ConfigError(
+                    f"{self._path} cannot be used as the journal ({_reason(error)}); "
+                    "correct journal.path or assistant.data"
+                ) from error
+            self._take(open_reading(self._path), writes=False)
+            self._fail(error)
 
-    def _open_or_replace(self) -> sqlite3.Connection:
-        try:
-            return _connect(self._path)
-        except sqlite3.DatabaseError as error:
-            if not _is_broken(error):
-                raise
-        aside = self._path.with_name(f"{self._path.name}.corrupt-{self._now():%Y%m%dT%H%M%S}")
-        for suffix in ("", "-wal", "-shm"):
-            part = self._path.with_name(self._path.name + suffix)
-            if part.exists():
-                part.rename(aside.with_name(aside.name + suffix))
-        _log.error("the journal %s was damaged; it is kept as %s", self._path, aside)
-        return _connect(self._path)
+    def _take(self, connection: sqlite3.Connection, *, writes: bool = True) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._writes = connection, writes
+        self._inode, self._tried_s = inode_of(self._path), time.monotonic()
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -117,71 +179,88 @@ class Database:
             raise StoreError("The journal is closed.")
         return self._connection
 
-    def _checkpoint(self, connection: sqlite3.Connection) -> None:
+    def _do(self, work: Work[T], durable: bool, writes: bool) -> T:
+        """With a second try on a fresh file where this one proves to be damaged."""
+        self._keep_up()
+        if writes and not self._writes:
+            raise StoreError(self.problem, told=True)
         try:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            raise StoreError(f"The journal {self._path} failed: {error}.") from error
-
-    def _transact(self, connection: sqlite3.Connection, work: Work[T], durable: bool) -> T:
-        try:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-            except BaseException:
-                connection.execute("ROLLBACK")
+            return self._transact(work, durable, writes)
+        except sqlite3.DatabaseError as error:
+            if not is_broken(error):
                 raise
+        self._heal(self._inode)
+        return self._transact(work, durable, writes)
+
+    def _told(self, job: Callable[[], T]) -> T:
+        """Do it; what fails is told as a StoreError."""
+        try:
+            return job()
+        except TooNewError:
+            raise StoreError(
+                f"{self._path} was changed by a later version of Hearth; start this one again."
+            ) from None
+        except (OSError, sqlite3.Error) as error:
+            raise self._fail(error) from error
+
+    def _keep_up(self) -> None:
+        """Take the file that stands there now, if it is another one or can be written at last."""
+        if self._writes:
+            if inode_of(self._path) != self._inode:  # set aside by another process, or deleted
+                self._take(open_file(self._path, self._now, self._refill))
+        elif time.monotonic() - self._tried_s >= _AGAIN_S:
+            self._tried_s = time.monotonic()
+            try:
+                self._take(open_file(self._path, self._now, self._refill))
+            except (OSError, sqlite3.Error) as error:
+                self._fail(error)
+
+    def _heal(self, broken: int) -> None:
+        """The file with that inode is damaged: begin a fresh one, unless that was done meanwhile.
+
+        Where it fails the damaged one stays open: what is sound in it is still read.
+        """
+        if self._inode == broken:
+            self._take(reopen_broken(self._path, broken, self._now, self._refill))
+
+    def _transact(self, work: Work[T], durable: bool, writes: bool) -> T:
+        connection = self._opened()
+        try:
+            if writes:
+                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            result = work(connection)
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if connection.in_transaction:  # COMMIT itself failed, e.g. on a full disk
+        except BaseException:
+            if connection.in_transaction:  # COMMIT itself may have failed, e.g. on a full disk
                 connection.execute("ROLLBACK")
-            raise StoreError(f"The journal {self._path} failed: {error}.") from error
+            raise
+        if writes:
+            self._works()
         return result
 
+    def _bare(self, query: str) -> None:
+        try:
+            # A page that is given back is one step of the statement, and this takes all its steps.
+            self._opened().executescript(query)
+        except sqlite3.Error as error:
+            raise self._fail(error) from error
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """A checked connection with all tables. The file is its owner's alone."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    path.chmod(0o600)  # SQLite gives its -wal and -shm files the same mode
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
-    try:
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise _damaged(verdict)
-        migrate(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    def _fail(self, error: OSError | sqlite3.Error) -> StoreError:
+        """What callers are told. That nothing can be written is logged here, once."""
+        sentence = problem_of(self._path, error)
+        lasting = is_passing(error)
+        if lasting:
+            if not self.problem:
+                _log.error("%s", sentence)
+            self.problem = sentence
+        return StoreError(sentence, told=lasting)
 
-
-def _damaged(verdict: str) -> sqlite3.DatabaseError:
-    error = sqlite3.DatabaseError(verdict)
-    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    return error
-
-
-def _is_broken(error: sqlite3.DatabaseError) -> bool:
-    """Whether the content is at fault. The low byte is the primary code (sqlite.org/rescode)."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _BROKEN
+    def _works(self) -> None:
+        if self.problem:
+            _log.warning("the journal %s is written again", self._path)
+            self.problem = ""
 
 
 def _reason(error: OSError | sqlite3.Error) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """No other process makes, heals or migrates the file meanwhile."""
-    lock = os.open(
-        path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-    )
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)

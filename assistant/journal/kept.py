@@ -1,11 +1,10 @@
-"""Small values under a name, and what a person asked to be remembered."""
+"""Small values under a name."""
 
 import json
 import sqlite3
 from datetime import datetime
 from typing import Any
 
-from assistant.journal.records import MemoryRecord
 from assistant.journal.rows import instant
 
 
@@ -29,24 +28,7 @@ def drop_kept(db: sqlite3.Connection, name: str) -> None:
     db.execute("DELETE FROM kept WHERE name = ?", (name,))
 
 
-def remember(db: sqlite3.Connection, memory: MemoryRecord) -> None:
-    """Write a memory; one of the same id is replaced."""
-    db.execute(
-        "INSERT INTO memories (id, text, created_at) VALUES (?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET text = excluded.text, created_at = excluded.created_at",
-        (memory.id, memory.text, instant(memory.created_at)),
-    )
-
-
-def memories(db: sqlite3.Connection) -> list[MemoryRecord]:
-    """All of them, oldest first."""
-    rows = db.execute("SELECT * FROM memories ORDER BY created_at, rowid").fetchall()
-    return [
-        MemoryRecord(row["id"], row["text"], datetime.fromisoformat(row["created_at"]))
-        for row in rows
-    ]
-
-
-def forget_memory(db: sqlite3.Connection, memory_id: str) -> bool:
-    """Whether there was such a memory; there is not any more."""
-    return db.execute("DELETE FROM memories WHERE id = ?", (memory_id,)).rowcount == 1
+def rewrite_nothing(db: sqlite3.Connection) -> None:
+    """A write that changes no row: the file's own number of its tables' version."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    db.execute(f"PRAGMA user_version = {int(version)}")

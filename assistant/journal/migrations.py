@@ -150,7 +150,72 @@ ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call tha
 ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
+# What was said of a turn afterwards, and what did not work, from when to when.
+_SEVENTH = """
+ALTER TABLE turns ADD COLUMN mark TEXT NOT NULL DEFAULT '';  -- 'wrong' or 'misheard'
+ALTER TABLE turns ADD COLUMN model TEXT;  -- that was paid for
+ALTER TABLE turns ADD COLUMN understood INTEGER NOT NULL DEFAULT 1;
+
+CREATE TABLE faults (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    what TEXT NOT NULL,
+    problem TEXT NOT NULL,          -- one sentence
+    began_at TEXT NOT NULL,
+    ended_at TEXT,                  -- NULL: it lasts, or the process has ended meanwhile
+    settled INTEGER NOT NULL DEFAULT 0  -- 1: it had ended; ended_at is when the next began
+) STRICT;
+CREATE INDEX faults_by_time ON faults (began_at);
+"""
+
+# What is remembered: of whom, about what, and an index of its words. The row gets a number that a
+# VACUUM leaves alone, by which the index knows it.
+_EIGHTH = """
+CREATE TABLE memories_now (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    who TEXT NOT NULL DEFAULT '',
+    about TEXT NOT NULL DEFAULT '',
+    language TEXT NOT NULL DEFAULT '',
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    english TEXT NOT NULL DEFAULT '',  -- further words by which it is found
+    spanish TEXT NOT NULL DEFAULT ''
+) STRICT;
+INSERT INTO memories_now (id, text, created_at)
+    SELECT id, text, created_at FROM memories ORDER BY created_at, rowid;
+DROP TABLE memories;
+ALTER TABLE memories_now RENAME TO memories;
+
+CREATE VIRTUAL TABLE memory_words USING fts5(
+    text, about, who, english, spanish,
+    content='memories', content_rowid='number',
+    tokenize='porter unicode61 remove_diacritics 2'
+);
+INSERT INTO memory_words (memory_words) VALUES ('rebuild');
+
+CREATE TRIGGER memory_is_indexed AFTER INSERT ON memories
+BEGIN
+    INSERT INTO memory_words (rowid, text, about, who, english, spanish)
+    VALUES (NEW.number, NEW.text, NEW.about, NEW.who, NEW.english, NEW.spanish);
+END;
+
+CREATE TRIGGER memory_leaves_the_index AFTER DELETE ON memories
+BEGIN
+    INSERT INTO memory_words (memory_words, rowid, text, about, who, english, spanish)
+    VALUES ('delete', OLD.number, OLD.text, OLD.about, OLD.who, OLD.english, OLD.spanish);
+END;
+
+CREATE TRIGGER memory_is_indexed_anew AFTER UPDATE ON memories
+BEGIN
+    INSERT INTO memory_words (memory_words, rowid, text, about, who, english, spanish)
+    VALUES ('delete', OLD.number, OLD.text, OLD.about, OLD.who, OLD.english, OLD.spanish);
+    INSERT INTO memory_words (rowid, text, about, who, english, spanish)
+    VALUES (NEW.number, NEW.text, NEW.about, NEW.who, NEW.english, NEW.spanish);
+END;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
 
 
 class TooNewError(Exception):

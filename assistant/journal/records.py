@@ -17,12 +17,20 @@ Source = Literal[
     "job",  # no turn at all: what work that outlasted its turn has cost
 ]
 UNASKED: tuple[Source, Source] = ("announcement", "job")  # what nobody began by asking
+Mark = Literal["", "wrong", "misheard"]  # what a person said of a turn afterwards
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
 class StoreError(Exception):
-    """The store cannot be written or read now (disk full, locked for long). One sentence."""
+    """The store cannot be written or read now (disk full, locked for long). One sentence.
+
+    `told`: the store has said so in the log, once; nobody need say it again for each row.
+    """
+
+    def __init__(self, sentence: str = "", *, told: bool = False) -> None:
+        super().__init__(sentence)
+        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,9 @@ class TurnRecord:
     error: ErrorRecord | None = None
     confirmation: ConfirmationRecord | None = None
     caller: str = ""  # the program that opened it; "" where a person did
+    model: str | None = None  # that was paid for, the last one where there were two
+    understood: bool = True  # False: no brain could make anything of it
+    mark: Mark = ""  # kept whatever is written of the turn later
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +149,13 @@ class MemoryRecord:
 
     id: str
     text: str
-    created_at: datetime
+    created_at: datetime  # since when; what was corrected holds since then
+    who: str = ""  # the name of the person who told it; "" where nobody said one
+    about: str = ""  # whom or what it is about, in a word or two
+    language: str = ""  # of the text
+    sensitive: bool = False  # only told where somebody asks for it
+    english: str = ""  # words by which it is found, beside its own, separated by spaces
+    spanish: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +182,17 @@ class AuditRecord:
     heard: str | None = None  # None: nothing, erased, or not kept. Never a PIN
     sentence: str | None = None  # what the brain was told; None once erased
     satellite: str = ""  # the box or room that heard it, or the program that asked
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRecord:
+    """Something that did not work, for more than a few seconds."""
+
+    what: str  # "microphone", "loudspeaker", "home_assistant", ...
+    problem: str  # one sentence
+    began_at: datetime
+    ended_at: datetime | None = None  # None: it lasts
+    settled: bool = False  # the process ended meanwhile: `ended_at` is when the next one began
 
 
 def new_id(now: datetime) -> str:

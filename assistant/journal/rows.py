@@ -1,11 +1,12 @@
 """Records to rows and back."""
 
 import json
+import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from assistant.brains.protocol import Usage
 from assistant.journal.records import (
@@ -19,6 +20,9 @@ from assistant.journal.records import (
 )
 from assistant.tools.outcome import Decision, Observed, Status, Tier
 
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 STARTED = "started"  # a call's status between being sent and being answered
 
 
@@ -52,6 +56,9 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "confirmation_heard": asked.heard if asked else None,
         "confirmation_verdict": asked.verdict if asked else None,
         "caller": turn.caller,
+        "model": turn.model,
+        "understood": int(turn.understood),
+        "mark": turn.mark,
     }
 
 
@@ -81,6 +88,9 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
         if verdict
         else None,
         caller=row["caller"],
+        model=row["model"],
+        understood=bool(row["understood"]),
+        mark=row["mark"],
     )
 
 
@@ -182,6 +192,17 @@ def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
         expires_at=datetime.fromisoformat(expires) if expires else None,
         options=json.loads(row["options"]),
     )
+
+
+def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> list[T]:
+    """The records of rows, but for those that a damaged disk has made unreadable."""
+    records = []
+    for row in rows:
+        try:
+            records.append(make(row))
+        except (ValueError, TypeError) as error:
+            _log.error("a row of the journal is damaged and left out: %s", type(error).__name__)
+    return records
 
 
 def put(

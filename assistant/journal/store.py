@@ -3,24 +3,27 @@
 import json
 import sqlite3
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from assistant.clock import Clock
-from assistant.journal import audit, kept, timer_rows
+from assistant.journal import audit, erasing, kept, size, timer_rows
 from assistant.journal.database import Database
+from assistant.journal.memory_rows import MemoryRows
 from assistant.journal.processes import is_alive, own_mark
 from assistant.journal.records import (
     UNASKED,
     AnnouncementRecord,
     AuditRecord,
     CallRecord,
-    MemoryRecord,
+    StoreError,
     TimerRecord,
     TurnRecord,
 )
+from assistant.journal.reports import Reports
 from assistant.journal.rows import (
     STARTED,
     add,
@@ -30,16 +33,11 @@ from assistant.journal.rows import (
     call_row,
     instant,
     put,
+    readable,
     turn_from,
     turn_row,
 )
 from assistant.tools.outcome import Decision, Status, ToolOutcome
-
-_WORDLESS_TURN = (
-    "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
-    "confirmation_asked = NULL, confirmation_heard = NULL"
-)
-_WORDLESS_CALL = "arguments = '{}', sentence = NULL"
 
 
 class Store:
@@ -52,13 +50,21 @@ class Store:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
-        self._database = Database(path, clock.now)
+        self._timers: dict[str, TimerRecord] = {}  # as they were last seen here
+        self._database = Database(path, clock.now, self._refill)
         self._mark = own_mark()
+        self.reports = Reports(self._database, clock)
+        self.memory = MemoryRows(self._database)
 
     async def __aenter__(self) -> Self:
         """Open the file; calls that a dead process left under way become unknown."""
         await self._database.open()
-        await self._database.run(_settle_dead_calls)
+        try:
+            await self._database.run(_settle_dead_calls)
+        except StoreError as error:
+            if not error.told:
+                await self._database.close()
+                raise
         return self
 
     async def __aexit__(
@@ -70,6 +76,25 @@ class Store:
         """Finish what is waiting and close the file."""
         await self._database.close()
 
+    @property
+    def problem(self) -> str:
+        """Why nothing can be written now, as a sentence with the mend; "" where it can."""
+        return self._database.problem
+
+    async def probe(self) -> None:
+        """Write something that changes nothing, to learn whether it can be done again.
+
+        Raises StoreError.
+        """
+        await self._database.run(kept.rewrite_nothing)
+
+    async def check(self) -> bool:
+        """Read the whole file, and begin a fresh one where it is damaged. Whether it was sound.
+
+        Raises StoreError.
+        """
+        return await self._database.check()
+
     def stamp(self) -> object:
         """Something else than before once any process has written; costs no more than one `stat`.
 
@@ -77,11 +102,16 @@ class Store:
         """
         return self._database.stamp()
 
+    @property
+    def waiting(self) -> int:
+        """How much work has come and is not done."""
+        return self._database.waiting
+
     # --- turns and calls
 
     async def record_turn(self, turn: TurnRecord) -> None:
-        """Keep a turn; one of the same id is replaced."""
-        await self._database.run(lambda db: put(db, "turns", turn_row(turn)))
+        """Keep a turn; one of the same id is replaced, but for what was said of it (`mark`)."""
+        await self._database.run(lambda db: put(db, "turns", turn_row(turn), keep=("mark",)))
 
     async def turn(self, turn_id: str) -> TurnRecord | None:
         """The turn of that id, if it is kept."""
@@ -95,9 +125,14 @@ class Store:
         )
         return turns[0] if turns else None
 
-    async def turns(self, limit: int) -> list[TurnRecord]:
-        """The last turns, newest first, with announcements and what work has cost."""
-        return await self._turns("ORDER BY started_at DESC, rowid DESC LIMIT ?", (limit,))
+    async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
+        """The last turns, newest first, with announcements and what work has cost. `before`: those
+        that began before the turn of that id; none where there is no such turn."""
+        newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
+        if before is None:
+            return await self._turns(newest, (limit,))
+        than = "(SELECT started_at, rowid FROM turns WHERE turn_id = ?)"
+        return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
         """What the turns begun since then cost, in USD, but for the turns of these ids."""
@@ -148,11 +183,11 @@ class Store:
 
         `entity` is an entity's id, or a pattern with "*" and "?".
         """
-        return await self._database.run(
+        return await self._database.read(
             lambda db: audit.audited(db, limit, since, until, entity, decision, turn_id)
         )
 
-    # --- small values, and what is to be remembered
+    # --- small values
 
     async def keep(self, name: str, value: Any) -> None:
         """Keep a JSON value in the place of what that name held; on the disk when this returns."""
@@ -161,56 +196,56 @@ class Store:
 
     async def kept(self, name: str) -> Any | None:
         """What `keep` was given last under that name; None if nothing, or dropped."""
-        return await self._database.run(lambda db: kept.kept(db, name))
+        return await self._database.read(lambda db: kept.kept(db, name))
 
     async def drop_kept(self, name: str) -> None:
         """Let go of what is kept under that name, if anything is."""
         await self._database.run(lambda db: kept.drop_kept(db, name), durable=True)
-
-    async def remember(self, memory: MemoryRecord) -> None:
-        """Keep a memory until it is forgotten by its id; on the disk when this returns."""
-        await self._database.run(lambda db: kept.remember(db, memory), durable=True)
-
-    async def memories(self) -> list[MemoryRecord]:
-        """All that is remembered, oldest first."""
-        return await self._database.run(kept.memories)
-
-    async def forget_memory(self, memory_id: str) -> bool:
-        """Erase a memory, from the file too. False if there is none of that id."""
-        found = await self._database.run(lambda db: kept.forget_memory(db, memory_id), durable=True)
-        await self._database.empty_log()
-        return found
 
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
         """Keep a running timer; on the disk when this returns."""
         await self._database.run(lambda db: timer_rows.add(db, timer), durable=True)
+        self._timers[timer.id] = timer
 
     async def timers(self) -> list[TimerRecord]:
         """Timers that run or ring, the first due first."""
-        return await self._database.run(timer_rows.running)
+        found = await self._database.read(timer_rows.running)
+        self._timers = {timer.id: timer for timer in found}
+        return found
 
     async def change_timer(self, timer: TimerRecord) -> bool:
         """Give it another end, or let it stand still or go on. False if no such timer runs."""
-        return await self._database.run(lambda db: timer_rows.change(db, timer), durable=True)
+        changed = await self._database.run(lambda db: timer_rows.change(db, timer), durable=True)
+        if changed:
+            self._timers[timer.id] = timer
+        return changed
 
     async def take_occurrence(
         self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
     ) -> bool:
         """One occurrence of what comes again becomes a timer of its own, and `timer` goes on to
         `due` (None: it was the last). False: it was taken before, or the timer has changed."""
-        return await self._database.run(
+        taken = await self._database.run(
             lambda db: timer_rows.take_occurrence(db, timer, occurrence, due), durable=True
         )
+        if taken:
+            self._timers[occurrence.id] = occurrence
+            self._timers.pop(timer.id, None)
+            if due is not None:
+                self._timers[timer.id] = replace(timer, due=due)
+        return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
         """Its work is about to begin. False: it has before, or was ended; do not do it."""
-        return await self._database.run(lambda db: timer_rows.begin(db, timer_id), durable=True)
+        begun = await self._database.run(lambda db: timer_rows.begin(db, timer_id), durable=True)
+        self._timers.pop(timer_id, None)  # in a fresh file it must not begin once more
+        return begun
 
     async def begun_timers(self) -> list[TimerRecord]:
         """Those whose work has begun and not ended, here or in a process that died."""
-        return await self._database.run(timer_rows.started)
+        return await self._database.read(timer_rows.started)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
         """Its work has ended; `known`: and how. False if it had."""
@@ -244,7 +279,7 @@ class Store:
             "AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at, rowid",
             (instant(self._clock.now()),),
         )
-        return [announcement_from(row) for row in rows]
+        return readable(announcement_from, rows)
 
     async def start_announcement(self, announcement_id: str) -> bool:
         """Its first sample is about to be played. False: it has been before, do not play it."""
@@ -270,27 +305,40 @@ class Store:
         now = self._clock.now()
         words = instant(now - timedelta(hours=transcript_hours))
         rows = instant(now - timedelta(days=keep_days))
-        await self._database.run(lambda db: _erase(db, words, rows, instant(now)))
+        await self._database.run(lambda db: erasing.erase(db, words, rows, instant(now)))
         await self._database.empty_log()
+        await self._database.erase_set_aside(now - timedelta(hours=transcript_hours))
+
+    async def bound(self, most_bytes: int) -> int:
+        """Erase from the oldest end until the file is no larger than that: words before rows.
+
+        What is to come or to be remembered stays whatever its size. Bytes of the file now.
+        """
+        return await size.bound(self._database, most_bytes, self._clock.now())
 
     async def forget_words(self, turn_id: str) -> None:
         """Erase what was said and answered in one turn; that something was done stays known."""
-        await self._database.run(lambda db: _erase_words_of(db, turn_id))
+        await self._database.run(lambda db: erasing.erase_words_of(db, turn_id))
         await self._database.empty_log()
 
     async def _turns(self, where: str, values: tuple[Any, ...]) -> list[TurnRecord]:
-        return [turn_from(row) for row in await self._rows(f"SELECT * FROM turns {where}", values)]
+        return readable(turn_from, await self._rows(f"SELECT * FROM turns {where}", values))
 
     async def _calls(self, where: str, values: tuple[Any, ...]) -> list[CallRecord]:
-        return [call_from(row) for row in await self._rows(f"SELECT * FROM calls {where}", values)]
+        return readable(call_from, await self._rows(f"SELECT * FROM calls {where}", values))
 
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
-        return await self._database.run(lambda db: db.execute(query, values).fetchall())
+        return await self._database.read(lambda db: db.execute(query, values).fetchall())
 
     async def _end_timer(self, timer_id: str, status: timer_rows.End) -> bool:
+        self._timers.pop(timer_id, None)
         return await self._database.run(
             lambda db: timer_rows.end(db, timer_id, status), durable=True
         )
+
+    def _refill(self, db: sqlite3.Connection) -> None:
+        """Timers that this process knows go on, although the file that held them was damaged."""
+        timer_rows.restore(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
         """Whether the one row was there to be changed; on the disk when this returns."""
@@ -324,30 +372,3 @@ def _settle_dead_calls(db: sqlite3.Connection) -> None:
                 "UPDATE calls SET status = ? WHERE status = ? AND writer = ?",
                 (Status.UNKNOWN, STARTED, writer),
             )
-
-
-def _erase(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
-    """Words and rows from before these instants."""
-    db.execute("DELETE FROM turns WHERE started_at < ?", (rows,))
-    db.execute("DELETE FROM calls WHERE started_at < ?", (rows,))
-    audit.erase_rows(db, rows)
-    timer_rows.erase(db, words, rows)
-    db.execute(
-        "DELETE FROM announcements WHERE created_at < ? "
-        "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
-        (rows, now),
-    )
-    db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE started_at < ?", (words,))
-    db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE started_at < ?", (words,))
-    audit.erase_words(db, words)
-    db.execute(
-        "UPDATE announcements SET text = '', options = '{}' WHERE created_at < ? "
-        "AND (started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)",
-        (words, now),
-    )
-
-
-def _erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
-    db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
-    audit.erase_words_of(db, turn_id)

@@ -1,12 +1,13 @@
 """Timers in the tables: what runs, what has begun, and the one occurrence of what comes again."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
 from assistant.journal.records import TimerRecord
-from assistant.journal.rows import instant, put, timer_from, timer_row
+from assistant.journal.rows import add as put_new
+from assistant.journal.rows import instant, put, readable, timer_from, timer_row
 
 End = Literal["acknowledged", "cancelled", "done", "unknown"]
 
@@ -24,6 +25,12 @@ def started(db: sqlite3.Connection) -> list[TimerRecord]:
 def add(db: sqlite3.Connection, timer: TimerRecord) -> None:
     """Keep one that runs."""
     put(db, "timers", timer_row(timer))
+
+
+def restore(db: sqlite3.Connection, timers: Iterable[TimerRecord]) -> None:
+    """Put those in that are not there."""
+    for timer in timers:
+        put_new(db, "timers", timer_row(timer))
 
 
 def change(db: sqlite3.Connection, timer: TimerRecord) -> bool:
@@ -67,19 +74,24 @@ def take_occurrence(
     return changed
 
 
-def erase(db: sqlite3.Connection, words: str, rows: str) -> None:
-    """Of those that are over, words and whole rows due before these instants."""
-    db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (rows,))
+def erase_rows(db: sqlite3.Connection, before: str) -> None:
+    """Delete those that are over and were due before this instant."""
+    db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (before,))
+
+
+def erase_words(db: sqlite3.Connection, before: str) -> None:
+    """The same with their words alone."""
     db.execute(
         "UPDATE timers SET name = '', text = '', payload = NULL "
-        "WHERE status <> 'running' AND due < ?",
-        (words,),
+        "WHERE status <> 'running' AND due < ? "
+        "AND (name <> '' OR text <> '' OR payload IS NOT NULL)",
+        (before,),
     )
 
 
 def _all(db: sqlite3.Connection, status: str) -> list[TimerRecord]:
     rows = db.execute("SELECT * FROM timers WHERE status = ? ORDER BY due", (status,))
-    return [timer_from(row) for row in rows.fetchall()]
+    return readable(timer_from, rows.fetchall())
 
 
 def _one(

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
+from assistant.journal.stages import first_sound_ms, slowest, stages
 
 WIDTH = 80  # columns
 _LABEL = 12
@@ -18,18 +19,6 @@ _PHASES = (  # of a turn in their order, each with the moment that ends it
     ("+", "last_tool_result"),
     ("~", "first_audio_out"),
     (">", "answer_done"),
-)
-_ROWS = (  # label, moments that may begin it (the last of them counts), moment that ends it
-    ("wake word", (), "wake"),
-    ("speech", ("speech_start",), "speech_end"),
-    ("pause", ("speech_end",), "end_of_turn"),
-    ("connection", (), "connected"),
-    ("upload", ("first_upload",), "upload_done"),
-    ("recognition", ("end_of_turn",), "heard"),
-    ("house", ("first_tool_call",), "last_tool_result"),
-    ("first words", (), "first_reply_text"),
-    ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
-    ("answer", ("first_audio_out",), "answer_done"),
 )
 
 
@@ -47,7 +36,8 @@ def draw_trace(
     lines += _waterfall(turn.timeline)
     ends = {row.call_id: row for row in reversed(audited)}
     for call in calls:
-        lines += _told("call", _call(call) + _decided(call, ends.get(call.id)))
+        decided = told_decision(call, ends.get(call.id))
+        lines += _told("call", "; ".join(filter(None, [_call(call), decided])))
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")
@@ -59,7 +49,24 @@ def draw_trace(
     latency = first_sound_ms(turn.timeline)
     if latency is not None:
         lines += _told("latency", f"first sound {latency:.0f} ms after the last word")
+    longest = slowest(stages(turn.timeline))
+    if longest is not None:
+        lines += _told("longest wait", f"{longest.name}, {longest.ms:.0f} ms")
+    if cost := told_cost(turn):
+        lines += _told("cost", cost)
+    if turn.mark:
+        lines += _told("marked", turn.mark)
     return "\n".join(lines)
+
+
+def told_cost(turn: TurnRecord) -> str:
+    """ "$0.0021, 812 tokens in and 96 out, gemini-3.8-live"; "" where nothing was spent."""
+    if turn.usage is None and not turn.cost_usd:
+        return ""
+    told = [f"${turn.cost_usd:.4f}"]
+    if turn.usage is not None:
+        told.append(f"{turn.usage.input_tokens} tokens in and {turn.usage.output_tokens} out")
+    return ", ".join([*told, *filter(None, [turn.model])])
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
@@ -78,30 +85,17 @@ def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
     return "|" + "".join(sign * (1 + int(ms * scale)) for sign, ms in parts) + "|"
 
 
-def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """From the last voiced sample (typed: from the end of typing) to the answer's first sample."""
-    since = timeline.get("speech_end", timeline.get("end_of_turn"))
-    if since is None or "first_audio_out" not in timeline:
-        return None
-    return timeline["first_audio_out"] - since
-
-
 def _waterfall(timeline: Mapping[str, float]) -> list[str]:
     if not timeline:
         return []
     first, last = min(timeline.values()), max(timeline.values())
     scale = (_BAR - 1) / max(last - first, 1.0)
     lines = []
-    for label, begins, moment in _ROWS:
-        if moment not in timeline:
-            continue
-        end = timeline[moment]
-        starts = [timeline[name] for name in begins if name in timeline]
-        start = min(max(starts, default=end), end)
-        left, right = int((start - first) * scale), int((end - first) * scale)
-        bar = " " * left + ("=" * (right - left + 1) if starts else "*")
-        figure = f"{end - start:.0f} ms" if starts else f"at {end - first:.0f}"
-        lines.append(f"{label:<{_LABEL}}|{bar:<{_BAR}}|{figure:>11}")
+    for stage in stages(timeline):
+        left, right = int((stage.start - first) * scale), int((stage.end - first) * scale)
+        bar = " " * left + ("*" if stage.instant else "=" * (right - left + 1))
+        figure = f"at {stage.end - first:.0f}" if stage.instant else f"{stage.ms:.0f} ms"
+        lines.append(f"{stage.name:<{_LABEL}}|{bar:<{_BAR}}|{figure:>11}")
     return lines
 
 
@@ -113,8 +107,8 @@ def _call(call: CallRecord) -> str:
     return " ".join(words) + "".join(f"; {change}" for change in seen)
 
 
-def _decided(call: CallRecord, row: AuditRecord | None) -> str:
-    """By which rule, for what, and who said yes."""
+def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
+    """By which rule, for what, and who said yes; "" where nothing is known of that."""
     if row is None:
         return ""
     seen = {one.entity_id for one in call.observed}
@@ -122,7 +116,7 @@ def _decided(call: CallRecord, row: AuditRecord | None) -> str:
     told = [f"{row.tier} by rule {row.rule}"] if row.rule else []
     told += [f"for {', '.join(unseen)}"] if unseen else []
     told += [f"confirmed by {row.confirmed_by}"] if row.confirmed_by else []
-    return "".join(f"; {one}" for one in told)
+    return "; ".join(told)
 
 
 def _told(label: str, text: str | None) -> list[str]:

@@ -1,13 +1,11 @@
-"""Small values and memories stay until they are dropped, and then they are gone."""
+"""Small values stay until they are dropped, and then they are gone."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assistant.clock import VirtualClock
-from assistant.journal.records import MemoryRecord
 from assistant.journal.store import Store
 
 
@@ -40,28 +38,8 @@ async def test_what_is_no_json_is_refused_at_once(store: Store) -> None:
     assert await store.kept("policy") == 1
 
 
-async def test_memories_come_oldest_first_and_can_be_forgotten(
-    path: Path, clock: VirtualClock
-) -> None:
-    first = MemoryRecord("m1", "The bins go out on Thursday.", clock.now())
-    second = MemoryRecord("m2", "La llave está bajo la maceta.", clock.now() + timedelta(hours=1))
-    async with Store(path, clock) as store:
-        await store.remember(second)
-        await store.remember(first)
-    async with Store(path, clock) as store:
-        assert await store.memories() == [first, second]
-        await store.remember(MemoryRecord("m1", "On Friday.", first.created_at))
-        assert [memory.text for memory in await store.memories()] == ["On Friday.", second.text]
-        assert await store.forget_memory("m2") is True
-        assert await store.forget_memory("m2") is False
-        assert not any(b"maceta" in part.read_bytes() for part in path.parent.iterdir())
-        assert [memory.id for memory in await store.memories()] == ["m1"]
-
-
-async def test_memories_and_values_outlive_the_journal(store: Store, clock: VirtualClock) -> None:
-    await store.remember(MemoryRecord("m1", "Oat milk, please.", clock.now()))
+async def test_values_outlive_the_journal(store: Store, clock: VirtualClock) -> None:
     await store.keep("policy", 1)
     clock.advance(400 * 86400)
     await store.erase_old(keep_days=1, transcript_hours=1)
-    assert len(await store.memories()) == 1
     assert await store.kept("policy") == 1

@@ -14,7 +14,7 @@ import pytest
 
 from assistant.clock import VirtualClock
 from assistant.config import ConfigError
-from assistant.journal import database
+from assistant.journal import opening
 from assistant.journal.migrations import MIGRATIONS
 from assistant.journal.records import (
     StoreError,
@@ -73,11 +73,11 @@ async def test_a_busy_file_is_waited_for(store: Store, clock: VirtualClock, path
 async def test_what_is_busy_for_too_long_is_said(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_BUSY_S", 0.05)
+    monkeypatch.setattr(opening, "_BUSY_S", 0.05)
     async with Store(path, clock) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match=f"The journal {path} failed: database is locked"):
+            with pytest.raises(StoreError, match="is held by another program; try again"):
                 await store.record_turn(a_turn(clock))
         await store.record_turn(a_turn(clock))
 

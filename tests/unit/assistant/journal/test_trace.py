@@ -11,7 +11,8 @@ from assistant.journal.records import (
     ErrorRecord,
     TurnRecord,
 )
-from assistant.journal.trace import draw_bar, draw_trace, first_sound_ms
+from assistant.journal.stages import first_sound_ms
+from assistant.journal.trace import draw_bar, draw_trace
 from assistant.tools.outcome import Decision, Observed, Status, Tier
 
 TIMELINE = {
@@ -59,6 +60,7 @@ def test_the_waterfall() -> None:
         speech      |===========================                           |    2000 ms
         pause       |                          ========                    |     500 ms
         recognition |                                 ==                   |     100 ms
+        thinking    |                                  =                   |      10 ms
         house       |                                  ==                  |      90 ms
         first words |                                   *                  |    at 2710
         voice       |                                   ===                |      90 ms
@@ -66,7 +68,8 @@ def test_the_waterfall() -> None:
         call         home HassTurnOn {"area": "Office"}: allowed, done (90 ms);
                      light.office off -> on
         answer       The office lights are on.
-        latency      first sound 800 ms after the last word"""
+        latency      first sound 800 ms after the last word
+        longest wait pause, 500 ms"""
     assert lines == textwrap.dedent(expected).splitlines()
 
 

@@ -1,0 +1,125 @@
+"""`hearth costs`: what the cloud has cost, by day, brain and model."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+
+from rich.table import Table
+from rich.text import Text
+
+from assistant.brains.budget import start_of_day
+from assistant.cli.command import Command, Failed
+from assistant.cli.paper import paper
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.journal.reports import CostRow, first_midnight
+from assistant.journal.store import Store
+
+_DAYS = 30
+_BAR = 24  # columns
+_NEAR = 0.8  # of the cap: from there on it is told in another colour
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--days",
+        type=int,
+        default=_DAYS,
+        metavar="N",
+        help=f"of the last N days, today included (default {_DAYS})",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON value")
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.days < 1:
+        raise Failed("--days takes a number from 1 on, such as --days 7", 2)
+    clock = SystemClock()
+    now = clock.now()
+    async with Store(settings.database, clock) as store:
+        rows = await store.reports.costs(first_midnight(arguments.days, now))
+        spent = await store.spent_since(start_of_day(now))
+    cap = settings.limits.daily_cost_usd
+    if arguments.json:
+        total = sum(row.cost_usd for row in rows)
+        days = [{**asdict(row), "day": row.day.isoformat()} for row in rows]
+        told = {"days": days, "total_usd": total, "today_usd": spent, "cap_usd": cap}
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        _print(rows, spent, cap, arguments.days, settings.journal.keep_days)
+    return 0
+
+
+def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: int) -> None:
+    console = paper()
+    console.print(_today(spent, cap))
+    if not rows:
+        console.print(f"No turn is in the journal of the last {days} days.")
+        return
+    console.print()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("day", "brain", "model"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("turns", "cost", "tokens in", "out"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("of them")
+    shown: date | None = None
+    for row in rows:
+        day = "" if row.day == shown else f"{row.day:%a %d %b}"
+        shown = row.day
+        cost = Text(_usd(row.cost_usd), style="" if row.cost_usd else "dim")
+        tokens = [_tokens(row.input_tokens), _tokens(row.output_tokens)]
+        model = row.model or Text("-", style="dim")
+        brain = row.brain or Text("none", style="dim")
+        table.add_row(day, brain, model, str(row.turns), cost, *tokens, _modalities(row))
+    table.add_section()
+    total = sum(row.cost_usd for row in rows)
+    turns = str(sum(row.turns for row in rows))
+    inputs = _tokens(sum(row.input_tokens for row in rows))
+    outputs = _tokens(sum(row.output_tokens for row in rows))
+    table.add_row("together", "", "", turns, Text(_usd(total), style="bold"), inputs, outputs, "")
+    console.print(table)
+    if days > kept:
+        console.print(f"[dim]Turns are kept for {kept} days (journal.keep_days).[/]")
+
+
+def _today(spent: float, cap: float) -> Text:
+    """The day's cap as a bar."""
+    share = min(1.0, spent / cap) if cap > 0 else 1.0
+    colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
+    full = round(share * _BAR)
+    text = Text("today  ").append("█" * full, colour).append("░" * (_BAR - full), "dim")
+    text.append(f"  {_usd(spent)} of {_usd(cap)}", colour)
+    if share >= 1:
+        text.append("\nNo cloud until midnight; limits.daily_cost_usd is the cap.", colour)
+    return text
+
+
+def _usd(cost: float) -> str:
+    """Cents as they are, parts of them as far as they can be seen."""
+    return f"${cost:.2f}" if cost == 0 or cost >= 1 else f"${cost:.4f}"
+
+
+def _tokens(count: int) -> str:
+    return f"{count:,}" if count else "-"
+
+
+def _modalities(row: CostRow) -> Text:
+    """ "audio in 1,200, text out 80"."""
+    parts = []
+    for key, count in row.by_modality.items():
+        side, _, kind = key.partition("_")
+        named = f"{kind} {side.removesuffix('put')}" if kind else side
+        parts.append(f"{named} {count:,}")
+    return Text(", ".join(parts), style="dim")
+
+
+COMMAND = Command(
+    name="costs",
+    summary="what the cloud has cost, by day, brain and model",
+    example="hearth costs --days 7",
+    add_arguments=_arguments,
+    run=_run,
+)
