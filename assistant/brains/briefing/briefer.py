@@ -12,12 +12,14 @@ from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
 from assistant.clock import Clock
-from assistant.config.gemini import Profile
+from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
 from assistant.tools.builtin.date_and_time import DATE_AND_TIME
 from assistant.tools.builtin.find_devices import FIND_DEVICES
-from assistant.tools.menu import Menu
+from assistant.tools.menu import Menu, MenuEntry
+from assistant.tools.narrowing import may_use
 from assistant.tools.resolve import find_area
+from assistant.turn.language import led_by
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.context import Shown, read_context
@@ -56,14 +58,14 @@ class Briefer:
         clock: Clock,
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
-        memories: Callable[[], Awaitable[tuple[str, ...]]] | None = None,
+        memories: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
         """`menu` lists the tools anew, `prompt` the home server's own text.
 
         `prompt` raises IntegrationError while the home is away. `learn` is given the list of
         exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories` gives facts that
-        people asked to remember, and never raises.
+        people asked to remember, by what is asked now, and never raises.
         """
         self._menu_source = menu
         self._prompt_source = prompt
@@ -93,28 +95,30 @@ class Briefer:
     ) -> None:
         await self._owned.__aexit__(kind, error, traceback)
 
-    async def brief(self, profile: str = "") -> Briefing:
+    async def brief(self, profile: str = "", said: str = "") -> Briefing:
         """The briefing as things are now, within `wait_s`. Never raises.
 
-        `profile`: a name in `[profiles]`; "" or an unknown one: none.
+        `profile`: a name in `[profiles]`; "" or an unknown one: none. `said`: what is asked, where
+        that is known already.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
-        memories = await self._memories() if self._memories is not None else ()
+        memories = await self._memories(said) if self._memories is not None else ()
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
-        offered = [entry.declaration for entry in self._menu.offered()]
-        declared = [each for each in offered if each.name != STAY_SILENT]
+        offered = [entry for entry in self._menu.offered() if may_use(entry.names, chosen.tools)]
+        declared = [one.declaration for one in offered if one.declaration.name != STAY_SILENT]
+        languages = led_by(chosen.language, settings.assistant.languages)
         house, area = self._house(), settings.assistant.area
         return Briefing(
             instruction=build_instruction(
                 Circumstances(
                     name=settings.assistant.name,
-                    languages=settings.assistant.languages,
+                    languages=languages,
                     now=self._clock.now(),
                     home=self._home,
                     silent_tool=STAY_SILENT,
-                    clock_tool=self._named(DATE_AND_TIME),
-                    find_tool=self._named(FIND_DEVICES),
+                    clock_tool=_named(DATE_AND_TIME, offered),
+                    find_tool=_named(FIND_DEVICES, offered),
                     persona=chosen.persona or settings.assistant.persona,
                     place=settings.assistant.place,
                     area=area,
@@ -124,7 +128,7 @@ class Briefer:
             ),
             declarations=(*declared, _SILENT),
             vocabulary=vocabulary(house, area),
-            language_codes=settings.assistant.languages,
+            language_codes=languages,
             thinking=chosen.thinking or settings.gemini.thinking,
             voice=chosen.voice or settings.gemini.voice,
         )
@@ -178,7 +182,7 @@ class Briefer:
             self._shown, self._shown_in = await asyncio.to_thread(read_context, home), home
         self._learn(self._shown)
 
-    def _named(self, suffix: str) -> str:
-        """What the tool is called in the menu; "" where it is not offered."""
-        offered = self._menu.offered()
-        return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")
+
+def _named(suffix: str, offered: Sequence[MenuEntry]) -> str:
+    """What the tool is called in the menu; "" where it is not offered."""
+    return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

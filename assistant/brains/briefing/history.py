@@ -1,7 +1,10 @@
-"""What was said before, as text for a session that did not hear it."""
+"""What was said before, as text for a session that did not hear it.
+
+It is kept in memory alone, bounded in number and length: the oldest exchange goes first.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import rules
 from assistant.brains.briefing.prompt import one_line
@@ -9,6 +12,7 @@ from assistant.brains.briefing.prompt import one_line
 MAX_EXCHANGES = 8
 MAX_HISTORY = 4_000  # characters of all exchanges
 _MAX_SIDE = 600  # characters of one sentence or answer
+_MAX_KEPT = 2 * _MAX_SIDE  # of the same, before spaces and line breaks are taken out
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,11 @@ class Exchange:
     answer: str  # what we said; of a `cut` one, the words that were heard
     cut: bool = False  # it was cut off
     turn_id: str = ""
+
+
+def bounded(exchange: Exchange) -> Exchange:
+    """The exchange with no more of each side than can ever be told."""
+    return replace(exchange, heard=exchange.heard[:_MAX_KEPT], answer=exchange.answer[:_MAX_KEPT])
 
 
 def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:

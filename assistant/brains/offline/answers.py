@@ -2,7 +2,10 @@
 
 from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.calls import Problem
+from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
+from assistant.brains.offline.own import OWN_TOOLS
 from assistant.brains.offline.parse import Command
+from assistant.brains.offline.profile_sentences import INTENT as PROFILE
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.speech.catalogue import Catalogue
@@ -31,6 +34,8 @@ _DONE = {
     ("HassListAddItem", ""): "added",
     ("HassShoppingListAddItem", ""): "added",
 }
+# What became of these stands in the outcome's own sentence.
+_TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *UNDO_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE))
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 
@@ -40,7 +45,7 @@ def answer_outcome(
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
-    asked = outcome.tier is Tier.READ or command.intent in (*TIMER_TOOLS, *ALARM_TOOLS, *UNDO_TOOLS)
+    asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
         return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)

@@ -1,10 +1,18 @@
 """The brain that needs no network: it knows commands and questions about the house."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from assistant.brains.offline.answers import answer_outcome, answer_problem
-from assistant.brains.offline.calls import Call, Problem, make_call, settle_target
+from assistant.brains.offline.calls import (
+    Call,
+    Problem,
+    call_remember,
+    make_call,
+    settle_target,
+)
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import Command
 from assistant.brains.offline.questions import Questions
@@ -26,6 +34,13 @@ from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 
 _NO_TOOL = "offline.no_tool"
+# The sentence, and whether it was heard -> the arguments of `remember` that answer a question of
+# that tool's, and the language of the question; None: there is none open, or this is no answer.
+Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
+
+
+async def _nothing(text: str, spoken: bool) -> None:
+    return None
 
 
 class OfflineBrain:
@@ -40,15 +55,18 @@ class OfflineBrain:
         clock: Clock,
         area: str = "",
         languages: Sequence[str] = ("en",),
+        *,
+        expected: Expected = _nothing,
     ) -> None:
         """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
-        `languages`: those that a typed sentence may be in."""
+        `languages`: those that a typed sentence may be in; `expected`: see `Expected`."""
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
         self.listener = Listener(recognizer)
         self.catalogue = catalogue
         self.clock = clock
+        self.expected = expected
         self.questions = Questions(catalogue, clock)
         self._area = area.casefold()
 
@@ -106,8 +124,18 @@ class OfflineTurn:
         except AudioError as error:
             yield BrainFault("broken", str(error), retryable=False)
             return
+        answer = await self._answer(understood)
+        if answer is not None:
+            understood = replace(understood, language=answer[1])
         if understood.text:
             yield Heard(understood.text, understood.language)
+        call = None if answer is None else call_remember(answer[0], menu)
+        if call is not None:
+            yield ToolCall(f"{self._request.turn_id}-1", call.tool, call.arguments)
+            outcome = await self._outcomes.get()
+            yield self._words(outcome.sentence, understood.language)
+            yield TurnDone()
+            return
         if not understood.commands and not house.entities:
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
             return
@@ -131,6 +159,12 @@ class OfflineTurn:
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
         yield TurnDone()
+
+    async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
+        """As of `Expected`, where this sentence is no command."""
+        if understood.commands or not understood.text:
+            return None
+        return await self._brain.expected(understood.text, self._request.text is None)
 
     async def _sound(self) -> bytes:
         """All of a spoken turn's sound, once it is complete. Raises AudioError."""

@@ -7,14 +7,19 @@ from typing import Any
 
 from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.alarms import alarm_arguments
-from assistant.brains.offline.own import OWN_TOOLS
+from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
+from assistant.brains.offline.own import OWN_ARGUMENTS, OWN_TOOLS
 from assistant.brains.offline.parse import Command
+from assistant.brains.offline.profile_sentences import INTENT as PROFILE
+from assistant.brains.offline.profile_sentences import profile_of
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.timers import length_arguments, timer_arguments, wants_command
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
+from assistant.memory.wishes import REMEMBER
 from assistant.tools.builtin.do_later import DO_LATER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.menu import Menu
+from assistant.tools.narrowing import SWITCH_PROFILE
 from integrations.home_assistant.house import Entity, House
 
 
@@ -73,11 +78,16 @@ def make_call(command: Command, house: House, menu: Menu, now: datetime) -> Call
         return _own_call(TIMER_TOOLS[command.intent][0], timer_arguments(command), menu)
     if command.intent in ALARM_TOOLS:
         return _own_call(ALARM_TOOLS[command.intent], alarm_arguments(command, now), menu)
+    if command.intent in MEMORY_TOOLS:
+        return _own_call(MEMORY_TOOLS[command.intent], dict(command.slots), menu)
+    if command.intent == PROFILE:
+        return _profile_call(str(command.slots.get("profile", "")), menu)
     tool = {**_SAME_TOOL, **OWN_TOOLS, **UNDO_TOOLS}.get(command.intent, command.intent)
     entry = menu.find(tool)
     if entry is None:
         return Problem("offline.no_tool", {})
     wanted = _target(command, house) | _values(command)
+    wanted |= OWN_ARGUMENTS.get(command.intent, {})
     if command.intent == "HassGetWeather":
         wanted = {"when": TODAY} | wanted
     elif command.intent in _SAME_TOOL:
@@ -96,6 +106,23 @@ def _own_call(tool: str, arguments: dict[str, Any], menu: Menu) -> Call | Proble
     if entry is None:
         return Problem("offline.no_tool", {})
     return Call(entry.declaration.name, arguments)
+
+
+def _profile_call(said: str, menu: Menu) -> Call | Problem:
+    entry = menu.find(SWITCH_PROFILE)
+    if entry is None:
+        return Problem("profiles.unknown", {"name": said})
+    offered = entry.tool.input_schema["properties"]["profile"]["enum"]
+    name = profile_of(said, offered)
+    if name is None:
+        return Problem("profiles.unknown", {"name": said})
+    return Call(entry.declaration.name, {"profile": name})
+
+
+def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
+    """The call that tells a name which was asked for; None where there is no such tool."""
+    call = _own_call(REMEMBER, dict(arguments), menu)
+    return call if isinstance(call, Call) else None
 
 
 def _later_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from assistant.brains.offline.memory_sentences import SPOKEN as MEMORY_SPOKEN
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.numbers import number_words
 from assistant.brains.offline.undoing import SPOKEN as UNDO_SPOKEN
@@ -118,6 +119,7 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
         " | (cancel | stop) the alarm | snooze",
     ),
     *UNDO_SPOKEN,
+    *MEMORY_SPOKEN,
 )
 
 _RULES = {

@@ -16,9 +16,15 @@ from hassil.recognize import RecognizeResult
 
 from assistant.brains.offline.alarm_sentences import LISTS as ALARM_LISTS
 from assistant.brains.offline.alarm_sentences import SENTENCES as ALARM_SENTENCES
+from assistant.brains.offline.memory_sentences import LISTS as MEMORY_LISTS
+from assistant.brains.offline.memory_sentences import SENTENCES as MEMORY_SENTENCES
+from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
+from assistant.brains.offline.memory_sentences import as_written
 from assistant.brains.offline.names import Name, Names
 from assistant.brains.offline.numbers import digits_for_quantities
 from assistant.brains.offline.own import OWN_SENTENCES
+from assistant.brains.offline.profile_sentences import LISTS as PROFILE_LISTS
+from assistant.brains.offline.profile_sentences import SENTENCES as PROFILE_SENTENCES
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
 from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
 from assistant.tools.intents import LATER
@@ -248,6 +254,8 @@ class Parser:
         if result is None or _asks_about_the_world(result):
             return None
         command = _command(result, said, area_id)
+        if command.intent in MEMORY_TOOLS:
+            return replace(command, slots=as_written(command.slots, text))
         if LATER not in command.slots:
             return command
         later = self.parse(str(command.slots[LATER]), language, area_id)
@@ -324,9 +332,11 @@ def _intents(language: str) -> Intents | None:
             for own in (OWN_SENTENCES, UNDO_SENTENCES):
                 for intent, sentences in own.get(code, {}).items():
                     found["intents"][intent] = {"data": [{"sentences": list(sentences)}]}
-            for intent, blocks in ALARM_SENTENCES.get(code, {}).items():
-                found["intents"][intent] = {"data": blocks}
-            found["lists"] = {**found["lists"], **ALARM_LISTS.get(code, {})}
+            for whole in (ALARM_SENTENCES, MEMORY_SENTENCES, PROFILE_SENTENCES):
+                for intent, blocks in whole.get(code, {}).items():
+                    found["intents"][intent] = {"data": blocks}
+            lists = {**ALARM_LISTS.get(code, {}), **MEMORY_LISTS, **PROFILE_LISTS}
+            found["lists"] = {**found["lists"], **lists}
             return Intents.from_dict(found)
     return None
 

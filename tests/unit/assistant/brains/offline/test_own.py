@@ -4,14 +4,15 @@ from datetime import datetime
 
 import pytest
 
-from assistant.brains.offline.calls import Call, make_call
+from assistant.brains.offline.calls import Call, Problem, make_call
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.own import OWN_SENTENCES, OWN_TOOLS
-from assistant.brains.offline.parse import Parser
+from assistant.brains.offline.parse import Command, Parser
 from assistant.clock import VirtualClock
-from assistant.journal.records import AuditRecord
+from assistant.journal.records import AuditRecord, Mark, TurnRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE, AuditTools
+from assistant.tools.builtin.wrong import THAT_WAS_WRONG, Marking
 from assistant.tools.menu import build_menu
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
@@ -28,6 +29,16 @@ class NoRows:
         return []
 
 
+class NoMarks:
+    """A journal in which nothing was asked for."""
+
+    async def last_command(self, since: datetime) -> TurnRecord | None:
+        return None
+
+    async def mark(self, turn_id: str, mark: Mark) -> bool:
+        return False
+
+
 @pytest.mark.parametrize(
     ("text", "language", "tool"),
     [
@@ -40,15 +51,41 @@ class NoRows:
         ("qué has hecho", "es-MX", WHAT_DID_YOU_DO),
         ("¿por qué no lo hiciste?", "es", WHY_DID_YOU_REFUSE),
         ("por qué te negaste", "es", WHY_DID_YOU_REFUSE),
+        ("That was wrong.", "en", THAT_WAS_WRONG),
+        ("no, that's wrong", "en", THAT_WAS_WRONG),
+        ("That's not what I meant", "en", THAT_WAS_WRONG),
+        ("Eso estaba mal.", "es", THAT_WAS_WRONG),
+        ("te has equivocado", "es", THAT_WAS_WRONG),
     ],
 )
 def test_the_question_calls_its_tool(text: str, language: str, tool: str) -> None:
     command = PARSER.parse(text, language)
     assert command is not None
-    tools = AuditTools(NoRows(), House, Catalogue(), VirtualClock()).tools()
-    assert make_call(
-        command, corpus_house(), build_menu((), {}, tools), VirtualClock().now()
-    ) == Call(tool, {})
+    assert _call(command) == Call(tool, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("You misheard me.", "en"),
+        ("that's not what I said", "en"),
+        ("I didn't say that", "en"),
+        ("me has entendido mal", "es"),
+        ("¡Eso no es lo que dije!", "es"),
+    ],
+)
+def test_to_be_misheard_is_told_apart(text: str, language: str) -> None:
+    command = PARSER.parse(text, language)
+    assert command is not None
+    assert _call(command) == Call(THAT_WAS_WRONG, {"misheard": True})
+
+
+def _call(command: Command) -> Call | Problem:
+    """What it leads to, where Hearth's own tools are all that there is."""
+    audit = AuditTools(NoRows(), House, Catalogue(), VirtualClock()).tools()
+    marking = Marking(NoMarks(), Catalogue(), VirtualClock()).tool()
+    menu = build_menu((), {}, (*audit, marking))
+    return make_call(command, corpus_house(), menu, VirtualClock().now())
 
 
 @pytest.mark.parametrize(
@@ -58,6 +95,8 @@ def test_the_question_calls_its_tool(text: str, language: str, tool: str) -> Non
         ("why did you turn on the kitchen light", "en"),
         ("what do you do", "en"),
         ("qué haces", "es"),
+        ("is that wrong", "en"),
+        ("eso está bien", "es"),
     ],
 )
 def test_other_questions_are_not_taken_for_it(text: str, language: str) -> None:
