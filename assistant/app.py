@@ -1,35 +1,28 @@
 """The composition root: wires the parts of one process together by the settings."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from assistant.bridge import Bridge, open_bridge
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.endings import open_endings
-from assistant.journal.records import new_id
+from assistant.conversation import Conversation, open_conversation
 from assistant.minds import Minds, open_minds
+from assistant.profiles import Profiles
 from assistant.questions import means_of
 from assistant.resident import Resident, Stay
 from assistant.speech.mouth import Mouth
-from assistant.turn.acknowledging import Acknowledging
-from assistant.turn.ear import Ear
-from assistant.turn.exchange import Means, Prompter
-from assistant.turn.language import languages_of
+from assistant.turn.exchange import Prompter
 from assistant.turn.log import TurnLog
-from assistant.turn.machine import Rules
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
-from assistant.turn.stopping import DecodedStop, StopListener
-from assistant.voices import silent_voice, spare_voices_of, voices_of
-from assistant.wake_words import wake_engine
+from assistant.voices import voices_of
 from assistant.works import Works
-from audio.endpoint import Endpointer
 from audio.errors import AudioError
-from audio.player import NullPlayer, Outputs, Player
-from audio.vad import make_voice_detector
+from audio.player import Outputs, Player
+from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +33,7 @@ class App:
 
     settings: Settings
     bridge: Bridge
+    minds: Minds
     runner: Runner
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
@@ -64,43 +58,64 @@ async def open_app(
     `prompter`: who can be asked by keyboard, where there is anybody.
     Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
     """
-    clock = SystemClock()
-    async with open_bridge(settings, clock, resident=resident) as bridge, AsyncExitStack() as stack:
+    async with (
+        open_conversation(settings, player, hears=hears, resident=resident) as conversation,
+        open_around(conversation, hears=hears, resident=resident, prompter=prompter) as app,
+    ):
+        yield app
+
+
+@asynccontextmanager
+async def open_around(
+    conversation: Conversation,
+    *,
+    hears: bool,
+    resident: bool,
+    prompter: Prompter | None = None,
+) -> AsyncIterator[App]:
+    """Everything else, around a conversation that may go on already. See `open_app`."""
+    settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
+    mouth, log = conversation.mouth, conversation.log
+    async with AsyncExitStack() as stack:
+        if hears or resident:
+            tasks = await stack.enter_async_context(OwnedTasks())
+            warming = tasks.start(_warm(mouth, settings.assistant.languages), "voices")
+        bridge = await stack.enter_async_context(
+            open_bridge(
+                settings,
+                clock,
+                resident=resident,
+                store=conversation.store,
+                catalogue=conversation.catalogue,
+            )
+        )
         minds = await stack.enter_async_context(
             open_minds(settings, bridge, clock, resident=resident)
         )
-        works = await stack.enter_async_context(Works(settings, bridge, clock, resident=resident))
-        await works.controls.restore()
-        mouth = _mouth(settings, player, works.controls.pace, resident)
-        stack.callback(mouth.close)
-        if hears or resident:
-            await _warm(mouth, settings.assistant.languages)
-        ear = await _open_ear(stack, settings, bridge, resident) if hears else None
-        log = TurnLog(bridge.store)
+        works = Works(settings, bridge, clock, resident=resident, controls=conversation.controls)
+        await stack.enter_async_context(works)
         log.keep_words = bridge.keeps_words
-        means = means_of(settings, bridge, minds, clock, prompter)
-        runner = Runner(
-            _performers(settings, bridge, minds, works, mouth, means, resident),
-            ear,
-            bridge.catalogue,
-            clock,
-            lambda: new_id(clock.now()),
-            log.record,
-            languages=languages_of(settings.assistant.languages),
-            rules=Rules(follow_up=settings.assistant.follow_up),
-            profiles={word.model: word.profile for word in settings.wake.words if word.profile},
-            stop_listener=_stop_listener(settings, minds),
-        )
+        conversation.later.house = lambda: bridge.home.house
+        conversation.later.ear = minds.ear
+        if hears or resident:
+            await warming
         works.serve(minds, runner, log, mouth)
-        await stack.enter_async_context(runner)
-        if player is not None:
+        minds.ladder.expected = lambda: runner.next_profile
+        # First of all in the end: a turn needs everything around it.
+        stack.push_async_callback(runner.end)
+        if conversation.speaks:
             works.announcer.here = runner.announce
+        performers = _performers(conversation, bridge, minds, works, prompter, resident=resident)
         stay = None
         notices = list(minds.notices)
-        if resident:
-            stay = await Resident(settings, bridge, runner, mouth, log, clock, works).stay(stack)
+        if conversation.mute is not None:
+            resident_parts = Resident(
+                settings, bridge, runner, mouth, log, clock, works, conversation.mute
+            )
+            stay = await resident_parts.stay(stack)
             notices += ["The microphone is muted."] if stay.mute.on else []
-        yield App(settings, bridge, runner, log, tuple(notices), mouth, stay)
+        conversation.serve(performers)
+        yield App(settings, bridge, minds, runner, log, tuple(notices), mouth, stay)
 
 
 async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
@@ -111,67 +126,27 @@ async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
-def _mouth(
-    settings: Settings, player: Outputs | Player | None, pace: Callable[[], float], resident: bool
-) -> Mouth:
-    if player is None:
-        return Mouth(silent_voice, NullPlayer(paced=False))
-    return Mouth(
-        voices_of(settings, pace, ahead=resident),
-        player,
-        settings.voice.volume,
-        fallback=spare_voices_of(settings, pace),
-        off=settings.sounds.off,
-    )
-
-
 def _performers(
-    settings: Settings,
+    conversation: Conversation,
     bridge: Bridge,
     minds: Minds,
     works: Works,
-    mouth: Mouth,
-    means: Means,
+    prompter: Prompter | None,
+    *,
     resident: bool,
 ) -> Performers:
+    settings, pace = conversation.settings, conversation.controls.pace
+    means = means_of(settings, bridge, minds, conversation.clock, prompter)
+    voices = partial(voices_of, speed=pace, ahead=resident)
+    profiles = Profiles(settings, conversation.mouth, bridge.tools, voices)
     return Performers(
         minds.ladder,
         works.runner_of_calls(resident=resident),
-        mouth,
+        conversation.mouth,
         bridge.catalogue,
         means,
-        _acknowledging(settings, bridge),
+        conversation.performers.acknowledging,
         minds.tell_heard,
-        bridge.tools,
+        profiles=profiles,
+        limits=bridge.tools,
     )
-
-
-def _acknowledging(settings: Settings, bridge: Bridge) -> Acknowledging:
-    habit = settings.voice.acknowledge if settings.sounds.done else "words"
-    return Acknowledging(habit, settings.assistant.area, lambda: bridge.home.house)
-
-
-def _stop_listener(settings: Settings, minds: Minds) -> StopListener | None:
-    """Stop words by ear: of the device's own recogniser alone it is known that it hears English."""
-    if settings.offline.recognizer:
-        return None
-
-    async def transcribe(pcm: bytes) -> str:
-        return await (await minds.ear()).transcribe(pcm)
-
-    return DecodedStop(transcribe)
-
-
-async def _open_ear(
-    stack: AsyncExitStack, settings: Settings, bridge: Bridge, resident: bool
-) -> Ear:
-    """The ear, until the stack is closed."""
-    # A file that is read at full speed is ahead of any recogniser.
-    languages = settings.assistant.languages if resident else ()
-    house = bridge.home
-    endings = await stack.enter_async_context(open_endings(languages, lambda: house.house))
-    voice = make_voice_detector()
-    endpointer = Endpointer(chunk_samples=voice.chunk_samples)
-    ear = Ear(wake_engine(settings), voice, endpointer, endings)
-    stack.callback(ear.close)
-    return ear

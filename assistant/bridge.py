@@ -15,15 +15,16 @@ from assistant.happenings import Happenings
 from assistant.house_device import HouseDevice
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
+from assistant.memory.tools import Memories
 from assistant.moments import Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
-from assistant.tools.builtin.memory import Memories
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.builtin.undo import Undoing, through
+from assistant.tools.builtin.wrong import Marking
 from assistant.tools.moment import Mode
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
@@ -82,18 +83,25 @@ class Bridge:
 
 @asynccontextmanager
 async def open_bridge(
-    settings: Settings, clock: Clock, *, resident: bool = False
+    settings: Settings,
+    clock: Clock,
+    *,
+    resident: bool = False,
+    store: Store | None = None,
+    catalogue: Catalogue | None = None,
 ) -> AsyncIterator[Bridge]:
     """The house, its tool servers and the store. Raises ConfigError and StoreError.
 
-    `resident`: this process is the daemon, and holds the lock of the data folder.
+    `resident`: this process is the daemon, and holds the lock of the data folder. `store`: an open
+    one, which stays the caller's; `catalogue`: loaded already.
     """
     async with AsyncExitStack() as stack:
         demo = await _demo(settings, stack)
         url, token = settings.home_assistant.url, settings.home_assistant.token.get_secret_value()
         if demo is not None:
             url, token = demo.url, demo.person_token
-        store = await stack.enter_async_context(Store(settings.database, clock))
+        if store is None:
+            store = await stack.enter_async_context(Store(settings.database, clock))
         tls = _tls(settings)
         servers = _servers(settings, url, token)
         device = HouseDevice(settings, clock)
@@ -106,7 +114,7 @@ async def open_bridge(
             tasks.start(_list(hub), "the tool servers, begun early")
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
-        catalogue = Catalogue()
+        catalogue = catalogue or Catalogue()
         moments = Moments(store, clock, settings)
         await moments.load()
         tasks.start(moments.follow(), "mode and ratings")
@@ -115,12 +123,8 @@ async def open_bridge(
         )
         engine = Conversation(home, lambda: device.device_id or None)
         tools = _toolbox(settings, clock, hub, home, engine, store, catalogue, moments, governed)
-        memories = Memories(store, catalogue, clock, private=partial(_is_guest, moments))
-        house = partial(_house, home)
-        tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
-        tools.offer(SetMode(moments.modes, catalogue, clock).tool(), *memories.tools())
-        tools.offer(*_undoing(governed.undo, tools, house, catalogue))
-        tools.offer(*AuditTools(store, house, catalogue, clock).tools())
+        memories = _memories(settings, store, catalogue, clock, moments)
+        _offer(tools, home, store, catalogue, clock, moments, memories, governed.undo)
         cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
@@ -176,6 +180,38 @@ def _toolbox(
     )
 
 
+def _memories(
+    settings: Settings, store: Store, catalogue: Catalogue, clock: Clock, moments: Moments
+) -> Memories:
+    return Memories(
+        store.memory,
+        catalogue,
+        clock,
+        private=partial(_is_guest, moments),
+        lately=partial(_lately, store),
+        area=settings.assistant.area,
+    )
+
+
+def _offer(
+    tools: Toolbox,
+    home: HomeAssistant,
+    store: Store,
+    catalogue: Catalogue,
+    clock: Clock,
+    moments: Moments,
+    memories: Memories,
+    undo: UndoStack,
+) -> None:
+    """What Hearth itself can do, beside the tools of its servers."""
+    house = partial(_house, home)
+    tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
+    tools.offer(SetMode(moments.modes, catalogue, clock).tool(), *memories.tools())
+    tools.offer(*_undoing(undo, tools, house, catalogue))
+    tools.offer(*AuditTools(store, house, catalogue, clock).tools())
+    tools.offer(Marking(store.reports, catalogue, clock).tool())
+
+
 def _undoing(
     stack: UndoStack, tools: Toolbox, house: Callable[[], House], catalogue: Catalogue
 ) -> tuple[BuiltIn, ...]:
@@ -195,6 +231,12 @@ def _tls(settings: Settings) -> tuple[bool, str]:
 
 def _house(home: HomeAssistant) -> House:
     return home.house
+
+
+async def _lately(store: Store) -> str:
+    """What was heard last. Raises StoreError."""
+    turn = await store.last_turn()
+    return (turn.heard if turn is not None else None) or ""
 
 
 def _is_guest(moments: Moments) -> bool:

@@ -1,19 +1,15 @@
 """The ladder of brains, by the settings: which there are, and why others are not."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assistant.brains.absent import AbsentBrain
 from assistant.brains.briefing import Briefer
 from assistant.brains.budget import Budget
-from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini_live import GeminiLiveBrain
-from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.brains.home_assistant.brain import HomeAssistantBrain
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.ear import Ear
@@ -30,14 +26,14 @@ from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
 from assistant.speech.identify import identify
 from assistant.turn.language import Languages
-from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, Access
-from integrations.gemini.live import LiveClient
 from integrations.gemini.models import ModelRow, model_row
-from integrations.gemini.once import OnceClient
-from integrations.owner import OwnedTasks
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:  # imported where Gemini is used
+    from assistant.brains.gemini.habits import LiveHabits
+    from assistant.brains.gemini_live import GeminiLiveBrain
+    from assistant.brains.gemini_once import GeminiOnceBrain
+
 NO_CONSENT = (
     "Gemini is not used, because speech would then go to Google: "
     "privacy.accept_cloud = true allows it"
@@ -51,13 +47,14 @@ class Minds:
     ladder: Ladder
     briefer: Briefer
     budget: Budget
-    thinker: GeminiOnceBrain | None  # for questions that take long, where Gemini may be used
+    thinker: "GeminiOnceBrain | None"  # for questions that take long, where Gemini may be used
     ear: Callable[[], Awaitable[Listener]]  # the recogniser, made when first asked for
     learn: Callable[[str], None]  # what a model is to know with its next turn
     # How much of a brain's answer was heard that was cut off: its name, the turn's id, the words.
     tell_heard: Callable[[str, str, str], None]
     forgetting: tuple[Callable[[], None], ...]  # brains forget their talk when called
     notices: tuple[str, ...]  # what a person should know of brains that are set but not there
+    openings: Callable[[], int]  # how often a session with Gemini Live was opened
 
 
 @asynccontextmanager
@@ -67,7 +64,7 @@ async def open_minds(
     """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
 
     `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
-    leaves that to the notices. And it prepares at the start what the first turn needs.
+    leaves that to the notices.
     """
     async with AsyncExitStack() as stack:
         briefer = await stack.enter_async_context(
@@ -92,10 +89,6 @@ async def open_minds(
             raise ConfigError(
                 f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
             )
-        if resident:
-            tasks = await stack.enter_async_context(OwnedTasks())
-            for warm in maker.warm:
-                tasks.start(_prepare(warm), "gemini warm")
         budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
         ladder = Ladder(
             brains,
@@ -104,6 +97,7 @@ async def open_minds(
             bridge.catalogue,
             clock,
             language_of(settings.assistant.languages),
+            {name: profile.brain for name, profile in settings.profiles.items()},
         )
         yield Minds(
             ladder,
@@ -115,6 +109,7 @@ async def open_minds(
             maker.tell_heard,
             (maker.forget, bridge.conversation.forget),
             notices,
+            maker.openings,
         )
 
 
@@ -143,7 +138,6 @@ class _Maker:
         self.thinker: GeminiOnceBrain | None = None
         self.notices: list[str] = []
         self.absent: set[str] = set()
-        self.warm: list[Callable[[], Awaitable[object]]] = []  # what makes first turns quick
         self._live_brain: GeminiLiveBrain | None = None
         self._own_brain: OfflineBrain | None = None  # made once: two rungs listen by it
 
@@ -169,9 +163,11 @@ class _Maker:
         return AbsentBrain(name, kind, notice) if speaks else None
 
     async def _live(self, access: Access) -> Brain:
+        from assistant.brains.gemini_live import GeminiLiveBrain
+        from integrations.gemini.live import LiveClient
+
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
-        self.warm.append(client.warm)
         brain = GeminiLiveBrain(
             client,
             self._briefer,
@@ -185,8 +181,10 @@ class _Maker:
         return self._live_brain
 
     async def _once(self, access: Access) -> Brain:
+        from assistant.brains.gemini_once import GeminiOnceBrain
+        from integrations.gemini.once import OnceClient
+
         client = await self._stack.enter_async_context(OnceClient(access))
-        self.warm.append(client.sdk)
         row = self._row("once")
         self.thinker = GeminiOnceBrain(client, self._briefer, row)
         return self.thinker
@@ -255,6 +253,10 @@ class _Maker:
         if self._live_brain is not None:
             self._live_brain.forget()
 
+    def openings(self) -> int:
+        """How often a session with Gemini Live was opened or resumed."""
+        return 0 if self._live_brain is None else self._live_brain.openings
+
     def learn(self, text: str) -> None:
         """Tell the model that keeps a conversation; without one nobody need know."""
         if self._live_brain is not None:
@@ -281,6 +283,7 @@ class _Maker:
             self._clock,
             settings.assistant.area,
             settings.assistant.languages,
+            expected=bridge.memories.expected,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain
@@ -292,14 +295,9 @@ def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 
 
-async def _prepare(warm: Callable[[], Awaitable[object]]) -> None:
-    try:
-        await warm()
-    except IntegrationError as error:
-        _log.info("Gemini is not prepared: %s", error)  # each turn that needs it says so
+def _habits(settings: Settings) -> "LiveHabits":
+    from assistant.brains.gemini.habits import LiveHabits
 
-
-def _habits(settings: Settings) -> LiveHabits:
     gemini = settings.gemini
     return replace(
         LiveHabits(),

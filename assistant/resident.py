@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
@@ -13,17 +14,21 @@ from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.figures import Figures
+from assistant.journal.care import Care
 from assistant.journal.records import TimerRecord, new_id
 from assistant.live_settings import LiveSettings
+from assistant.log_line import log_turns
 from assistant.media import RoomMedia
 from assistant.microphone_tones import MicrophoneTones
 from assistant.mute import Mute
+from assistant.profiles import widens
 from assistant.recorder import Recorder
 from assistant.recordings import Recordings
 from assistant.sound_files import sound_files
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.timers.desk import TimerDesk
+from assistant.tools.builtin.profile import SwitchProfile
 from assistant.tools.watch import Watch
 from assistant.turn.line import Line
 from assistant.turn.log import TurnLog
@@ -32,6 +37,7 @@ from assistant.turn.telling import Telling
 from assistant.waiting_sounds import FOLDER, WaitingSounds
 from assistant.works import Works
 from integrations.home_assistant.services import Services
+from integrations.web.requests import LiveRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +66,14 @@ class Resident:
     log: TurnLog
     clock: Clock
     works: Works
+    mute: Mute
 
     async def stay(self, stack: AsyncExitStack) -> Stay:
         """Begin, until the stack is closed."""
         bridge, runner = self.bridge, self.runner
+        await stack.enter_async_context(
+            Care(bridge.store, self.settings.journal, bridge.happenings, self.clock)
+        )
         announcements = await self._announce(stack)
         desk = AnnounceDesk(announcements, sound_files(self.settings, bridge), self.clock)
         watch = Watch(bridge.home, bridge.catalogue, announcements.say)
@@ -78,11 +88,11 @@ class Resident:
         stack.callback(runner.observe(tones.stand))
         live = LiveSettings(self.settings, bridge.store, self.works.controls)
         await live.begin(runner)
+        self.works.quiet_hours = lambda: live.quiet
+        bridge.tools.offer(self._switching(live).tool())
         figures = await stack.enter_async_context(Figures(self.log, bridge.store, self.clock))
-        mute = Mute(bridge.store, runner, self.mouth.sound)
-        await mute.load()
         return Stay(
-            mute,
+            self.mute,
             announcements,
             desk,
             questions,
@@ -96,6 +106,20 @@ class Resident:
     def _language_of(self, text: str) -> str:
         codes = tuple(self.settings.assistant.languages)
         return identify(text, codes) or codes[0]
+
+    def _switching(self, live: LiveSettings) -> SwitchProfile:
+        """Another profile, by voice."""
+
+        async def switch(name: str) -> None:
+            await live.set(LiveRequest(profile=name))
+
+        return SwitchProfile(
+            tuple(self.settings.profiles),
+            lambda: live.profile,
+            partial(widens, self.settings),
+            switch,
+            self.bridge.catalogue,
+        )
 
     async def _announce(self, stack: AsyncExitStack) -> Announcements:
         """One queue for whatever is said although nobody asked."""
@@ -125,6 +149,7 @@ class Resident:
         telling = Telling(self.bridge.happenings)
         self.runner.follow(telling)
         stack.callback(self.log.follow(telling.finished))
+        stack.callback(log_turns(self.log))
 
     async def _keep_time(self, stack: AsyncExitStack, announcements: Announcements) -> TimerDesk:
         """Timers ring, and what was to be done later is done."""
@@ -187,5 +212,5 @@ class Resident:
         await stack.enter_async_context(recordings)
         stack.callback(runner.observe(recordings.stand))
         recorder = Recorder(recordings, runner.hearing)
-        runner.hearing.on_near_miss = recorder.missed
+        stack.callback(runner.hearing.follow_near_misses(recorder.missed))
         runner.follow(recorder)

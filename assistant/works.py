@@ -10,6 +10,7 @@ from assistant.brains.gemini_once import ThinkResult
 from assistant.brains.protocol import BrainFault, Spent
 from assistant.bridge import Bridge
 from assistant.clock import Clock
+from assistant.config.quiet import QuietHours
 from assistant.config.schema import Settings
 from assistant.controls import Controls
 from assistant.jobs.keeper import Jobs
@@ -46,14 +47,21 @@ class Works:
     """Made with the tools, so that the menu is whole; `serve` then says who thinks and speaks."""
 
     def __init__(
-        self, settings: Settings, bridge: Bridge, clock: Clock, *, resident: bool = False
+        self,
+        settings: Settings,
+        bridge: Bridge,
+        clock: Clock,
+        *,
+        resident: bool = False,
+        controls: Controls | None = None,
     ) -> None:
-        """`resident`: this process stays, and timers ring in it."""
+        """`resident`: this process stays, and timers ring in it. `controls`: made already."""
         tools, catalogue = bridge.tools, bridge.catalogue
         self._tools = tools
         self._catalogue = catalogue
         self._clock = clock
-        self._quiet_hours = settings.quiet_hours
+        # When nothing is loud; asked again and again.
+        self.quiet_hours: Callable[[], QuietHours] = lambda: settings.quiet_hours
         self._minds: Minds | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
@@ -66,7 +74,7 @@ class Works:
         self.jobs = Jobs(catalogue, clock, self._announce, teller.tell)
         tools.offer(*LongWork(self.jobs, catalogue).tools())
         home = bridge.home
-        self.controls = Controls(settings.voice, bridge.store, clock)
+        self.controls = controls or Controls(settings.voice, bridge.store, clock)
         own_voice = settings.voice.engine != "gemini"
         tools.offer(*VoiceTools(self.controls, catalogue, own_voice=own_voice).tools())
         tools.offer(*TalkTools(self.controls, catalogue).tools())
@@ -113,7 +121,7 @@ class Works:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
         self.say = runner.announce
-        mouth.limit(lambda: loudest(self._quiet_hours, self._clock.now()))
+        mouth.limit(lambda: loudest(self.quiet_hours(), self._clock.now()))
         self.controls.serve(mouth, log, minds.forgetting, runner.end_talk)
         log.after_writing = self.controls.written
 
@@ -162,7 +170,8 @@ class Works:
             work_id, self._clock.now(), "job", language="", brain="gemini-once"
         )
         usage = spent.usage if record.usage is None else record.usage + spent.usage
-        record = replace(record, usage=usage, cost_usd=record.cost_usd + spent.cost_usd)
+        cost_usd, model = record.cost_usd + spent.cost_usd, spent.model or record.model
+        record = replace(record, usage=usage, cost_usd=cost_usd, model=model)
         self._costs[work_id] = record
         if len(self._costs) > _WORKS_KEPT:
             del self._costs[next(iter(self._costs))]

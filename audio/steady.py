@@ -122,6 +122,11 @@ class SteadyMicrophone:
         """Calls into the sound system that did not return in time."""
         return self._calls.abandoned
 
+    @property
+    def stuck(self) -> int:
+        """Those of them that have not returned yet; each may hold the device."""
+        return self._calls.stuck
+
     def pause(self, on: bool) -> None:
         """Close the device, or open it again. On the loop."""
         if on is self._paused:

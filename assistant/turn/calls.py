@@ -15,6 +15,7 @@ from assistant.tools.situation import Situation
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import ToolRunner
+from assistant.turn.programs import led_by
 from assistant.turn.timeline import Timeline
 
 _log = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ ToolRun = Coroutine[Any, Any, bool]
 
 class Turn(Protocol):
     """Whose calls they are (`assistant.turn.live.LiveTurn`)."""
+
+    brain: str | None  # that served it last; None: none was asked
 
     @property
     def turn_id(self) -> str:
@@ -206,6 +209,7 @@ class Calls:
             spoken=opening.source != "text",
             near_own_speech=opening.near_own_speech,
             searched=self.searched,
+            led_by=led_by(opening.talk, self._turn.brain),
         )
 
     async def _hears(self) -> None:

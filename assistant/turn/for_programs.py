@@ -19,7 +19,7 @@ from assistant.turn.performers import Limits, Performers
 from assistant.turn.programs import Then
 from assistant.turn.record import record_of
 from assistant.turn.state import Machine, Microphone
-from integrations.web.box import Busy
+from integrations.web.busy import Busy
 
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
 
@@ -75,7 +75,7 @@ class ForPrograms:
         self._conversation = conversation
         self._hands = hands
         self._mouth = performers.mouth
-        self._limits = performers.limits
+        self._performers = performers
         self._clock = clock
         self._line = Line(clock)  # of sentences
         self._opening = False  # the tone before a microphone sounds
@@ -112,12 +112,13 @@ class ForPrograms:
         Once it has begun it outlives whoever waits for it: what it called for is not left half
         done, and its rights hold until its last call is back.
         """
-        if self._limits is None:
+        limits = self._performers.limits
+        if limits is None:
             raise RuntimeError("this runner was made without anybody who keeps programs' rights")
         if self._conversation.ending:
             raise Busy("The assistant is about to end.")
         sentence = _Sentence(text, rights, caller)
-        serving = self._hands.group.create_task(self._serve(sentence, self._limits))
+        serving = self._hands.group.create_task(self._serve(sentence, limits))
         try:
             served = await asyncio.shield(serving)
         except asyncio.CancelledError:

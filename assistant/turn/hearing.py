@@ -3,8 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from assistant.brains.audio import TurnAudio
+from assistant.followers import Followers
+from assistant.level import Level
+from assistant.thread_names import name_thread
 from assistant.turn.ear import Distraction, Ear, EarEvent
 from assistant.turn.effects import OpenTurn
 from audio.frames import SAMPLES_PER_MS, Frame
@@ -16,10 +20,12 @@ class Hearing:
 
     def __init__(self, ear: Ear | None) -> None:
         self._ear = ear
-        self._worker = ThreadPoolExecutor(1, "ear")
-        # Told of each, on the loop's thread; must not block.
-        self.on_near_miss: Callable[[NearMiss], None] = lambda _: None
+        self._worker = ThreadPoolExecutor(1, "ear", name_thread, ("ear",))
+        self._missed: Followers[[NearMiss]] = Followers("near misses")
         self.near_misses = 0  # since the start
+        self.frames_heard = 0  # that the ear looked at
+        self.frames_passed = 0  # of a silent room, which no engine need hear
+        self.level = Level()
 
     async def restart(self) -> None:
         """A new source begins. Raises RuntimeError where there is no ear."""
@@ -29,13 +35,26 @@ class Hearing:
     async def hear(self, frame: Frame) -> list[EarEvent]:
         """Take the next frame. Raises RuntimeError where there is no ear."""
         ear = self._needed()
+        self.level.take(frame)
         if ear.pass_by(frame):
+            self.frames_passed += 1
             return []  # going to the thread and back would cost more than this did
         events = await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
+        self.frames_heard += 1
         for miss in ear.near_misses():
             self.near_misses += 1
-            self.on_near_miss(miss)
+            self._missed.tell(miss)
         return events
+
+    def follow_near_misses(self, tell: Callable[[NearMiss], None]) -> Callable[[], None]:
+        """Have it told of each, on the loop's thread; what is returned ends that."""
+        return self._missed.add(tell)
+
+    def ping(self, pong: Callable[[], None]) -> None:
+        """Have the ear's thread call `pong`, once it comes to it; it is needed for no silent room,
+        so its silence alone says nothing."""
+        with suppress(RuntimeError):  # it was given up
+            self._worker.submit(pong)
 
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Look for speech (see `Ear.watch`)."""

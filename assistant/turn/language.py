@@ -1,7 +1,7 @@
 """Which of the configured languages a turn is in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.speech.identify import identify
 
@@ -27,6 +27,10 @@ class Languages:
         """What is assumed of somebody who has not spoken yet."""
         return self.codes[0]
 
+    def led_by(self, code: str) -> "Languages":
+        """The same, with that one assumed; "" or one that is not configured changes nothing."""
+        return replace(self, codes=led_by(code, self.codes))
+
     def configured(self, code: str | None) -> str | None:
         """The configured language that a code such as "es-MX" stands for, None where none is."""
         if not code:
@@ -35,6 +39,11 @@ class Languages:
             return code
         base = _base(code)
         return next((known for known in self.codes if _base(known) == base), None)
+
+
+def led_by(code: str, codes: Sequence[str]) -> tuple[str, ...]:
+    """The codes with that one in front; "" or one that is not among them changes nothing."""
+    return tuple(sorted(codes, key=lambda each: each != code))
 
 
 def languages_of(codes: Sequence[str]) -> Languages:

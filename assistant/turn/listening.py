@@ -1,5 +1,6 @@
 """Hears one source of sound, frame by frame, and tells the turn machine what is in it."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Protocol
@@ -63,6 +64,7 @@ class Listening:
         clock: ConversationClock,
     ) -> None:
         self.heard_ms = 0.0  # how far the source has come; the machine is told when it matters
+        self.judged = asyncio.Event()  # the ear has taken a first frame
         self._conversation = conversation
         self._hands = hands
         self._hearing = hearing
@@ -109,6 +111,7 @@ class Listening:
                 conversation.dispatch(event)
                 self._note(event)
         self.heard_ms = at_ms
+        self.judged.set()
         if conversation.machine.tells_time:  # else nobody needs to know, fifty times a second
             conversation.dispatch(Tick(at_ms))
 

@@ -76,6 +76,8 @@ class LiveTurn:
         self.sound: str | None = None  # the tone that stood for words, or the clip
         self.usage: Usage | None = None
         self.cost_usd = 0.0
+        self.model: str | None = None  # that was paid for last
+        self.understood = True  # False: the brain has said that it could make nothing of it
         self.failed = False  # the person is being told that it went wrong
         self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
         self.cut: CancelReason | None = None  # why it was cut short
@@ -103,7 +105,7 @@ class LiveTurn:
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
-        self._understood = False  # the brain's part is over, and so its words are known
+        self._words_known = False  # the brain's part is over, and so its words are known
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
@@ -230,6 +232,7 @@ class LiveTurn:
         """The turn has cost something more."""
         self.usage = spent.usage if self.usage is None else self.usage + spent.usage
         self.cost_usd += spent.cost_usd
+        self.model = spent.model or self.model
 
     async def ask(self, call: ToolCall) -> None:
         """Ask the person about a call that waits for their yes."""
@@ -301,8 +304,8 @@ class LiveTurn:
 
     def tell_words(self) -> None:
         """The brain has done its part, or the turn is over: what was heard is known. Once."""
-        if not self._understood and not self.set_aside():
-            self._understood = True
+        if not self._words_known and not self.set_aside():
+            self._words_known = True
             self.follower.understood(self)
 
     @property

@@ -45,6 +45,7 @@ def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
             usage=both or last.usage or first.usage,
             cost_usd=first.cost_usd + last.cost_usd,
             confirmation=last.confirmation or asked,
+            model=last.model or first.model,
         )
         whole = FinishedTurn(record, (*before.outcomes, *whole.outcomes))
     return whole
@@ -99,7 +100,8 @@ class TurnLog:
         try:
             await self._store.record_turn(kept)
         except StoreError as error:
-            _log.error("the turn could not be written down: %s", error)
+            if not error.told:
+                _log.error("the turn could not be written down: %s", error)
         return kept
 
 

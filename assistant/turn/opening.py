@@ -63,17 +63,20 @@ class TurnMaker:
             conversation.stand()
         if opening.source == "text":
             timeline.mark("end_of_turn")
+        turn_id = held.turn_id if held is not None else self.new_turn_id()
+        profile = self._profile_of(opening, before)
+        assumed = performers.profiles.begin(turn_id, profile) if performers.profiles else ""
         turn = LiveTurn(
             opening,
-            held.turn_id if held is not None else self.new_turn_id(),
+            turn_id,
             self._clock.now(),
-            self.languages,
+            self.languages.led_by(assumed),
             timeline,
             performers,
             audio,
             dispatch,
             spawn,
-            self._profile_of(opening, before),
+            profile,
             Judge(opening, self.languages.codes, lambda: _said(before)),
         )
         if held is not None:

@@ -58,9 +58,18 @@ class Limits(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+class Profiles(Protocol):
+    """What a profile changes about a turn (`assistant.profiles.Profiles`)."""
+
+    def begin(self, turn_id: str, profile: str) -> str:
+        """A turn begins with it, "" for none: its voice speaks, and its tools are all that the
+        turn may use. Gives the language to assume, "" for the first configured one."""
+        ...
+
+
+@dataclass(slots=True)
 class Performers:
-    """Who does the work of a turn."""
+    """Who does the work of a turn; whoever takes long to be made comes later (see `late.py`)."""
 
     brain: Brain
     tools: ToolRunner
@@ -70,4 +79,5 @@ class Performers:
     acknowledging: Acknowledging = IN_WORDS
     # Tells a brain, by its name and the turn's id, how much of its answer was heard.
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
+    profiles: Profiles | None = None  # None: there are none
     limits: Limits | None = None  # None: no program can have a sentence served

@@ -35,6 +35,8 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         error=ErrorRecord(*error) if error else None,
         confirmation=turn.confirmation,
         caller=turn.opening.caller,
+        model=turn.model,
+        understood=turn.understood,
     )
 
 

@@ -56,6 +56,7 @@ from audio.steady import MicrophoneChange, MicrophoneStatus
 _log = logging.getLogger(__name__)
 _END_S = 2.0  # for the last turn, when everything ends
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
+_NONE = (*_GONE, MicrophoneStatus.CLOSED)
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
@@ -113,6 +114,7 @@ class Runner:
         self._pending: deque[Event] = deque()
         self._changed = asyncio.Event()  # set and replaced after every event
         self._ending = False  # nothing more is begun
+        self._ended = False  # nor does anything go on
         self._rules = self._machine.rules  # from the next turn on
         self._listening = Listening(self, self._hands, self._hearing, self._conversation)
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
@@ -130,10 +132,9 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._ending = True
         try:
             try:
-                await self._end_turns()
+                await self.end()
             finally:
                 await self._hands.group.__aexit__(kind, error, trace)
         finally:
@@ -153,6 +154,17 @@ class Runner:
     def at_ms(self) -> float:
         """How far the source of sound has come."""
         return self._listening.heard_ms
+
+    async def judging(self) -> None:
+        """Return once the ear takes frames, or whoever keeps the microphone says why there are
+        none: it is closed, or looked for."""
+        listens = asyncio.ensure_future(self._listening.judged.wait())
+        absent = asyncio.ensure_future(self.until(lambda: self._status in _NONE))
+        try:
+            await asyncio.wait([listens, absent], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            listens.cancel()
+            absent.cancel()
 
     @property
     def lost(self) -> bool:
@@ -253,6 +265,11 @@ class Runner:
         """The profile of a turn whose wake word names none; "" for none."""
         self._maker.profile = name
 
+    @property
+    def next_profile(self) -> str:
+        """That one."""
+        return self._maker.profile
+
     def noisy(self, on: bool) -> None:
         """Music plays in the room: a wake word must be surer, as while we speak."""
         self._hearing.distract("media", on)
@@ -269,6 +286,7 @@ class Runner:
             _log.info("the microphone is back")
             self.dispatch(SourceBack(self._listening.heard_ms))
         self._observers.tell(self._stands())
+        self._wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         """Say something that nobody asked for just now, like that, once the conversation rests.
@@ -329,6 +347,17 @@ class Runner:
         before = self._hands.closed
         self.dispatch(Typed(text))
         await self.until(lambda: self._hands.closed > before and self.resting)
+
+    def retire(self) -> None:
+        """Begin nothing more; what is under way goes on until `end`."""
+        self._ending = True
+
+    async def end(self) -> None:
+        """Cut the turn under way short and begin nothing more; again, it does nothing."""
+        self.retire()
+        if not self._ended:
+            self._ended = True
+            await self._end_turns()
 
     async def rest(self) -> None:
         """Wait until no turn is open and every closed one is written down."""

@@ -23,6 +23,7 @@ from assistant.brains.protocol import (
     Serving,
     Spent,
     ToolCallsCancelled,
+    TurnDone,
     TurnRequest,
 )
 from assistant.tools.call import ToolCall
@@ -42,6 +43,7 @@ class Turn(Protocol):
     """Whose brain it is (`assistant.turn.live.LiveTurn`)."""
 
     brain: str | None  # that served it last; None: none was asked
+    understood: bool  # False: the brain has said that it could make nothing of it
 
     @property
     def turn_id(self) -> str:
@@ -243,6 +245,8 @@ class Thinking:
                 self._turn.timeline.mark(moment)
             case Spent():
                 self._turn.pay(event)
+            case TurnDone():
+                self._turn.understood = event.understood
 
     def _expect_tone(self) -> None:
         """A call begins, after which a tone may do; never in the midst of the person's sentence."""

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from audio.devices.alsa_plugins import leave_heavy_plugins_out
 from audio.devices.info import Kind
 from audio.errors import InputUnusable
 
@@ -16,6 +17,7 @@ def load_portaudio() -> Any:
 
     Raises InputUnusable when the library is missing.
     """
+    leave_heavy_plugins_out()
     try:
         import sounddevice
     except OSError as error:

@@ -102,7 +102,7 @@ async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[st
     """
     player, results = NotingPlayer(), {}
     voice = InstantVoice()
-    with stamps() as moments, patch("assistant.app.voices_of", lambda *_: lambda _: voice):
+    with stamps() as moments, patch("assistant.conversation.voices_of", lambda *_: lambda _: voice):
         async with hearth(folder, service.address, player) as app:
             for name, steps in {"": HELD[next(iter(HELD))], **HELD}.items():
                 service.respond(Always(steps))

@@ -22,7 +22,7 @@ from assistant.turn.events import (
 from assistant.turn.exchange import Means
 from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn
-from assistant.turn.performers import Limits, Performers
+from assistant.turn.performers import Limits, Performers, Profiles
 from assistant.turn.runner import Runner
 from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.turn.doubles import (
@@ -55,6 +55,7 @@ async def runner_with(
     acknowledging: Acknowledging = IN_WORDS,
     off: Collection[str] = SoundChoice().off,
     limits: Limits | None = None,
+    manners: Profiles | None = None,
     volume: float = 1.0,
 ) -> AsyncIterator[tuple[Runner, Closed]]:
     closed: Closed = []
@@ -65,7 +66,14 @@ async def runner_with(
     mouth = Mouth(voices, player or NullPlayer(paced=False), volume, off=off)
     ids = (f"turn-{number}" for number in range(100))
     performers = Performers(
-        brain, tools or Tools(), mouth, Catalogue(), asking, acknowledging, limits=limits
+        brain,
+        tools or Tools(),
+        mouth,
+        Catalogue(),
+        asking,
+        acknowledging,
+        profiles=manners,
+        limits=limits,
     )
     clock = clock or VirtualClock()
     runner = Runner(

@@ -14,6 +14,7 @@ from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
+from assistant.turn.runner import Runner
 from audio.steady import MicrophoneStatus
 from integrations.web.health import health_route
 from tests.unit.assistant.timers.conftest import a_keeper, an_almanac
@@ -32,6 +33,14 @@ async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
             await asyncio.to_thread(int)
 
 
+async def begin(runner: Runner, stage: Stage) -> asyncio.Task[None]:
+    """Listen from now on; the ear's thread has had the real time that it takes to start."""
+    listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+    while not stage.device.attempts:
+        await asyncio.to_thread(int)
+    return listening
+
+
 async def test_an_answer_under_way_is_given_though_the_microphone_goes_and_comes_back() -> None:
     answered = asyncio.Event()
 
@@ -45,7 +54,7 @@ async def test_an_answer_under_way_is_given_though_the_microphone_goes_and_comes
     stage = Stage()
     ear = ScriptedEar(COMMAND)
     async with runner_with(ScriptedBrain(slow), ear, clock=stage.clock) as (runner, closed):
-        listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+        listening = await begin(runner, stage)
         await hear(stage, ear, 4)
         stage.device.unplug()
         await stage.room(8)
@@ -74,7 +83,7 @@ async def test_who_is_speaking_when_it_goes_is_told() -> None:
     stage = Stage()
     ear = ScriptedEar(COMMAND)
     async with runner_with(ScriptedBrain(never), ear, clock=stage.clock) as (runner, closed):
-        listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+        listening = await begin(runner, stage)
         await hear(stage, ear, 2)
         assert runner.state.name == "LISTENING"
         stage.device.unplug()
@@ -111,7 +120,7 @@ async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
         due = [HOUR, 4 * HOUR, 9 * HOUR + 1800]
         for seconds in due:
             await book.start(seconds, f"timer of {seconds} s", "en")
-        listening = asyncio.create_task(listen_for_ever(runner, microphone))
+        listening = await begin(runner, stage)
         words: set[str] = set()
         for second in range(10 * HOUR):
             clock.advance(1)

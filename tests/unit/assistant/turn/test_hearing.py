@@ -65,7 +65,7 @@ async def test_while_somebody_is_expected_to_speak_every_frame_is_heard_at_once(
 async def test_near_misses_are_told_on_the_loops_thread() -> None:
     told: list[str] = []
     hearing = Hearing(Ear(Noting(), NoVoice(), Endpointer()))
-    hearing.on_near_miss = lambda miss: told.append(threading.current_thread().name)
+    hearing.follow_near_misses(lambda miss: told.append(threading.current_thread().name))
     await hear(hearing, LOUD, 0, 4)
     assert told == [threading.main_thread().name]
     assert hearing.near_misses == 1

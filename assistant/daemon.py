@@ -1,0 +1,263 @@
+"""Serves one set of settings: listens, opens everything else, and closes it when somebody wants it.
+
+It may be called again with other settings; the process and its lock on the data folder stay with
+the caller. A caller that wants to reload asks for it with `Requests.reload`, and where the new
+settings cannot be opened it serves the old ones again.
+
+The microphone and the wake word come first. What takes long to import or to answer (tool servers,
+the house, models, faces) is opened while frames are judged already.
+"""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.conversation import Conversation, open_conversation
+from assistant.echo_paths import EchoPaths
+from assistant.echo_plan import plan_echo
+from assistant.echo_watch import EchoWatch
+from assistant.input import open_microphone
+from assistant.output import open_outputs
+from assistant.startup import Startup
+from assistant.turn.for_ever import listen_for_ever
+from assistant.turn.machine import State
+from assistant.turn.runner import Runner
+from audio.player import Outputs
+from audio.steady import SteadyMicrophone
+from audio.wav import WavSource
+from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.app import App
+    from assistant.sound_state import SoundState
+
+NOTHING = "null"  # as audio.input
+_LOOK_S = 0.1  # between two looks whether it is time for a reload
+_FIRST_FRAME_S = 2.0  # longer than that, the rest does not wait for the microphone
+_log = logging.getLogger(__name__)
+
+
+class Ended(StrEnum):
+    """Why these settings are served no longer."""
+
+    STOP = "stop"  # somebody wants the process to end
+    RELOAD = "reload"  # the caller has other settings; the conversation rested when it ended
+    HEARD = "heard"  # the file that was the microphone is over, and so is its last turn
+
+
+class Requests:
+    """What is wanted of whoever serves. On one event loop; `stop` outweighs `reload`."""
+
+    def __init__(self) -> None:
+        self._wanted: Ended | None = None
+        self._changed = asyncio.Event()  # set and replaced with each wish
+
+    def stop(self) -> None:
+        """End at once; the turn under way is cut short and written down."""
+        self._want(Ended.STOP)
+
+    def reload(self) -> None:
+        """End as soon as the conversation rests, so that other settings can be served."""
+        if self._wanted is None:
+            self._want(Ended.RELOAD)
+
+    def renew(self) -> None:
+        """A reload that was asked for has been seen to; a stop stays wanted."""
+        if self._wanted is Ended.RELOAD:
+            self._wanted = None
+
+    @property
+    def wanted(self) -> Ended | None:
+        """What is wanted now; None: go on."""
+        return self._wanted
+
+    async def wait(self, rests: Callable[[], bool]) -> Ended:
+        """Return when it is time to end. `rests`: whether a reload would cut nothing short."""
+        while True:
+            reloads = self._wanted is Ended.RELOAD
+            if self._wanted is Ended.STOP:
+                return Ended.STOP
+            if reloads and rests():
+                return Ended.RELOAD
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_S if reloads else None):
+                    await self._changed.wait()
+
+    def _want(self, wanted: Ended) -> None:
+        self._wanted = wanted
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _nothing_heard(runner: Runner, microphone: SteadyMicrophone | None) -> None:
+    """Nobody wants to know."""
+
+
+def _nothing_stands(app: "App", microphone: SteadyMicrophone | None, sound: "SoundState") -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Who is told of what, and what is wanted. None of the functions may block."""
+
+    requests: Requests = field(default_factory=Requests)
+    # Frames are judged, or a device that is absent or muted is being looked for; what takes longer
+    # (the house, tool servers, models, faces) may still be opening. A turn waits for it.
+    on_listening: Callable[[Runner, SteadyMicrophone | None], None] = _nothing_heard
+    # Everything stands. `microphone`: None where a file or nothing is listened to.
+    on_ready: Callable[["App", SteadyMicrophone | None, "SoundState"], None] = _nothing_stands
+    # What else may not work: what has it, and who gives the sentence on it, "" while all is well.
+    troubles: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    stuck: Callable[[], str] = str  # why only a restart helps, "" while all goes on
+    startup: Startup = field(default_factory=Startup)  # is told of each stage
+
+
+async def serve(settings: Settings, hooks: Hooks) -> Ended:
+    """Serve until it is over. Raises ConfigError, AudioError, StoreError and IntegrationError where
+    these settings cannot be opened, alone or in an ExceptionGroup; then nothing is left open.
+
+    Cancel it to end at once, as with `stop`.
+    """
+    echo = await plan_echo(settings)
+    if echo.complaint:
+        _log.warning("%s", echo.complaint)
+    hooks.startup.reach("echo plan")
+    hears = settings.audio.input != NOTHING
+    async with (
+        open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
+        open_conversation(settings, outputs, hears=hears, resident=True) as conversation,
+        EchoWatch(
+            settings.audio,
+            echo,
+            conversation.runner.full_duplex,
+            EchoPaths(conversation.store).known,
+            SystemClock(),
+        ) as echo_watch,
+        open_microphone(settings, outputs, echo.cleaner, echo_watch) as microphone,
+    ):
+        hooks.startup.reach("ear")
+        if microphone is not None:
+            assert conversation.mute is not None
+            conversation.mute.attach(microphone)
+            microphone.at_rest = lambda: conversation.runner.state is State.IDLE
+        service = _Service(conversation, outputs, echo_watch, microphone, hooks)
+        return await service.run()
+
+
+class _Service:
+    """A conversation that goes on, and all that is around it."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        outputs: Outputs,
+        echo: EchoWatch,
+        microphone: SteadyMicrophone | None,
+        hooks: Hooks,
+    ) -> None:
+        self._conversation = conversation
+        self._outputs = outputs
+        self._echo = echo
+        self._microphone = microphone
+        self._hooks = hooks
+        self._ready = asyncio.Event()
+        self._unsaid: Callable[[], bool] = lambda: False  # something waits to be announced
+
+    async def run(self) -> Ended:
+        """Until the source is over, or somebody wants it to end."""
+        asked = asyncio.ensure_future(self._asked())
+        listening = asyncio.ensure_future(self._listen())
+        around = asyncio.ensure_future(self._open_around())
+        every = (asked, listening, around)
+        try:
+            await asyncio.wait(every, return_when=asyncio.FIRST_COMPLETED)
+            for one in every:
+                if one.done() and one is not asked:
+                    one.result()  # raises what has broken
+            return asked.result() if asked.done() else Ended.HEARD
+        finally:
+            for one in every:  # nobody is heard any more before what serves them goes
+                one.cancel()
+                await asyncio.wait([one])
+
+    async def _asked(self) -> Ended:
+        """Until somebody wants it to end; from then on nothing begins that would be cut short."""
+        runner = self._conversation.runner
+        wanted = await self._hooks.requests.wait(lambda: runner.resting and not self._unsaid())
+        runner.retire()
+        return wanted
+
+    async def _listen(self) -> None:
+        """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
+        name, runner = self._conversation.settings.audio.input, self._conversation.runner
+        if name == NOTHING:
+            await asyncio.get_running_loop().create_future()
+        elif self._microphone is not None:
+            await listen_for_ever(runner, self._microphone)
+        else:
+            await self._ready.wait()  # a file loses nothing by it
+            path = Path(name.removeprefix("file:"))
+            await runner.listen(WavSource(path, realtime=True))
+
+    async def _open_around(self) -> None:
+        """Open the rest, and keep it open."""
+        async with OwnedTasks() as tasks:
+            told = tasks.start(self._tell_listening(), "the first frame")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FIRST_FRAME_S):
+                    await asyncio.shield(told)
+            await asyncio.to_thread(_import)
+            self._hooks.startup.reach("modules")
+            await self._stand()
+
+    async def _tell_listening(self) -> None:
+        if self._microphone is not None:
+            await self._conversation.runner.judging()
+        self._hooks.startup.reach("listening")
+        self._hooks.on_listening(self._conversation.runner, self._microphone)
+
+    async def _stand(self) -> None:
+        from assistant.app import open_around
+        from assistant.faces import open_faces
+        from assistant.sound_state import SoundState
+
+        conversation, hooks = self._conversation, self._hooks
+        hears = conversation.settings.audio.input != NOTHING
+        sound = SoundState(
+            self._microphone,
+            self._outputs,
+            self._echo,
+            near_misses=lambda: conversation.runner.hearing.near_misses,
+        )
+        async with open_around(conversation, hears=hears, resident=True) as app:
+            hooks.startup.reach("house and brains")
+            assert app.stay is not None
+            announcements = app.stay.announcements
+            self._unsaid = lambda: announcements.unsaid
+            async with open_faces(app, sound, more_troubles=hooks.troubles, stuck=hooks.stuck):
+                hooks.startup.reach("ready")
+                hooks.on_ready(app, self._microphone, sound)
+                if app.log.on_turn is not None:
+                    for early in tuple(app.log.turns):  # they had waited
+                        app.log.on_turn(early)
+                self._ready.set()
+                await asyncio.get_running_loop().create_future()
+
+
+def _import() -> None:
+    """What the rest needs takes a second or two to import: in a thread, while frames are judged."""
+    # Its command line brings rich, click and pygments, 4 MB; it does well without them.
+    sys.modules.setdefault("httpx._main", cast(ModuleType, None))
+    import assistant.app
+    import assistant.faces
+    import assistant.sound_state  # noqa: F401  (imported for those who open the rest)

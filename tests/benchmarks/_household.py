@@ -1,0 +1,146 @@
+"""What `hearth run` has in a home, for the benchmarks that look at the whole process from outside.
+
+A room with a microphone and a loudspeaker (simulated, on a sound server), a Home Assistant (the
+simulated house) and Gemini (the simulated one): each in a process of its own, so that neither its
+work nor its memory counts as Hearth's.
+"""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from audio.frames import SAMPLE_RATE
+from audio.wav import write_wav
+from tests.benchmarks.noises import at_level, pink
+from tests.benchmarks.service import Always, GeminiProcess
+from tests.benchmarks.sound import clips
+from tests.benchmarks.stage import LIGHTS_ON
+from tests.devices.daemon import Daemon, settings
+from tests.simulators.script import Done, Hear, Say, Tokens
+
+ROOM_DBFS = -65.0  # a silent room; digital silence would be a microphone that is off
+READY_S = 30.0
+_TOKEN = "the owner of the simulated house"
+_HOUSE = """\
+import asyncio, sys
+from integrations.demo_home import DemoHome
+async def serve():
+    async with DemoHome(token=sys.argv[1]) as home:
+        print(home.url, flush=True)
+        await asyncio.Event().wait()
+asyncio.run(serve())
+"""
+_ANSWER = Always(
+    (
+        Hear("turn on the office lights"),
+        LIGHTS_ON,
+        Say("The office lights are on now."),
+        Done(usage=Tokens(prompt=900, response=40)),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """The surroundings of a `hearth run`, and a person who says something in its room."""
+
+    surroundings: Mapping[str, str]
+    command: Path  # a WAV file: the wake word and "turn on the office lights"
+
+    @asynccontextmanager
+    async def hearth(self, **more: str) -> AsyncIterator["Box"]:
+        """A daemon that was started just now. `more`: environment variables."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "assistant", "run"),
+            env={**self.surroundings, **more},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            yield Box(process.pid, Daemon(process))
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            async with asyncio.timeout(10):
+                await process.wait()
+
+    async def say(self) -> None:
+        """The person says the command; returns when it has been said."""
+        speaker = await asyncio.create_subprocess_exec(
+            *("paplay", "--device=micsink", str(self.command)), env=dict(self.surroundings)
+        )
+        await speaker.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A running Hearth."""
+
+    pid: int
+    says: Daemon
+
+    async def started(self) -> dict[str, float]:
+        """Once everything is open: the stages of its start, in s since its process was made."""
+        line = await self.says.shows("hearth: started")
+        return {stage: float(at) for stage, at in re.findall(r"([a-z][a-z ]*) (\d+\.\d+) s", line)}
+
+
+@asynccontextmanager
+async def household(
+    folder: Path, sound: Mapping[str, str], **more: str
+) -> AsyncIterator[Household]:
+    """Everything around Hearth. `folder`: an empty one; `sound`: the sound server's surroundings;
+    `more`: settings, as SECTION__KEY="value"."""
+    async with AsyncExitStack() as stack:
+        gemini = stack.enter_context(GeminiProcess(_ANSWER))
+        house = await stack.enter_async_context(_process(_HOUSE, _TOKEN, sound))
+        await stack.enter_async_context(_room(folder, sound))
+        given = settings(
+            folder,
+            HOME_ASSISTANT__URL=house,
+            HOME_ASSISTANT__TOKEN=_TOKEN,
+            BRAIN__ORDER='["gemini-live","gemini-once","home-assistant","offline"]',
+            PRIVACY__ACCEPT_CLOUD="true",
+            GEMINI__API_KEY=gemini.address.key,
+            GEMINI__BASE_URL=gemini.address.url,
+            GEMINI__CA_FILE=gemini.address.ca_file,
+            **more,
+        )
+        own = {name: value for name, value in given.items() if name not in os.environ}
+        # An installed package is compiled; here that is done by the first start.
+        compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+        spoken = clips(folder)[0].path
+        yield Household({**sound, **own, **compiled}, spoken)
+
+
+@asynccontextmanager
+async def _process(code: str, argument: str, sound: Mapping[str, str]) -> AsyncIterator[str]:
+    """A Python process with that code; gives the line that it prints when it is up."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code, argument), env=dict(sound), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def _room(folder: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
+    """Its noise, for as long as the benchmark takes."""
+    file = folder / "room.wav"
+    write_wav(file, at_level(pink(20.0, 1), ROOM_DBFS), SAMPLE_RATE)
+    again = f"while paplay --device=micsink {file}; do :; done"
+    noise = await asyncio.create_subprocess_exec("sh", "-c", again, env=dict(sound))
+    try:
+        yield
+    finally:
+        noise.terminate()
+        await noise.wait()

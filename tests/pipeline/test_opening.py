@@ -1,0 +1,48 @@
+"""What is said while Hearth is still opening: it waits for the house, and nothing of it is lost."""
+
+import asyncio
+from pathlib import Path
+
+from assistant.app import open_around
+from assistant.conversation import open_conversation
+from assistant.tools.outcome import Status
+from assistant.turn.state import State
+from audio.player import NullPlayer
+from audio.wav import WavSource
+from tests.pipeline.rig import offline_settings, states
+
+
+async def test_a_command_from_before_the_house_is_there_is_carried_out(
+    command: Path, tmp_path: Path
+) -> None:
+    settings, player = offline_settings(tmp_path), NullPlayer(paced=False)
+    source = WavSource(command, realtime=False)
+    async with open_conversation(settings, player, hears=True, resident=False) as conversation:
+        runner = conversation.runner
+        listening = asyncio.ensure_future(runner.listen(source, turns=1))
+        await runner.until(lambda: runner.state is State.THINKING)  # the sentence is over
+        assert conversation.log.count == 0
+        async with open_around(conversation, hears=True, resident=False) as app:
+            before = states(app)["light.office"]
+            assert await listening == 1
+            turn = app.log.turns[-1]
+            assert (before, states(app)["light.office"]) == ("off", "on")
+    assert turn.record.heard == "turn on the office lights"
+    assert turn.record.brain == "offline"
+    assert [outcome.status for outcome in turn.outcomes] == [Status.DONE]
+    assert turn.record.error is None
+
+
+async def test_what_ends_before_it_stood_ends_at_once(command: Path, tmp_path: Path) -> None:
+    settings, player = offline_settings(tmp_path), NullPlayer(paced=False)
+    async with asyncio.timeout(10):
+        async with open_conversation(settings, player, hears=True, resident=False) as conversation:
+            runner = conversation.runner
+            listening = asyncio.ensure_future(
+                runner.listen(WavSource(command, realtime=False), turns=1)
+            )
+            await runner.until(lambda: runner.state is State.THINKING)
+            listening.cancel()
+            await asyncio.wait([listening])
+        assert conversation.log.count == 1  # it is written down as what it was
+    assert conversation.log.turns[-1].outcomes == ()
