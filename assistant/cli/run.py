@@ -1,35 +1,26 @@
 """`hearth run`: the daemon that listens."""
 
 import argparse
-import asyncio
-import logging
-import signal
-from pathlib import Path
+import faulthandler
+import os
+import sys
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-
-from assistant.app import App, open_app
 from assistant.cli.command import Command
-from assistant.cli.show import show_notices, show_turn
+from assistant.cli.starred import hide_in_logs
 from assistant.clock import SystemClock
+from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.echo_paths import EchoPaths
-from assistant.echo_plan import plan_echo
-from assistant.echo_watch import EchoWatch
-from assistant.faces import open_faces
-from assistant.input import open_microphone
-from assistant.journal.records import StoreError
 from assistant.lock import locked
-from assistant.output import open_outputs
-from assistant.sound_state import SoundState
-from assistant.turn.for_ever import listen_for_ever
-from assistant.turn.machine import State
-from audio.steady import SteadyMicrophone
-from audio.wav import WavSource
+from assistant.service.back_off import runtime_folder, starts_of
+from assistant.service.notify import service_manager
+from assistant.service.reload import Reloading
+from assistant.service.service import Service
+from assistant.startup import Startup
+from assistant.turn.log import FinishedTurn
 
-_FORGET_S = 3600.0
-_NOTHING = "null"  # as audio.input
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:  # imported by then, while frames are judged
+    from assistant.app import App
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,68 +28,44 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    first = Startup.of_process()
+    first.reach("settings")
+
+    def load() -> Settings:
+        found = load_settings(arguments.config, os.environ)
+        hide_in_logs(found)
+        return found
+
+    def tell(app: "App", startup: Startup) -> None:
+        _announce(app, startup, quiet=arguments.quiet)
+
+    manager = service_manager(os.environ)
+    if manager.there:
+        faulthandler.enable()  # what the watchdog ends shows where it stood
     with locked(settings.data_folder):
-        echo = await plan_echo(settings)
-        hears = settings.audio.input != _NOTHING
-        async with (
-            open_outputs(settings, paced=True, reference=echo.cleaner) as outputs,
-            open_app(settings, outputs, hears=hears, resident=True) as app,
-            EchoWatch(
-                settings.audio,
-                echo,
-                app.runner.full_duplex,
-                EchoPaths(app.bridge.store).known,
-                SystemClock(),
-            ) as echo_watch,
-            open_microphone(settings, outputs, echo.cleaner, echo_watch) as microphone,
-            open_faces(
-                app,
-                SoundState(
-                    microphone,
-                    outputs,
-                    echo_watch,
-                    near_misses=lambda: app.runner.hearing.near_misses,
-                ),
-            ),
-            asyncio.TaskGroup() as group,
-        ):
-            if app.stay is not None and microphone is not None:
-                app.stay.mute.attach(microphone)
-                microphone.at_rest = lambda: app.runner.state is State.IDLE
-            show_notices([echo.complaint] if echo.complaint else [])
-            if not arguments.quiet:
-                app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
-            forgetting = group.create_task(_forget(app), name="forgetting")
-            listening = group.create_task(_listen(app, settings, microphone), name="listening")
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listening.cancel)
-            listening.add_done_callback(lambda _: forgetting.cancel())
+        reloading = Reloading(settings, load, runtime_folder(os.environ))
+        await Service(reloading, manager, starts_of(os.environ), SystemClock(), tell, first).run()
     return 0
 
 
-async def _listen(app: App, settings: Settings, microphone: SteadyMicrophone | None) -> None:
-    """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
-    name = settings.audio.input
-    if name == _NOTHING:
-        await asyncio.get_running_loop().create_future()
+def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
+    """Say on the terminal what stands, and from now on each turn."""
+    if not quiet:
+        app.log.on_turn = _show
+    settings = app.settings
     words = ", ".join(word.model for word in settings.wake.words)
-    console = Console(stderr=True, style="dim", highlight=False, soft_wrap=True)
-    show_notices(app.notices)
-    console.print(f"hearth: listening for {words} on {name}; Ctrl-C ends it")
-    if microphone is not None:
-        await listen_for_ever(app.runner, microphone)
-    else:
-        await app.runner.listen(WavSource(Path(name.removeprefix("file:")), realtime=True))
+    for notice in (
+        *app.notices,
+        f"listening for {words} on {settings.audio.input}; Ctrl-C ends it",
+        f"started: {startup}",
+    ):
+        print(f"hearth: {notice}", file=sys.stderr, flush=True)
 
 
-async def _forget(app: App) -> None:
-    """Erase what is older than the settings allow, once an hour."""
-    journal = app.settings.journal
-    while True:
-        try:
-            await app.bridge.store.erase_old(journal.keep_days, journal.transcript_hours)
-        except StoreError as error:
-            _log.error("old turns could not be erased: %s", error)
-        await asyncio.sleep(_FORGET_S)
+def _show(turn: FinishedTurn) -> None:
+    from assistant.cli.show import show_turn  # what it draws with is imported when it draws
+
+    show_turn(turn.record, turn.outcomes)
 
 
 COMMAND = Command(

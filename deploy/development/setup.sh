@@ -2,11 +2,14 @@
 # Makes Hearth's own Python environment and installs what it stands on. Safe to run again, and quick
 # when nothing changed. It asks apt and pip as this machine has them set up, and nothing else.
 #
-#   deploy/development/setup.sh [--devices] [--check] [--broker]
+#   deploy/development/setup.sh [--devices] [--check] [--broker] [--console] [--service]
 #     --devices   also what the tests on simulated sound devices need
 #     --check     also what `make check` needs
 #     --broker    also the MQTT broker that a few tests start; without it they are skipped. Where
 #                 there is systemd, Debian starts one of its own too, so nothing asks for it but CI
+#     --service   also what boots a Debian for the tests of the service
+#     --console   also a browser without a screen, for the tests of the console page, and the font of
+#                 its pictures
 #   HEARTH_PYTHON   the Python to build with (default: the first of python3, python3.13, python3.11
 #                   that is 3.11 or newer)
 #   HEARTH_VENV     where the environment goes (default: .venv beside the Makefile)
@@ -181,7 +184,9 @@ main() {
             --devices) packages+=(libasound2-plugins pulseaudio pulseaudio-utils) ;;
             --check) packages+=(shellcheck) ;;
             --broker) packages+=(mosquitto) ;;
-            *) fail "unknown option $option; there are --devices, --check and --broker." ;;
+            --console) packages+=(chromium fonts-inter) ;;
+            --service) packages+=(debootstrap systemd-container) ;;
+            *) fail "unknown option $option; there are --devices, --check, --broker, --console and --service." ;;
         esac
     done
     mapfile -t -O "${#packages[@]}" packages < <(venv_package)

@@ -1,0 +1,166 @@
+"""`hearth run` as a service manager sees it: its words, its signals, other settings."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.devices.daemon import free_port
+
+TOKEN = "a-token-for-this-test"
+
+
+class Box:
+    """A folder with settings, and the process that serves them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.file = folder / "hearth.toml"
+        self.configure()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(folder / "notify"))
+        self.socket.setblocking(False)
+        (folder / "run").mkdir()
+        self.process: asyncio.subprocess.Process
+
+    def configure(self, more: str = "", port: int | None = None) -> None:
+        self.file.write_text(
+            f'[audio]\ninput = "null"\noutput = "null"\n'
+            f'[home_assistant]\nurl = "demo"\n[brain]\norder = ["offline"]\n'
+            f'[voice]\nengine = "espeak"\n[http]\nport = {port or self.port}\n{more}'
+        )
+
+    async def start(self) -> None:
+        environ = {
+            **os.environ,
+            "NOTIFY_SOCKET": str(self.folder / "notify"),
+            "WATCHDOG_USEC": "8000000",
+            "RUNTIME_DIRECTORY": str(self.folder / "run"),
+            "STATE_DIRECTORY": str(self.folder / "state"),
+            "HEARTH_HTTP__TOKEN": TOKEN,
+        }
+        command = [sys.executable, "-m", "assistant", "run", "--quiet", "--config", str(self.file)]
+        self.process = await asyncio.create_subprocess_exec(
+            *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        )
+
+    async def told(self, words: str) -> list[str]:
+        """The next message to the manager with these words in it."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(40):
+            while True:
+                lines = (await loop.sock_recv(self.socket, 4096)).decode().splitlines()
+                if any(words in line for line in lines):
+                    return lines
+
+    async def says(self, words: str) -> str:
+        """The next line of its log with these words in it."""
+        assert self.process.stderr is not None
+        async with asyncio.timeout(40):
+            while line := (await self.process.stderr.readline()).decode():
+                if words in line:
+                    return line
+        raise AssertionError(f"it ended without {words!r}")
+
+    async def state(self, port: int | None = None) -> Any:
+        """As its HTTP interface gives it."""
+        request = urllib.request.Request(f"http://127.0.0.1:{port or self.port}/v1/state")
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+
+        def ask() -> Any:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return json.loads(answer.read())
+
+        return await asyncio.to_thread(ask)
+
+    async def end(self) -> int:
+        """Its exit code."""
+        async with asyncio.timeout(10):
+            await self.process.communicate()
+        assert self.process.returncode is not None
+        return self.process.returncode
+
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[Box]:
+    """Run it; in the end it is told to stop, and must do so well."""
+    box = Box(folder)
+    with closing(box.socket):
+        await box.start()
+        try:
+            yield box
+        finally:
+            if box.process.returncode is None:
+                box.process.terminate()
+                assert await box.end() == 0
+
+
+async def test_it_tells_that_it_is_ready_that_it_lives_and_that_it_ends(tmp_path: Path) -> None:
+    async with serving(tmp_path) as box:
+        assert "STATUS=Listens; opens the house and the rest" in await box.told("READY=1")
+        await box.told("STATUS=Has no microphone, and answers programs.")
+        await box.told("WATCHDOG=1")
+        box.process.terminate()
+        await box.told("STOPPING=1")
+        assert await box.end() == 0
+    assert not (tmp_path / "run/starts").exists()
+
+
+async def test_a_reload_takes_up_what_is_good_and_refuses_what_is_not(tmp_path: Path) -> None:
+    async with serving(tmp_path) as box:
+        await box.told("STATUS=Has no microphone")
+        other = free_port()
+        box.configure(port=other)
+        box.process.send_signal(signal.SIGHUP)
+        await box.says("The new settings hold as soon as nobody talks.")
+        await box.told("RELOADING=1")
+        await box.told("READY=1")
+        await box.says("The new settings hold.")
+        assert (await box.state(other))["troubles"] == {}
+        box.configure("[nonsense]\nx = 1\n", port=other)
+        box.process.send_signal(signal.SIGHUP)
+        assert "nonsense" in await box.says("The new settings are refused")
+        await box.told("those before hold")
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            box.configure(port=taken.getsockname()[1])
+            box.process.send_signal(signal.SIGHUP)
+            await box.says("The new settings cannot be used, those before hold")
+            await box.told("STATUS=Has no microphone")
+        assert (await box.state(other))["health"] == "ok"
+        box.configure(port=other)
+        box.process.send_signal(signal.SIGHUP)
+        await box.says("The settings are as they were.")
+
+
+@pytest.mark.parametrize("after_s", [0.2, 1.0, 1.8, 2.6])
+async def test_it_ends_well_at_any_moment_of_its_start(tmp_path: Path, after_s: float) -> None:
+    async with serving(tmp_path) as box:
+        # How far it is by then differs from machine to machine; each must do.
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(box.says("nothing that it says"), after_s)
+        box.process.terminate()
+        assert await box.end() in (0, -signal.SIGTERM)  # before it can follow any signal
+
+
+async def test_a_start_after_failed_ones_waits_and_says_so(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    box = Box(tmp_path)
+    with closing(box.socket):
+        (run / "starts").write_text(json.dumps([5, time.monotonic()]))
+        await box.start()
+        assert "EXTEND_TIMEOUT_USEC=76000000" in await box.told("EXTEND_TIMEOUT")
+        await box.told("The last 5 starts have failed; tries again in 16 s")
+        box.process.terminate()
+        assert await box.end() == 0
+    assert not (run / "starts").exists()

@@ -1,0 +1,85 @@
+"""What the service manager is told, byte for byte."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from assistant.service.notify import Manager, service_manager
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[socket.socket]:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as server:
+        server.bind(str(tmp_path / "notify"))
+        server.setblocking(False)
+        yield server
+
+
+def _told(listener: socket.socket) -> list[str]:
+    return listener.recv(4096).decode().splitlines()
+
+
+def test_each_word(listener: socket.socket) -> None:
+    manager = Manager(listener.getsockname(), 20.0)
+    manager.ready("Listens")
+    assert _told(listener) == ["READY=1", "STATUS=Listens"]
+    manager.alive()
+    assert _told(listener) == ["WATCHDOG=1"]
+    manager.extend(1.5)
+    assert _told(listener) == ["EXTEND_TIMEOUT_USEC=1500000"]
+    manager.reloading()
+    reloading, stamp, status = _told(listener)
+    assert (reloading, status) == ("RELOADING=1", "STATUS=Listens")
+    assert stamp.startswith("MONOTONIC_USEC=")
+    manager.give_up("It hangs.")
+    assert _told(listener) == ["WATCHDOG=trigger", "STATUS=It hangs."]
+    manager.stopping()
+    assert _told(listener)[0] == "STOPPING=1"
+
+
+def test_a_status_is_told_once_and_in_one_short_line(listener: socket.socket) -> None:
+    manager = Manager(listener.getsockname())
+    manager.status("one\nline " + "x" * 300)
+    [line] = _told(listener)
+    assert line.startswith("STATUS=one line xxx")
+    assert len(line) == len("STATUS=") + 200
+    manager.status("one\nline " + "x" * 300)
+    with pytest.raises(BlockingIOError):
+        _told(listener)
+
+
+def test_an_abstract_socket_is_reached() -> None:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as server:
+        server.bind(f"\0hearth-test-{os.getpid()}")
+        Manager(f"@hearth-test-{os.getpid()}").alive()
+        assert server.recv(100) == b"WATCHDOG=1"
+
+
+def test_a_manager_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    Manager(str(tmp_path / "nobody")).ready()
+
+
+def test_a_manager_that_does_not_read_holds_nobody_up(listener: socket.socket) -> None:
+    manager = Manager(listener.getsockname())
+    for _ in range(2000):  # more than its queue takes
+        manager.alive()
+
+
+@pytest.mark.parametrize(
+    ("environ", "there", "watchdog_s"),
+    [
+        ({}, False, None),
+        ({"NOTIFY_SOCKET": "relative"}, False, None),
+        ({"NOTIFY_SOCKET": "/run/notify"}, True, None),
+        ({"NOTIFY_SOCKET": "@notify", "WATCHDOG_USEC": "20000000"}, True, 20.0),
+        ({"NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "no"}, True, None),
+        ({"NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "9", "WATCHDOG_PID": "1"}, True, None),
+    ],
+)
+def test_who_started_us(environ: dict[str, str], there: bool, watchdog_s: float | None) -> None:
+    manager = service_manager(environ)
+    assert (manager.there, manager.watchdog_s) == (there, watchdog_s)
