@@ -1,13 +1,16 @@
 """How the box is, in one word."""
 
-from typing import Protocol
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Protocol
 
+from assistant.service.pulse import STUCK_S
 from audio.speaker_status import SpeakerStatus
 from audio.steady import MicrophoneStatus
-from integrations.web.health import Health
+
+if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
+    from integrations.web.health import Health
 
 DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not heard
-STUCK_S = 10.0  # without any progress for so long, only a restart helps
 
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 
@@ -32,7 +35,7 @@ class Loudspeaker(Protocol):
     def status(self) -> SpeakerStatus: ...
 
 
-def health_of(microphone: Microphone | None, loudspeaker: Loudspeaker | None = None) -> Health:
+def health_of(microphone: Microphone | None, loudspeaker: Loudspeaker | None = None) -> "Health":
     """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should,
     or nobody would hear us.
 
@@ -44,6 +47,14 @@ def health_of(microphone: Microphone | None, loudspeaker: Loudspeaker | None = N
     if loudspeaker is not None and loudspeaker.status is SpeakerStatus.MISSING:
         return "degraded"
     return "degraded" if microphone is not None and is_deaf(microphone) else "ok"
+
+
+def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
+    """For the whole box. `sound`: as `health_of` says. `stuck`: why only a restart helps, "" for
+    nothing. `troubles`: what does not work now."""
+    if stuck or sound == "dead":
+        return "dead"
+    return "degraded" if troubles else sound
 
 
 def is_deaf(microphone: Microphone) -> bool:

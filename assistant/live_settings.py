@@ -2,28 +2,34 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, cast, get_args
 
+from assistant.config.quiet import QuietHours
 from assistant.config.schema import Sensitivity, Settings
 from assistant.followers import Followers
 from assistant.journal.records import StoreError
+from assistant.quiet_hours import chosen as quiet_at
+from assistant.quiet_hours import shown
 from assistant.turn.state import FollowUp
 from assistant.wake_words import known_words, wake_engine
 from audio.errors import AudioError
 from audio.wake.protocol import WakeEngine
 from integrations.web.box import NotPossible
-from integrations.web.requests import LiveRequest
+from integrations.web.requests import QUIET_HOURS, LiveRequest
 
 KEPT = "live"  # the name under which the store keeps what was chosen
 NO_PROFILE = "none"  # as an option: turns begin without one
-Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile"]
+Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
 _CALLED: Mapping[Chosen, str] = {
     "follow_up": "a choice of follow_up",
     "sensitivity": "a sensitivity",
     "wake_word": "a wake word that is known here",
     "profile": "a profile of the settings",
+    "quiet_hours": "a time of the day",
 }
+_FREE: Chosen = "quiet_hours"  # it has no options
 _log = logging.getLogger(__name__)
 
 
@@ -89,7 +95,7 @@ class Conversation(Protocol):
 
 
 class LiveSettings:
-    """Volume, speed, follow-up, sensitivity, wake word and profile, as they are now.
+    """Volume, speed, follow-up, sensitivity, wake word, profile and quiet hours, as they are now.
 
     What is chosen holds over a restart, until what the settings say of the same thing is another.
     Of several words in `wake.words` all are listened for; they are one option, joined by commas.
@@ -155,6 +161,16 @@ class LiveSettings:
         """Of a turn whose wake word names none: an option of `profile`."""
         return self._now("profile")
 
+    @property
+    def quiet_hours(self) -> str:
+        """Such as "22:30-07:00", or "off"."""
+        return self._now("quiet_hours")
+
+    @property
+    def quiet(self) -> QuietHours:
+        """The same, with how loud it may be meanwhile."""
+        return quiet_at(self._settings.quiet_hours, self.quiet_hours)
+
     def options(self, name: str) -> tuple[str, ...]:
         """What may be chosen, the settings' own among it; none for a number."""
         match name:
@@ -175,8 +191,9 @@ class LiveSettings:
         choices = {
             name: {"value": self._now(name), "options": list(self.options(name))}
             for name in get_args(Chosen)
+            if name != _FREE
         }
-        return {**numbers, **choices}
+        return {**numbers, **choices, _FREE: {"value": self.quiet_hours}}
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
         """Have it called after each change; what is returned ends that. It must not block."""
@@ -207,7 +224,7 @@ class LiveSettings:
 
     def _checked(self, name: Chosen, value: str) -> str:
         options = self.options(name)
-        if value not in options:
+        if name != _FREE and value not in options:
             # What was sent is not said again: it goes into logs and events.
             raise NotPossible(f"That is not {_CALLED[name]}: use {_either(options)}.")
         return value
@@ -265,7 +282,9 @@ class LiveSettings:
             row = kept.get(name) if isinstance(kept, dict) else None
             if not isinstance(row, dict) or row.get("settings") != self._said(name):
                 continue
-            if row.get("value") in self.options(name):
+            value = row.get("value")
+            fits = isinstance(value, str) and re.fullmatch(QUIET_HOURS, value)
+            if fits if name == _FREE else value in self.options(name):
                 chosen[name] = row["value"]
         return chosen
 
@@ -281,6 +300,8 @@ class LiveSettings:
                 return [wake.engine, [word.model for word in wake.words]]
             case "profile":
                 return NO_PROFILE  # the settings name one for single words alone
+            case "quiet_hours":
+                return shown(self._settings.quiet_hours)
 
     def _now(self, name: Chosen) -> str:
         if name in self._chosen:
@@ -294,6 +315,8 @@ class LiveSettings:
                 return self._all_words
             case "profile":
                 return NO_PROFILE
+            case "quiet_hours":
+                return shown(self._settings.quiet_hours)
 
     @property
     def _all_words(self) -> str:

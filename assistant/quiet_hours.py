@@ -6,6 +6,18 @@ from datetime import datetime, time
 from assistant.config.quiet import QuietHours
 
 NO_LIMIT = math.inf
+OFF = "off"
+
+
+def shown(hours: QuietHours) -> str:
+    """As people choose them while it runs: "22:30-07:00", or OFF."""
+    return f"{hours.from_}-{hours.to}" if hours.from_ else OFF
+
+
+def chosen(hours: QuietHours, text: str) -> QuietHours:
+    """The same loudness at other hours. `text`: as `shown` gives it."""
+    begins, _, ends = ("", "", "") if text == OFF else text.partition("-")
+    return hours.model_copy(update={"from_": begins, "to": ends})
 
 
 def is_quiet(hours: QuietHours, now: datetime) -> bool:

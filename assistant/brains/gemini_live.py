@@ -69,6 +69,11 @@ class GeminiLiveBrain:
         """As in `brain.order`."""
         return "gemini-live"
 
+    @property
+    def openings(self) -> int:
+        """How many sessions were opened or resumed since the start."""
+        return self._keeper.openings
+
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:
         """Start on a turn; nothing is sent before its events are asked for.
 

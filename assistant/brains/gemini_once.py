@@ -173,7 +173,8 @@ class OnceTurn:
         """See the module and `Dialogue`."""
         request = self._request
         # While the person is still speaking.
-        briefing = await self._briefer.brief(request.profile)
+        said = request.text or request.heard or ""
+        briefing = await self._briefer.brief(request.profile, said)
         # The profile's thinking is for hard questions: a plain command does not pay for it.
         setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)
@@ -275,7 +276,7 @@ class Dialogue:
 
     def _spent(self, used: TokensUsed) -> Spent:
         usage = Usage(used.input_tokens, used.output_tokens, dict(used.by_modality))
-        return Spent(usage, cost_usd(self._row, used))
+        return Spent(usage, cost_usd(self._row, used), self._row.name)
 
 
 def _fault(error: IntegrationError) -> BrainFault:

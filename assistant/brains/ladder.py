@@ -7,7 +7,7 @@ no brain is asked again, and the person is told from the ledger what was done, o
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -40,6 +40,7 @@ from assistant.tools.outcome import Decision, ToolOutcome
 _log = logging.getLogger(__name__)
 REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again
 _SILENT = "{} ended its answer without a word."
+_NOBODY = BrainFault("unreachable", "No brain of the profile's is there.", retryable=False)
 SETTLE_S = 10.0  # that calls under way are waited for before it is decided how the turn goes on
 
 
@@ -84,9 +85,11 @@ class Ladder:
         catalogue: Catalogue,
         clock: Clock,
         language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
+        orders: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
-        language a text is in that its brain gives a code, or none."""
+        language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
+        that its turns go to."""
         self.rungs = tuple(Rung(brain, Breaker(clock)) for brain in brains)
         self.ledger = ledger
         self.budget = budget
@@ -94,6 +97,8 @@ class Ladder:
         self.clock = clock
         self.language_of = language_of
         self.standing = Standing(catalogue)
+        self._orders = orders or {}
+        self.expected: Callable[[], str] = lambda: ""  # the profile that the next turn will have
 
     @property
     def name(self) -> str:
@@ -103,10 +108,18 @@ class Ladder:
     def anticipate(self) -> None:
         """Tell the rung that will be asked first."""
         spent = self.budget.known_reached
-        for rung in self.rungs:
+        for rung in self.rungs_of(self.expected()):
             if rung.breaker.fault is None and not (rung.cloud and spent):
                 rung.brain.anticipate()
                 return
+
+    def rungs_of(self, profile: str) -> Sequence[Rung]:
+        """Those that a turn with this profile goes to, in its order; none where none is there."""
+        order = self._orders.get(profile)
+        if not order:
+            return self.rungs
+        known = {rung.name: rung for rung in self.rungs}
+        return [known[name] for name in order if name in known]
 
     def begin(self, request: TurnRequest) -> "LadderTurn":
         """Start on a turn; nothing happens before its events are asked for."""
@@ -162,7 +175,8 @@ class LadderTurn:
         """Those of one brain after the other, each attempt announced by Serving, up to the first
         that ends the turn; BrainFault where none does, or where none may be asked any more."""
         barred = await self._ladder.barred()
-        self._faults |= barred
+        rungs = self._ladder.rungs_of(self._request.profile)
+        self._faults |= {rung.name: barred[rung.name] for rung in rungs if rung.name in barred}
         for rung in self._to_ask(barred):
             for again in (False, True):
                 yield Serving(rung.name)
@@ -184,13 +198,12 @@ class LadderTurn:
                 if again or not self._worth_another(rung, fault):
                     break
         fault = most_telling(list(self._faults.values()))
-        assert fault is not None  # a ladder has rungs, and each that served has returned
-        yield replace(fault, retryable=False)
+        yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[Rung]:
         """The rungs in their order. If none is left, the first that may be back by now: a person
         who would get no answer anyway can as well wait for one."""
-        rungs = self._ladder.rungs
+        rungs = self._ladder.rungs_of(self._request.profile)
         passing = [
             rung for rung in rungs if rung.name in barred and barred[rung.name].kind in PASSING
         ]
@@ -320,7 +333,7 @@ class LadderTurn:
         if self._serving != rung.name:
             return ""
         above: list[BrainFault] = []
-        for other in self._ladder.rungs:
+        for other in self._ladder.rungs_of(self._request.profile):
             if other.name == rung.name:
                 break
             if other.cloud and other.name in self._faults:

@@ -112,6 +112,7 @@ class Spent:
 
     usage: Usage
     cost_usd: float
+    model: str = ""  # that was paid for, where the brain knows its name
 
 
 @dataclass(frozen=True, slots=True)

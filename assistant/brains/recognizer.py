@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audio.errors import DeviceLost, InputUnusable
 from audio.recognize.folder import open_model_folder
@@ -10,13 +11,15 @@ from audio.recognize.protocol import Recognizer
 from audio.recognize.sphinx import SphinxRecognizer
 from audio.recognize.text import plain_words
 from integrations.errors import IntegrationError, Unavailable
-from integrations.wyoming import WyomingRecognizer, parse_address
+
+if TYPE_CHECKING:  # imported where the settings name a server
+    from integrations.wyoming import WyomingRecognizer
 
 
 class RemoteRecognizer:
     """A Wyoming server behind the blocking protocol of the other recognisers."""
 
-    def __init__(self, server: WyomingRecognizer, languages: tuple[str, ...]) -> None:
+    def __init__(self, server: "WyomingRecognizer", languages: tuple[str, ...]) -> None:
         self._server = server
         self._languages = languages
 
@@ -46,6 +49,8 @@ def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
         return SphinxRecognizer()
     if "://" not in value:
         return open_model_folder(Path(value).expanduser(), languages)
+    from integrations.wyoming import WyomingRecognizer, parse_address
+
     bases = tuple(dict.fromkeys(language.split("-")[0] for language in languages))
     try:
         host, port = parse_address(value)

@@ -1,4 +1,4 @@
-"""The settings of Google's models, and the profiles that a turn can start with."""
+"""The settings of Google's models."""
 
 from typing import Literal
 
@@ -64,13 +64,3 @@ class Gemini(Section):
         default=6.0,
         description="Seconds that the first sign of an answer may take after the sentence's end.",
     )
-
-
-class Profile(Section):
-    """A manner of speaking that a wake word chooses by NAME; an empty key: as without a profile."""
-
-    persona: str = Field(
-        default="", description="How it should speak, instead of `assistant.persona`."
-    )
-    thinking: Thinking = Field(default="", description="Instead of `gemini.thinking`.")
-    voice: str = Field(default="", description="Instead of `gemini.voice`.")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
@@ -24,6 +24,10 @@ def _language(code: str) -> str:
     if not _LANGUAGE.fullmatch(code):
         raise ValueError('must be a language code such as "en" or "es-MX"')
     return code
+
+
+def _language_or_empty(code: str) -> str:
+    return _language(code) if code else code
 
 
 def _time_of_day(text: str) -> str:
@@ -112,6 +116,7 @@ Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Speed = Annotated[float, Field(strict=True, ge=0.25, le=4)]
 Volume = Annotated[float, Field(strict=True, ge=0, le=2)]
 Language = Annotated[str, AfterValidator(_language)]
+OptionalLanguage = Annotated[str, AfterValidator(_language_or_empty)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 OptionalTime = Annotated[str, AfterValidator(_time_of_day_or_empty)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
@@ -124,4 +129,5 @@ Topic = Annotated[str, AfterValidator(_topic)]
 TopicBase = Annotated[str, AfterValidator(_topic_or_empty)]
 Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]
+BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 NO_SECRET = SecretStr("")

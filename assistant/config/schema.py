@@ -1,7 +1,6 @@
 """Every setting with its type, default and meaning; docs/configuration.md is made from it."""
 
 import os
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -15,9 +14,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from assistant.config.gemini import Gemini, Profile
+from assistant.config.gemini import Gemini
 from assistant.config.kinds import (
     NO_SECRET,
+    BrainName,
     Count,
     Flag,
     HomeAddress,
@@ -33,14 +33,13 @@ from assistant.config.kinds import (
     no_repeats,
 )
 from assistant.config.places import data_folder
+from assistant.config.profiles import Profile, misfits, no_profile
 from assistant.config.quiet import QuietHours
 from assistant.config.sounds import SoundChoice
-from assistant.config.suggest import nearest
 from assistant.config.tools import Limits, Mcp, Policy, Tools
 from assistant.config.voice import VoiceChoice
 from assistant.config.wyoming import Wyoming
 
-BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 Sensitivity = Literal["low", "normal", "high"]
 
 
@@ -252,6 +251,12 @@ class Http(Section):
     tls_key: str = Field(
         default="", description="Its key, as a PEM file; empty: it is in `tls_cert` too."
     )
+    ingress: Literal["off", "token", "home-assistant"] = Field(
+        default="off",
+        description="Whether the console is shown within Home Assistant (add-ons alone). `token`: "
+        "people sign in there too; `home-assistant`: every user of Home Assistant, its "
+        "administrators or not, may read, ask and speak without signing in.",
+    )
     mcp_turns: Flag = Field(
         default=False,
         description="Whether programs that use `/mcp` with the scope `read` are told by "
@@ -280,6 +285,11 @@ class Mqtt(Section):
     discovery_prefix: Topic = Field(
         default="homeassistant", description="As set in Home Assistant."
     )
+    may_unmute: Flag = Field(
+        default=False,
+        description="Whether the switch may open a muted microphone too: whoever writes to the "
+        "broker could.",
+    )
 
 
 class Journal(Section):
@@ -292,12 +302,11 @@ class Journal(Section):
     transcript_hours: Count = Field(
         default=24, description="Hours after which their words are erased; the rows stay."
     )
-
-
-def _no_profile(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
-    return f'must name a profile, and there is no "{name}"{hint}'
+    max_mb: Positive = Field(
+        default=200,
+        description="Megabytes that the database may have. What is oldest is forgotten earlier "
+        "where it would have more, words before rows.",
+    )
 
 
 def _at(place: tuple[str | int, ...], sentence: str) -> InitErrorDetails:
@@ -335,10 +344,12 @@ class Settings(Section):
     @model_validator(mode="after")
     def _profiles_are_there(self) -> Self:
         wrong = [
-            _at(("wake", "words", number, "profile"), _no_profile(word.profile, self.profiles))
+            _at(("wake", "words", number, "profile"), no_profile(word.profile, self.profiles))
             for number, word in enumerate(self.wake.words)
             if word.profile and word.profile not in self.profiles
         ]
+        there = (self.profiles, self.assistant.languages, self.brain.order)
+        wrong += [_at(place, sentence) for place, sentence in misfits(*there)]
         if wrong:
             raise ValidationError.from_exception_data("Settings", wrong, hide_input=True)
         return self

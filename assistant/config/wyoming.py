@@ -22,7 +22,7 @@ class Wyoming(Section):
     zeroconf: Flag = Field(
         default=True,
         description="Whether the network is told of both, so that Home Assistant offers them; "
-        "never of a loopback address. Needs the extra `wyoming`.",
+        "never of a loopback address.",
     )
 
     @model_validator(mode="after")

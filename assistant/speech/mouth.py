@@ -157,6 +157,11 @@ class Mouth:
         """Make words much quieter for now, or as loud as before; what is said goes on."""
         self._outputs.duck(on)
 
+    def use(self, voices: Voices | None) -> None:
+        """Speak with these voices from the next clause on; None: with those that it was made
+        with."""
+        self._synthesis.use(voices)
+
     def on_fallback(self, tell: Callable[[str], None]) -> None:
         """Have `tell` called with each language, once, whose own voice another one replaces."""
         self._synthesis.on_fallback(tell)

@@ -25,12 +25,12 @@ class Synthesis:
     """
 
     def __init__(self, voices: Voices, fallback: Voices) -> None:
-        self._voices = voices
+        self._own = self._voices = voices
         self._fallback = fallback
         self._on_fallback: Callable[[str], None] | None = None
         self._made: dict[tuple[Voices, str], Voice] = {}
-        self._broken: set[str] = set()  # languages
-        self._unmade: set[str] = set()  # languages
+        self._broken: set[tuple[Voices, str]] = set()  # of which languages
+        self._unmade: set[tuple[Voices, str]] = set()
         self._fallen: list[str] = []  # languages that the fallback has spoken
         self._said: set[str] = set()  # warnings
         self._closed = False
@@ -41,6 +41,10 @@ class Synthesis:
         self._on_fallback = tell
         for language in self._fallen:
             tell(language)
+
+    def use(self, voices: Voices | None) -> None:
+        """Speak with these from the next clause on; None: with those that it was made with."""
+        self._voices = voices or self._own
 
     def renew(self) -> None:
         """Give voices that failed while they spoke another chance."""
@@ -61,15 +65,16 @@ class Synthesis:
         A clause whose voice fails half-way is spoken again from its start: hearing some words
         twice is better than missing some. Raises AudioError when the fallback fails too.
         """
-        if language not in self._broken | self._unmade:
+        voices = self._voices
+        own = (voices, language)
+        if own not in self._broken | self._unmade:
             try:
-                async with aclosing(self._pieces(self._voices, text, language)) as pieces:
+                async with aclosing(self._pieces(voices, text, language)) as pieces:
                     async for piece in pieces:
                         yield piece
                 return
             except AudioError as error:
-                made = (self._voices, language) in self._made
-                (self._broken if made else self._unmade).add(language)
+                (self._broken if own in self._made else self._unmade).add(own)
                 self._warn(f"{error} Until then the spare voice speaks.")
         async with aclosing(self._pieces(self._fallback, text, language)) as pieces:
             async for piece in pieces:

@@ -1,7 +1,7 @@
 """Gated calls: frozen, answered at once with `needs_confirmation`, and settled by the person."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 from assistant.clock import Clock
@@ -10,6 +10,7 @@ from assistant.confirm.question import How, Question, Settlement
 from assistant.journal.records import StoreError, new_id
 from assistant.tools.books import Books
 from assistant.tools.governance import Governance, Hushed
+from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.pending import Frozen, Pending
 from assistant.tools.request import Request, Way, asked
@@ -17,7 +18,7 @@ from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
 
-_TAINTED_KEPT = 64  # turns
+_TAINTED_KEPT = 1_000  # turns and pieces of work
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
     Ruling.PIN: "pin",
@@ -38,10 +39,23 @@ class Asking:
         self._hushed: Hushed | None = None
 
     def taint(self, turn_id: str) -> None:
-        """Text from outside has come into this turn: nothing secure may follow from it."""
-        self._tainted[turn_id] = None
-        if len(self._tainted) > _TAINTED_KEPT:
+        """Text from outside, or a program's, has come into this turn, or into work begun in it,
+        whose answer comes back: nothing secure may follow from it."""
+        for name in _with_those_around(turn_id):
+            self._tainted.pop(name, None)
+            self._tainted[name] = None
+        while len(self._tainted) > _TAINTED_KEPT:
             del self._tainted[next(iter(self._tainted))]
+
+    def words(self, request: Request, entry: MenuEntry) -> str | None:
+        """The person's words, where they may tell what they wanted. Text from outside may want
+        something remembered in a turn whose words only sound like it: that is asked about."""
+        unsure = entry.built_in is not None and self._has_read_outside(request)
+        return None if unsure else request.heard
+
+    def _has_read_outside(self, request: Request) -> bool:
+        around = _with_those_around(request.turn_id)
+        return request.situation.searched or any(name in self._tainted for name in around)
 
     async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
         """The outcome of a gated call of a program: it waits for nobody, and never runs."""
@@ -156,7 +170,7 @@ class Asking:
             return None
         if situation.near_own_speech:
             return "own_speech"
-        if situation.searched or request.turn_id in self._tainted:
+        if self._has_read_outside(request):
             return "tainted"
         return None
 
@@ -207,6 +221,13 @@ class Asking:
             await consents.give(frozen.kind)
         except StoreError as error:
             _log.error("%s", error)
+
+
+def _with_those_around(turn_id: str) -> Iterator[str]:
+    """Itself and, of a piece of work, the turn that it belongs to."""
+    while turn_id:
+        yield turn_id
+        turn_id = turn_id.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
 
 
 def _kind(way: Way, verdict: Verdict) -> str:

@@ -110,4 +110,5 @@ class Books:
         try:
             await writing
         except StoreError as error:
-            _log.error("%s", error)
+            if not error.told:
+                _log.error("%s", error)

@@ -1,15 +1,16 @@
 """Calls that select nothing in the house: built-ins, timers, lists, tools that nobody knows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch
-from assistant.tools.deciding import decide_call
+from assistant.tools.deciding import asked, decide_call
 from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
 from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Tier
+from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import domain_of, is_called, listed
 from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
 from assistant.tools.weighing import PRIVATE, Caller, Stake
@@ -25,8 +26,20 @@ _PRIVATE_TOOLS = frozenset(
 _LONGEST_DETAIL = 3  # arguments that a question tells
 
 
-def judge_built_in(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
-    """One of Hearth's own tools, by the tier that it gives itself."""
+def judge_built_in(
+    tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller, heard: str | None = None
+) -> Verdict:
+    """One of Hearth's own tools, by the tier that it gives itself. `heard`: the person's words."""
+    verdict = _by_tier(tool, arguments, caller)
+    first = tool.asks(arguments, heard) if tool.asks is not None else None
+    if first is None or verdict.decision is Decision.DENIED:
+        return verdict
+    question = asked(verdict, first.name, f"ask_{first.name}")
+    ruling = stricter(verdict.ruling, question.ruling)
+    return replace(question, ruling=ruling, values={"names": first.text})
+
+
+def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
     if tool.stake is None:
         stake = Stake(tool.tier, "built-in")
         return decide_call(caller, stake, arguments, tool.name.replace("_", " "))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from assistant.memory.wishes import needs_words
 from assistant.tools.call import SentenceMatch
 from assistant.tools.calls import (
     closed_to_guests,
@@ -39,7 +40,7 @@ from assistant.tools.resolve import (
 from assistant.tools.saying import NAME
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.verdict import STRICT, Rulings, Verdict, strictness
-from assistant.tools.weighing import CALLER, Caller, Stake
+from assistant.tools.weighing import Caller, Stake, barred
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import HOME_ASSISTANT
 
@@ -68,9 +69,9 @@ def judge(
     if moment.mode is Mode.GUEST and closed_to_guests(entry, arguments, house):
         return denied(entry.tier, "guest", arguments, {})
     if moment.program is not None and closed_to_programs(entry):
-        return denied(entry.tier, CALLER, arguments, {})
+        return denied(entry.tier, barred(moment.program), arguments, {})
     if entry.built_in is not None:
-        return judge_built_in(entry.built_in, arguments, caller)
+        return judge_built_in(entry.built_in, arguments, caller, heard)
     if entry.reads_only:
         return decide_call(caller, Stake(Tier.READ, "read"), arguments, entry.suffix)
     if entry.rated:
@@ -109,7 +110,7 @@ def judge_sentence(
     if moment.mode is Mode.GUEST and private_sentence(match, house):
         return denied(Tier.READ, "guest", slots, {})
     if moment.program is not None and match.intent == BROADCAST:
-        return denied(Tier.COMFORT, CALLER, slots, {})
+        return denied(Tier.COMFORT, barred(moment.program), slots, {})
     if match.source == "trigger" or intent is None:
         return decide_call(caller, Stake(Tier.COSTLY, "sentence"), slots, match.text)
     if not intent.by_target:
@@ -144,7 +145,10 @@ def judge_sentence(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether the person's own words may decide about a call: it moves things, and names none."""
+    """Whether the person's own words may decide about a call: it moves things, and names none, or
+    it changes what is remembered."""
+    if needs_words(suffix(name)):
+        return True
     intent = INTENTS.get(suffix(name))
     if intent is None or not intent.by_target or intent.action is Action.NOTE:
         return False

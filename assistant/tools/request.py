@@ -35,7 +35,13 @@ class Request:
     @property
     def for_built_in(self) -> BuiltInRequest:
         """The same for one of Hearth's own tools."""
-        return BuiltInRequest(self.entry.work_id, self.turn_id, self.heard, self.language)
+        return BuiltInRequest(
+            self.entry.work_id,
+            self.turn_id,
+            self.heard,
+            self.language,
+            program=self.program is not None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
-from integrations.home_assistant.websocket import CommandRefused, Unanswered
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
 NAME = "conversation.process"  # of such a call in the journal; no tool of the menu
 MAX_SPEECH = 2_000  # characters of a reply

@@ -11,6 +11,7 @@ class Situation:
     spoken: bool = False  # the request was heard, not typed
     near_own_speech: bool = False  # it began while we spoke, or within 2 s after
     searched: bool = False  # the model's answer rests on a web search (search grounding)
+    led_by: str = ""  # the program whose words the model was given beside the person's
 
 
 CALM = Situation()

@@ -1,7 +1,7 @@
 """The one way of every call: menu, arguments, policy, confirmation, execution, verification."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,11 +23,12 @@ from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.moment import Moment
+from assistant.tools.narrowing import Narrowing
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
 from assistant.tools.rights import Program, Programs, Rights
-from assistant.tools.saying import Engine, Saying
+from assistant.tools.saying import NAME, Engine, Saying
 from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
 from assistant.tools.situation import CALM, Situation
@@ -70,6 +71,7 @@ class Toolbox:
         self._menus = MenuKeeper()
         self._ledger = Ledger()
         self._programs = Programs()
+        self._narrowing = Narrowing()
         self._governance = governance or Governance()
         self._executor = Executor(hub, home, wait_s, self._governance)
         self._books = Books(journal, self._governance, clock)
@@ -127,6 +129,10 @@ class Toolbox:
         leave behind stay within these rights, and the audit names `caller`."""
         self._programs.restrict(turn_id, rights, caller)
 
+    def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
+        """From here on this turn may use these tools alone (see `narrowing`)."""
+        self._narrowing.narrow(turn_id, allowed)
+
     def release(self, turn_id: str) -> None:
         """The program's turn is over."""
         self._programs.release(turn_id)
@@ -148,6 +154,9 @@ class Toolbox:
         if not fresh:
             return await asyncio.shield(entry.answer)
         sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
+        if situation.led_by:
+            self._programs.lead(turn_id, situation.led_by)
+            self._asking.taint(turn_id)
         program = self._programs.of(turn_id)
         request = Request(
             entry, call, turn_id, heard, language, sentences, began_s, situation, program
@@ -185,11 +194,12 @@ class Toolbox:
         arguments: Mapping[str, Any],
         heard: str | None = None,
         program: Program | None = None,
+        turn_id: str = "",
     ) -> tuple[MenuEntry, Verdict] | None:
         """What would be decided about a call, of a program where one is given; nothing is run.
-        None: there is no such tool."""
+        None: there is no such tool, or the profile of that turn leaves it out."""
         entry = (self._menu or await self.menu()).find(name)
-        if entry is None:
+        if entry is None or not self._narrowing.allows(turn_id, entry.names):
             return None
         verdict = self._judge.call(entry, arguments, heard, program)
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
@@ -206,14 +216,17 @@ class Toolbox:
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._unknown(request)
-        verdict = self._judge.call(entry, call.arguments, request.heard, request.program)
+        if not self._narrowing.allows(request.turn_id, entry.names):
+            return await self._left_out(request, dict(call.arguments))
+        heard = self._asking.words(request, entry)
+        verdict = self._judge.call(entry, call.arguments, heard, request.program)
         if isinstance(verdict, Misfit):
             return await self._misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
             return await self._denied(request, entry, verdict)
 
         def again() -> Verdict | None:
-            judged = self._judge.call(entry, call.arguments, request.heard, request.program)
+            judged = self._judge.call(entry, call.arguments, heard, request.program)
             return None if isinstance(judged, Misfit) else judged
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
@@ -334,6 +347,11 @@ class Toolbox:
             rule="unreachable" if away else "unknown_tool",
         )
 
+    async def _left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
+        """A tool that the turn's profile leaves out."""
+        said = request.sentences.say("tools.left_out")
+        return await self._refuse(request, None, arguments, said, rule="profile")
+
     async def _misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
         """A correction for the model."""
         unsaid = [option for option in misfit.options if option not in misfit.problem]
@@ -367,6 +385,8 @@ class Toolbox:
         """A sentence for the home's own engine, judged by what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
+        if not self._narrowing.allows(request.turn_id, (NAME, match.intent)):
+            return await self._left_out(request, arguments)
 
         def judged() -> Verdict:
             by_words = self._judge.sentence(match, request.heard, request.program)

@@ -15,6 +15,7 @@ from assistant.tools.verdict import Ruling, Rulings, strictness
 from integrations.home_assistant.house import House
 
 CALLER = "caller"  # the rule of what a program may not do
+IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 _TIERS = tuple(Tier)
@@ -120,6 +121,11 @@ def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
     if moment.mode is Mode.GUEST and by_tier.weight > by_owner.weight:
         return _for_program(by_tier, None, moment.program)
     return _for_program(by_owner, found[1], moment.program)
+
+
+def barred(program: Program) -> str:
+    """The rule by which a tool is not there for it."""
+    return IN_TALK if program.rights.asks else CALLER
 
 
 def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) -> Ruled:

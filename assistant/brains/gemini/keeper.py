@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from assistant.brains.briefing import Briefing, Exchange, with_history
+from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.life import Life, Step
 from assistant.brains.gemini.link import Link, Listener
@@ -29,7 +29,6 @@ from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
-_MAX_EXCHANGES = 8  # told to a session that begins afresh
 _MAX_NOTES = 8
 _SOON_S = 0.001  # a moment that rounding puts just ahead must not be waited for in tiny steps
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session would fail as well
@@ -48,6 +47,7 @@ class Keeper:
         habits: LiveHabits,
     ) -> None:
         self.meter = Meter()
+        self.openings = 0  # sessions opened or resumed since the start
         self._client = client
         self._briefer = briefer
         self._make_setup = make_setup
@@ -61,7 +61,7 @@ class Keeper:
         self._user: Listener | None = None  # the turn that has or wants the session
         self._may_update = True  # no change of a session was refused yet
         self._changed = asyncio.Event()  # something may be due earlier than thought
-        self._exchanges: deque[Exchange] = deque(maxlen=_MAX_EXCHANGES)
+        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
         self._seeded: tuple[Exchange, ...] = ()  # told to the talk when it last began afresh
         self._late_input_counts = False  # for the newest exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
@@ -146,14 +146,14 @@ class Keeper:
         """A turn that a fresh session is to know of."""
         if self._cut is None or exchange.turn_id != self._cut[0]:
             self._cut_notes.clear()  # the last answer is another one by now
-        self._exchanges.append(self._as_heard(exchange))
+        self._exchanges.append(bounded(self._as_heard(exchange)))
         self._late_input_counts = True
 
     def cut_off(self, turn_id: str, heard: str) -> None:
         """The answer to that turn was cut off: only these words of it were heard."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
-        kept = [self._as_heard(exchange) for exchange in self._exchanges]
+        kept = [bounded(self._as_heard(exchange)) for exchange in self._exchanges]
         self._exchanges.clear()
         self._exchanges.extend(kept)
 
@@ -206,7 +206,7 @@ class Keeper:
         """A piece of what was said in the newest exchange."""
         if self._late_input_counts:
             last = self._exchanges.pop()
-            self._exchanges.append(replace(last, heard=last.heard + text))
+            self._exchanges.append(bounded(replace(last, heard=last.heard + text)))
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run something in the background."""
@@ -290,6 +290,7 @@ class Keeper:
             _log.info("the session with Gemini cannot be resumed: %s", error)
             link = await self._connect(setup, None)
         self._link = link
+        self.openings += 1
         self._life.opened(self._clock.monotonic())
         return link
 

@@ -65,6 +65,9 @@ class Client(Protocol):
 class Briefer(Protocol):
     """Knows what the model is to be told before a turn."""
 
-    async def brief(self, profile: str = "") -> Briefing:
-        """Instruction and functions as they are now. Never raises, and is bounded in time."""
+    async def brief(self, profile: str = "", said: str = "") -> Briefing:
+        """Instruction and functions as they are now, for what is `said`, where that is known.
+
+        Never raises, and is bounded in time.
+        """
         ...

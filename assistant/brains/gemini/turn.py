@@ -116,7 +116,8 @@ class GeminiLiveTurn:
         if not used:
             return []
         usage = sum((_usage(one) for one in used), Usage(0, 0))
-        return [Spent(usage, sum(cost_usd(self._means.row, one) for one in used))]
+        row = self._means.row
+        return [Spent(usage, sum(cost_usd(row, one) for one in used), row.name)]
 
     async def _leave(self, uploading: asyncio.Task[None]) -> None:
         if self._left:

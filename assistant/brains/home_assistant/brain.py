@@ -25,7 +25,7 @@ from assistant.tools.call import SentenceMatch
 from assistant.tools.outcome import ToolOutcome
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
-from integrations.home_assistant.websocket import CommandRefused
+from integrations.home_assistant.refusals import CommandRefused
 
 _log = logging.getLogger(__name__)
 

@@ -27,9 +27,9 @@ from assistant.tools.outcome import Tier
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.commands import Live
+from integrations.home_assistant.refusals import Unanswered
 from integrations.home_assistant.services import Services
 from integrations.home_assistant.shapes import mapping
-from integrations.home_assistant.websocket import Unanswered
 from integrations.owner import OwnedTasks
 
 ANNOUNCE = "announce"

@@ -200,7 +200,7 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
     """Key of the sentence that tells the rule and what would help."""
     if asked:
         return "audit.mend_yes"
-    if row.rule in ("guest", "caller"):
+    if row.rule in ("guest", "caller", "in_talk"):
         return f"audit.mend_{row.rule}"
     if row.rule in _UNCLEAR:
         return "audit.mend_clear"

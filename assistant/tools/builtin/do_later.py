@@ -77,7 +77,11 @@ class LaterTool:
             return telling.failed("timers.too_long", language)
         try:
             payload = await self._calls.freeze(
-                arguments["tool"], arguments["arguments"], request.heard, language
+                arguments["tool"],
+                arguments["arguments"],
+                request.heard,
+                language,
+                request.turn_id,
             )
         except NotLater as why:
             return BuiltInResult(str(why), failed=True, valid_options=why.options)

@@ -17,6 +17,7 @@ class BuiltInRequest:
     turn_id: str
     heard: str | None  # the person's own words
     language: str  # of the turn, for the sentence
+    program: bool = False  # a program asks, and not a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ class BuiltInResult:
     data: str = ""  # what was asked for, where a sentence does not hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
+
+
+@dataclass(frozen=True, slots=True)
+class AskFirst:
+    """What the person is asked before a call runs, whatever the settings let through."""
+
+    name: str  # the catalogue holds `confirm.ask_NAME` and `confirm.left_NAME`
+    text: str = ""  # what it is about, as the question says it: `{names}`
 
 
 Run = Callable[[Mapping[str, Any], BuiltInRequest], Awaitable[BuiltInResult]]
@@ -48,6 +57,8 @@ class BuiltIn:
     # The tier by the arguments, where they decide; then its name is the rule of a gated call, and
     # the catalogue holds `confirm.ask_NAME`, `confirm.left_NAME` and `policy.NAME`.
     stake: Callable[[Mapping[str, Any]], Tier] | None = None
+    # By the arguments and the person's own words (None: not known); no question: None.
+    asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None = None
     open_world: bool = False  # its results are text from outside: nothing secure follows in a turn
 
 

@@ -209,10 +209,20 @@ async def test_a_model_that_has_gone_since_leaves_the_settings_and_the_rest(
 @pytest.mark.parametrize(
     ("changed", "left"),
     [
-        ({"assistant": {"follow_up": "never"}}, {"sensitivity", "wake_word", "profile"}),
-        ({"wake": {"sensitivity": "high"}}, {"follow_up", "wake_word", "profile"}),
-        ({"wake": {"words": ["hey_jarvis"]}}, {"follow_up", "sensitivity", "profile"}),
-        ({"profiles": {"other": {}}}, {"follow_up", "sensitivity", "wake_word"}),
+        (
+            {"assistant": {"follow_up": "never"}},
+            {"sensitivity", "wake_word", "profile", "quiet_hours"},
+        ),
+        ({"wake": {"sensitivity": "high"}}, {"follow_up", "wake_word", "profile", "quiet_hours"}),
+        (
+            {"wake": {"words": ["hey_jarvis"]}},
+            {"follow_up", "sensitivity", "profile", "quiet_hours"},
+        ),
+        ({"profiles": {"other": {}}}, {"follow_up", "sensitivity", "wake_word", "quiet_hours"}),
+        (
+            {"quiet_hours": {"from": "21:00", "to": "06:00"}},
+            {"follow_up", "sensitivity", "wake_word", "profile"},
+        ),
     ],
 )
 async def test_what_the_settings_say_anew_counts_more(
@@ -225,6 +235,7 @@ async def test_what_the_settings_say_anew_counts_more(
         "sensitivity": "low",
         "wake_word": "alexa",
         "profile": "kids",
+        "quiet_hours": "22:30-07:00",
     }
     await live.set(LiveRequest.model_validate(chosen))
     sections = {**before, **changed}
@@ -232,6 +243,26 @@ async def test_what_the_settings_say_anew_counts_more(
         sections["assistant"] = {"data": str(stage.data), **changed["assistant"]}
     live = await stage.process(**sections)
     assert {name for name, value in chosen.items() if getattr(live, name) == value} == left
+
+
+async def test_quiet_hours_are_chosen_and_kept(stage: Stage) -> None:
+    given: dict[str, Any] = {"quiet_hours": {"from": "21:00", "to": "06:00", "volume": 0.2}}
+    live = await stage.process(**given)
+    assert live.quiet_hours == "21:00-06:00"
+    await live.set(LiveRequest(quiet_hours="22:30-07:00"))
+    live = await stage.process(**given)
+    assert live.as_json()["quiet_hours"] == {"value": "22:30-07:00"}
+    assert (live.quiet.from_, live.quiet.to, live.quiet.volume) == ("22:30", "07:00", 0.2)
+    await live.set(LiveRequest(quiet_hours="off"))
+    assert (live.quiet.from_, live.quiet.to) == ("", "")
+    live = await stage.process(**given)
+    assert live.quiet_hours == "off"
+
+
+async def test_kept_hours_that_are_none_are_not_taken(stage: Stage) -> None:
+    kept = {"quiet_hours": {"value": "25:00-07:00", "settings": "off"}}
+    await stage.store.keep(live_settings.KEPT, kept)
+    assert (await stage.process()).quiet_hours == "off"
 
 
 @pytest.mark.parametrize("kept", [None, 7, {"follow_up": "always"}, {"follow_up": {"value": 3}}])

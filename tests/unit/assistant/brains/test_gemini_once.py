@@ -107,7 +107,7 @@ class Service:
         self.conversation = Conversation(setup, self._rounds)
         return self.conversation
 
-    async def brief(self, profile: str = "") -> Briefing:
+    async def brief(self, profile: str = "", said: str = "") -> Briefing:
         self.profiles.append(profile)
         return BRIEFING
 
@@ -389,7 +389,7 @@ async def test_a_question_is_worked_on_with_tools(service: Play, house: House) -
     )
     bill: list[Spent] = []
     assert await think(made, house, bill=bill) == ThinkResult("Because of that.")
-    assert bill == [Spent(Usage(1_000_000, 0), 1.0)] * 2
+    assert bill == [Spent(Usage(1_000_000, 0), 1.0, ROW.name)] * 2
     assert made.talk.setup == OnceSetup(ROW, "Think.", (LIGHT,), "high")
     assert made.talk.told[0] == "why?"
     assert made.profiles == []
@@ -410,7 +410,7 @@ async def test_a_failure_leaves_what_it_cost(service: Play, house: House) -> Non
     bill: list[Spent] = []
     result = await think(made, house, bill=bill)
     assert result == ThinkResult("Half", BrainFault("quota", "No quota.", retryable=False))
-    assert bill == [Spent(Usage(1_000_000, 0), 1.0)]
+    assert bill == [Spent(Usage(1_000_000, 0), 1.0, ROW.name)]
 
 
 async def test_the_rounds_are_bounded(service: Play, house: House) -> None:

@@ -47,7 +47,7 @@ SOUND = bytes(index * 31 % 256 for index in range(32_000))
 class Fixed:
     """Always the same briefing."""
 
-    async def brief(self, profile: str = "") -> Briefing:
+    async def brief(self, profile: str = "", said: str = "") -> Briefing:
         return Briefing("Be brief.", DECLARATIONS, (), (), "", "")
 
 

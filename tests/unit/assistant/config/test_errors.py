@@ -120,11 +120,20 @@ WRONG_FILES = [
     ),
     (
         "[profiles.kids]\ntone = 1",
-        "In FILE, [profiles.kids] has no key tone; it has persona, thinking, voice",
+        "In FILE, [profiles.kids] has no key tone; it has persona, language, thinking, voice, "
+        "local_voice, tools, brain",
     ),
     (
         '[profiles.kids]\nthinking = "lots"',
         'profiles.kids.thinking in FILE must be "", low, medium or high',
+    ),
+    (
+        '[profiles.kids]\nlanguage = "fr"',
+        "profiles.kids.language in FILE must be one of assistant.languages: en",
+    ),
+    (
+        '[brain]\norder = ["offline"]\n[profiles.kids]\nbrain = ["gemini-live"]',
+        "profiles.kids.brain in FILE must name brains of brain.order alone: offline",
     ),
     ("[profiles]\nkids = 3", "profiles.kids in FILE must be a table, not a number"),
     (

@@ -1,6 +1,7 @@
 """A program's turn on the embedded house: within its rights, and never by somebody's yes."""
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,13 @@ import pytest
 from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
 from assistant.confirm.question import Settlement
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import (
+    NO_ARGUMENTS,
+    AskFirst,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+)
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.moment import Mode, Moment
@@ -16,7 +23,7 @@ from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, Programs, Rights
 from assistant.tools.rules import OwnerRule
 from assistant.tools.situation import Situation
-from assistant.tools.verdict import Ruling, Rulings
+from assistant.tools.verdict import STRICT, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
@@ -24,7 +31,7 @@ ASK = Situation(can_ask=True)
 ON, OFF = "HassTurnOn", "HassTurnOff"
 LAMP, DOOR = {"name": "Hall light"}, {"name": "Front door"}
 VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
-KITCHEN = "mcp:kitchen"
+KITCHEN, GARDEN = "mcp:kitchen", "http:garden"
 NOT_RUN = (Decision.DENIED, Status.NOT_RUN, "caller")
 
 
@@ -153,6 +160,108 @@ class TestItsOwnPolicy:
             assert (await do(house, VACUUM, ROBOT)).decision is Decision.DENIED
 
 
+LED = replace(ASK, led_by=GARDEN)
+
+
+class TestTalk:
+    """A person answers what a program has said, and the model has the program's words too."""
+
+    async def test_comfort_is_free(self, house: House) -> None:
+        outcome = await house.do(ON, LAMP, situation=LED)
+        assert (outcome.decision, outcome.status) == (Decision.ALLOWED, Status.DONE)
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"rulings": Rulings(costly="allow")},
+            {"moment": lambda: Moment(mode=Mode.TRUSTING)},
+            {"rulings": Rulings(rules=(OwnerRule(Ruling.ALLOW, domain="vacuum"),))},
+            {},
+        ],
+    )
+    async def test_what_is_costly_is_asked_about_whatever_is_free(self, more: Any) -> None:
+        async with living("Hall", **more) as house:
+            outcome = await house.do(VACUUM, ROBOT, situation=LED)
+            assert outcome.decision is Decision.NEEDS_CONFIRMATION
+            assert house.demo.calls == []
+            question = house.box.question("turn", outcome.id)
+            assert question is not None
+            assert "Robbie" in question.text
+            done = await house.box.settle(question, Settlement("yes", "voice"))
+            assert done is not None
+            assert (done.decision, done.status) == (Decision.CONFIRMED, Status.DONE)
+
+    @pytest.mark.parametrize(
+        "rulings",
+        [
+            STRICT,
+            Rulings(secure="allow"),
+            Rulings(rules=(OwnerRule(Ruling.ALLOW, domain="lock", satellite=GARDEN),)),
+        ],
+    )
+    async def test_nothing_secure_is_done_nor_asked_about(self, rulings: Rulings) -> None:
+        async with living("Hall", rulings=rulings) as house:
+            outcome = await house.do(OFF, DOOR, situation=LED, heard="unlock the front door")
+            assert (outcome.decision, outcome.rule) == (Decision.DENIED, "tainted")
+            assert house.box.question("turn", outcome.id) is None
+            assert house.demo.calls == []
+            alone = await house.box.call(ToolCall("x", OFF, DOOR), "next", "unlock", situation=ASK)
+            assert alone.rule != "tainted"
+
+    async def test_an_always_of_a_persons_is_not_meant(self) -> None:
+        watched = Governance(consents=Consents(Shelf(), VirtualClock()))
+        async with living("Hall", clock=VirtualClock(), governance=watched) as house:
+            asked = await house.do(VACUUM, ROBOT, situation=ASK)
+            question = house.box.question("turn", asked.id)
+            assert question is not None
+            await house.box.settle(question, Settlement("yes", "typed", always=True))
+            call = ToolCall("x", VACUUM, ROBOT)
+            led = await house.box.call(call, "led", "vacuum", situation=LED)
+            assert led.decision is Decision.NEEDS_CONFIRMATION
+
+    async def test_a_tool_of_the_room_is_not_for_it(self, house: House) -> None:
+        async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+            return BuiltInResult("Done.")
+
+        house.box.offer(BuiltIn("forget", "Forgets.", {}, Tier.READ, run, programs=False))
+        outcome = await house.do("forget", {}, situation=LED)
+        assert (outcome.decision, outcome.rule) == (Decision.DENIED, "in_talk")
+        assert "ask for it by itself" in outcome.sentence
+
+    async def test_no_words_spare_the_question_of_a_built_in(self, house: House) -> None:
+        def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
+            return None if heard is not None else AskFirst("remember", "it")
+
+        async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+            return BuiltInResult("Kept.")
+
+        house.box.offer(BuiltIn("remember", "", NO_ARGUMENTS, Tier.COMFORT, run, asks=asks))
+        outcome = await house.do("remember", {}, situation=LED, heard="remember it")
+        assert outcome.decision is Decision.NEEDS_CONFIRMATION
+
+    async def test_work_that_it_begins_goes_no_further(self) -> None:
+        async with living("Hall", rulings=Rulings(costly="allow", secure="allow")) as house:
+            await house.do(ON, LAMP, situation=LED)
+            for call, rule in (
+                (ToolCall("x", VACUUM, ROBOT), "cannot_ask"),
+                (ToolCall("y", OFF, DOOR), "cannot_ask"),
+            ):
+                outcome = await house.box.call(call, "turn-c1", "do it")
+                assert (outcome.status, outcome.rule) == (Status.NOT_RUN, rule)
+            assert len(house.demo.calls) == 1
+
+    async def test_the_audit_names_whose_talk_it_was(self) -> None:
+        shelf = Shelf()
+        watched = Governance(audit=shelf, satellite="Hall")
+        async with living("Hall", governance=watched) as house:
+            await house.do(ON, LAMP, situation=LED)
+        assert [row.satellite for row in shelf.rows] == [GARDEN]
+
+    async def test_a_programs_own_turn_stays_its_own(self, house: House) -> None:
+        house.box.restrict("turn", READ_ONLY, KITCHEN)
+        assert told(await house.do(ON, LAMP, situation=LED)) == NOT_RUN
+
+
 class TestReadOnly:
     async def test_reading_is_free(self, house: House) -> None:
         outcome = await do(house, "GetDateTime", {}, READ_ONLY)
@@ -239,7 +348,8 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
 
 def test_tools_of_the_room_are_marked() -> None:
     """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
-    from assistant.tools.builtin.memory import FORGET, RECALL, REMEMBER, Memories
+    from assistant.memory.tools import Memories
+    from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER
     from assistant.tools.builtin.talk import TalkTools
 
     nobody: Any = None
@@ -251,5 +361,6 @@ def test_tools_of_the_room_are_marked() -> None:
         "end_conversation": False,
         REMEMBER: False,
         RECALL: True,
+        CORRECT: False,
         FORGET: False,
     }

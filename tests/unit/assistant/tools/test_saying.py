@@ -19,7 +19,7 @@ from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
 from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
-from integrations.home_assistant.websocket import CommandRefused, Unanswered
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
 
 ON = SentenceMatch("turn on the fan", "en", "builtin", "HassTurnOn", {"name": "Fan"}, ("fan.bed",))

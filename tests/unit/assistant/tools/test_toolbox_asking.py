@@ -1,6 +1,6 @@
 """Gated calls on the embedded house: frozen, asked about once, and settled once."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,6 +11,13 @@ from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
 from assistant.confirm.question import Question, Settlement, Verdict
 from assistant.journal.records import AuditRecord
+from assistant.tools.builtin.protocol import (
+    NO_ARGUMENTS,
+    AskFirst,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+)
 from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.outcome import Decision, Status, Tier
@@ -194,6 +201,54 @@ async def test_nothing_secure_follows_text_from_outside() -> None:
         call = ToolCall("x", OFF, DOOR)
         other = await house.box.call(call, "another", "unlock", situation=ASK)
         assert other.decision is Decision.NEEDS_CONFIRMATION
+
+
+@pytest.mark.parametrize(
+    ("read_in", "follows_in"),
+    [("turn", "turn-think"), ("turn-think", "turn"), ("turn-think", "turn-think-deeper")],
+)
+async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
+    read_in: str, follows_in: str
+) -> None:
+    """Thinking for long is calls of its own: what they read comes back, and what was read goes
+    along."""
+    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    free = Rulings(secure="allow")
+    async with living("Hall", governance=rules, rulings=free) as house:
+        await house.box.call(ToolCall("1", "GetDateTime", {}), read_in)
+        outcome = await house.box.call(ToolCall("2", OFF, DOOR), follows_in, situation=ASK)
+        assert (outcome.decision, outcome.rule) == (Decision.DENIED, "tainted")
+        other = await house.box.call(ToolCall("3", OFF, DOOR), "turning", situation=ASK)
+        assert other.decision is Decision.ALLOWED
+
+
+async def test_after_text_from_outside_no_words_of_the_person_spare_the_question() -> None:
+    """Else a page could say what is remembered, in a turn in which somebody says "remember"."""
+
+    def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
+        return None if heard is not None else AskFirst("remember", "it")
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        return BuiltInResult("Kept.")
+
+    note = BuiltIn("remember", "", NO_ARGUMENTS, Tier.COMFORT, run, asks=asks)
+    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    async with living("Hall", governance=rules) as house:
+        house.box.offer(note)
+
+        async def remember(name: str, turn_id: str, situation: Situation = ASK) -> Decision:
+            call = ToolCall(name, "remember", {})
+            return (await house.box.call(call, turn_id, "remember", situation=situation)).decision
+
+        assert await remember("1", "turn") is Decision.ALLOWED
+        await house.do("GetDateTime", {})
+        assert await remember("2", "turn") is Decision.NEEDS_CONFIRMATION
+        assert await remember("3", "another") is Decision.ALLOWED
+    async with living("Hall") as house:
+        house.box.offer(note)
+        assert await remember("4", "turn", replace(ASK, searched=True)) is (
+            Decision.NEEDS_CONFIRMATION
+        )
 
 
 class TestMedia:

@@ -158,7 +158,7 @@ class ScriptedBriefer:
         self.profiles: list[str] = []
         self._briefings = list(briefings) or [BRIEFING]
 
-    async def brief(self, profile: str = "") -> Briefing:
+    async def brief(self, profile: str = "", said: str = "") -> Briefing:
         self.profiles.append(profile)
         return self._briefings.pop(0) if len(self._briefings) > 1 else self._briefings[0]
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.brains.briefing.history import MAX_EXCHANGES, MAX_HISTORY
 from assistant.brains.protocol import (
     BrainEvent,
     BrainFault,
@@ -420,3 +421,28 @@ async def test_a_turn_that_is_cut_off_before_its_first_word_keeps_the_session() 
         assert await anext(events) == Reached("connected")
         await events.aclose()
         assert await on.play(spoken()) == ANSWER
+
+
+async def test_what_was_said_before_is_bounded_however_long_the_talk() -> None:
+    """The oldest exchange goes first, and no flood of words makes the next session dear."""
+    talk = [
+        message
+        for number in range(40)
+        for message in sentence(
+            InputText(f"zebra {number} " * 200),
+            OutputText("quagga " * 2000, with_sound=True),
+            TurnComplete(),
+        )
+    ]
+    talk[-1] = replace(talk[-1], then=(InputText("and the last one"), *YES))
+    async with stage(session(*talk, handle="h"), Stale("Gone."), session(*sentence(*YES))) as on:
+        for number in range(40):
+            await on.play(spoken(turn_id=f"t{number}"))
+        await on.clock.run(300.0)
+        await on.play(spoken(turn_id="t40"))
+        first, _, fresh = (setup.instruction for setup in on.client.setups)
+        assert len(fresh) - len(first) <= MAX_HISTORY + 400  # with the words around it
+        assert fresh.count("Person: ") <= MAX_EXCHANGES
+        assert "Person: and the last one\nYou: Yes." in fresh
+        assert "zebra 38" in fresh
+        assert "zebra 30" not in fresh

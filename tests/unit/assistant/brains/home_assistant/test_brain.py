@@ -24,7 +24,7 @@ from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from audio.errors import AudioError, DeviceLost
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Recognized
-from integrations.home_assistant.websocket import CommandRefused
+from integrations.home_assistant.refusals import CommandRefused
 
 TEXT = "turn on the lamp"
 LAMP = Recognized(TEXT, "builtin", "HassTurnOn", {"name": "Lamp"}, ("light.lamp",))

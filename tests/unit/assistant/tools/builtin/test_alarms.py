@@ -32,7 +32,9 @@ class Calls(FrozenCalls):
     def __init__(self) -> None:
         self.refusal = ""
 
-    async def freeze(self, name: str, arguments: Any, heard: Any, language: str) -> dict[str, Any]:
+    async def freeze(
+        self, name: str, arguments: Any, heard: Any, language: str, turn_id: str = ""
+    ) -> dict[str, Any]:
         if self.refusal:
             raise NotLater(self.refusal, ("hall",))
         return {"tool": name, "arguments": arguments, "heard": heard}

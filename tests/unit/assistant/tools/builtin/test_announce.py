@@ -13,7 +13,7 @@ from assistant.tools.builtin.mouthpieces import Mouthpiece, mouthpieces, rooms_o
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, Floor, House
-from integrations.home_assistant.websocket import Unanswered
+from integrations.home_assistant.refusals import Unanswered
 
 PLAYS, PLAYS_AND_GOES_ON = 512, 512 | 1 << 20
 AREAS = (

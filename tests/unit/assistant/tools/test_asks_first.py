@@ -1,0 +1,75 @@
+"""A built-in may ask the person first, whatever the settings let through."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.calls import judge_built_in
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.policy import wants_words
+from assistant.tools.rules import OwnerRule
+from assistant.tools.verdict import Ruling, Rulings, Verdict
+from assistant.tools.weighing import Caller
+
+FREE = Rulings(costly="allow", secure="allow")
+
+
+def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
+    return None if heard == "remember it" else AskFirst("remember", str(arguments["fact"]))
+
+
+async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+    raise AssertionError("nothing is run here")
+
+
+TOOL = BuiltIn("remember", "", {}, Tier.COMFORT, run, asks=asks)
+
+
+def judged(
+    heard: str | None, rulings: Rulings = FREE, mode: Mode = Mode.TRUSTING, text: str = "One"
+) -> Verdict:
+    caller = Caller(("remember",), "hearth", rulings, Moment(mode))
+    return judge_built_in(TOOL, {"fact": text}, caller, heard)
+
+
+def test_what_the_words_ask_for_runs() -> None:
+    assert judged("remember it").decision is Decision.ALLOWED
+
+
+@pytest.mark.parametrize("heard", [None, "", "something else"])
+@pytest.mark.parametrize("mode", [Mode.TRUSTING, Mode.NORMAL, Mode.ASK])
+def test_everything_else_is_asked_about(heard: str | None, mode: Mode) -> None:
+    verdict = judged(heard, mode=mode)
+    assert (verdict.decision, verdict.ruling) == (Decision.NEEDS_CONFIRMATION, Ruling.CONFIRM)
+    assert Catalogue().say(verdict.ask, "en", **verdict.values) == "Shall I remember this: One?"
+    assert Catalogue().say(verdict.left, "en", **verdict.values) == "I did not keep that."
+
+
+def test_the_whole_of_it_is_in_the_question() -> None:
+    """A person says yes to what they have heard."""
+    text = "word " * 55 + "end"
+    verdict = judged("", text=text)
+    assert text in Catalogue().say(verdict.ask, "en", **verdict.values)
+
+
+@pytest.mark.parametrize(
+    ("decide", "decision"),
+    [("pin", Decision.NEEDS_CONFIRMATION), ("deny", Decision.DENIED)],
+)
+def test_what_the_owner_asks_for_stays(decide: str, decision: Decision) -> None:
+    rule = OwnerRule(tool="remember", decide=Ruling(decide))
+    rulings = Rulings(rules=(rule,), has_pin=True)
+    verdict = judged("", rulings)
+    assert (verdict.decision, verdict.ruling) == (decision, Ruling(decide))
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"),
+    [("remember", True), ("forget", True), ("correct_memory", True), ("recall", False)],
+)
+def test_their_words_are_waited_for(name: str, waits: bool) -> None:
+    assert wants_words(name, {"fact": "One"}) is waits
