@@ -28,11 +28,11 @@ class Keyboard:
         """
         what = "PIN" if hidden else "yes or no"
         try:
-            with _silent(hidden):  # first: somebody may begin to type as soon as they are asked
+            with silent(hidden):  # first: somebody may begin to type as soon as they are asked
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
                 self._console.print(f"[bold yellow]{escape(question)}[/] [dim]({what})[/] ", end="")
                 async with asyncio.timeout(self._wait_s):
-                    line = await _line()
+                    line = await read_line()
         except TimeoutError:
             line = ""
         if hidden or not line:
@@ -45,8 +45,11 @@ def keyboard() -> Keyboard | None:
     return Keyboard() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
-async def _line() -> str:
-    """The next line of the terminal; "" at its end. Read without a thread, so it can be left."""
+async def read_line() -> str:
+    """The next line of the terminal with its end, "" where it is closed.
+
+    Read without a thread, so that it can be left.
+    """
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -68,7 +71,7 @@ async def _line() -> str:
 
 
 @contextmanager
-def _silent(on: bool) -> Iterator[None]:
+def silent(on: bool) -> Iterator[None]:
     """The terminal does not show what is typed."""
     if not on:
         yield

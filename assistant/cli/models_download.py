@@ -53,7 +53,7 @@ async def download(
     problem = ""
     try:
         if entries:
-            await _fetch(entries, folder, fetched, console)
+            await fetch_entries(entries, folder, fetched, console)
     except IntegrationError as error:
         problem = str(error)
         raise
@@ -68,7 +68,7 @@ async def download(
     return 0
 
 
-async def _fetch(
+async def fetch_entries(
     entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Console
 ) -> None:
     """One after the other; `fetched` gets whether something of each had to come."""

@@ -3,138 +3,163 @@
 import argparse
 import asyncio
 import getpass
-import json
 import os
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from assistant.cli.command import Command, Failed
-from assistant.cli.setup_device import AskAdmin, become_device, forget_device
+from assistant.cli.setup_arguments import (
+    HOME,
+    answer_arguments,
+    answers_of,
+    deed_arguments,
+    secret_in,
+)
+from assistant.cli.setup_carry import carry, carry_arguments, wants_carrying
+from assistant.cli.setup_device import AskAdmin, forget_device
+from assistant.cli.setup_finish import Plan, finish
+from assistant.cli.setup_given import settle_given
+from assistant.cli.setup_means import RealMeans
+from assistant.cli.setup_person import TerminalPerson
 from assistant.cli.setup_tokens import settle_tokens, token_arguments, wants_tokens
+from assistant.cli.starred import hide_in_logs
 from assistant.clock import SystemClock
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
+from assistant.models.manifest import read_manifest
+from assistant.setup.answers import Answers
+from assistant.setup.conversation import Conversation
+from assistant.setup.document import begun
+from assistant.setup.draft import draft
+from assistant.setup.ports import Gone
+from assistant.setup.questions import MOST
+from assistant.setup.way import Way, way_of
 from integrations.errors import IntegrationError
 from integrations.home_assistant.rest import check
 
-_HOME = "http://homeassistant.local:8123"
-_TEMPLATE = """\
-# Hearth's configuration. Every key is explained in docs/configuration.md.
-
-[home_assistant]
-url = {url}
-token_file = {token_file}
-{tls}
-[assistant]
-languages = {languages}   # the first one counts where nothing else tells
-area = {area}             # the room this box stands in, as Home Assistant calls it
-
-# Gemini understands far more than this box does by itself. Speech then goes to Google, from the
-# wake word to the end of the sentence. A key: https://aistudio.google.com/apikey
-# [privacy]
-# accept_cloud = true
-# [gemini]
-# api_key_file = "/etc/hearth/gemini.key"
-"""
-
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help=f"Home Assistant's address (default: {_HOME})")
-    parser.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="read the access token from a file"
-    )
-    parser.add_argument(
-        "--ca-file", type=Path, metavar="FILE", help="the authority of its own https certificate"
-    )
-    parser.add_argument(
-        "--no-verify-tls", action="store_true", help="take its https certificate as it is"
-    )
-    parser.add_argument("--area", default=None, help="the room this box stands in")
-    parser.add_argument(
-        "--non-interactive", action="store_true", help="ask nothing, take the rest as given"
-    )
-    parser.add_argument("--force", action="store_true", help="write over a configuration")
-    parser.add_argument(
-        "--admin-token-file",
-        type=Path,
-        metavar="FILE",
-        help="an administrator's token, used once and not kept: to set the device's area, or with "
-        "--forget to remove it",
-    )
-    parser.add_argument(
-        "--forget", action="store_true", help="end the registration as a device of Home Assistant"
-    )
+    answer_arguments(parser)
+    deed_arguments(parser)
     token_arguments(parser)
+    carry_arguments(parser)
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    console = Console(stderr=True, highlight=False)
     if arguments.forget:
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
-        await forget_device(settings, _admin(arguments), Console(stderr=True))
+        await forget_device(settings, _admin(arguments), console)
         return 0
     if wants_tokens(arguments):
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
-        console = Console(stderr=True)
         await asyncio.to_thread(settle_tokens, arguments, settings, SystemClock(), console)
         return 0
     target = arguments.config or find_file(None, os.environ) or candidate_files()[0]
-    if target.exists() and not arguments.force:
+    if wants_carrying(arguments):
+        return await carry(arguments, target, console)
+    return await _set_up(arguments, target, console)
+
+
+async def _set_up(arguments: argparse.Namespace, target: Path, console: Console) -> int:
+    given = await asyncio.to_thread(answers_of, arguments)
+    exists = await asyncio.to_thread(target.exists) and not arguments.force
+    person = not arguments.non_interactive and sys.stdin.isatty()
+    way = way_of(exists=exists, given=given.given, person=person)
+    if way is Way.REFUSE:
         raise Failed(
-            f"{target} is there already; change it by hand, or write over it with --force", 2
+            f"{target} is there already; say by a flag what to change, or write over it with "
+            "--force",
+            2,
         )
-    console = Console(stderr=True)
-    url = arguments.url or _ask(arguments, "Home Assistant's address", _HOME)
-    token = await asyncio.to_thread(_token, arguments)
-    area = arguments.area
-    if area is None:
-        area = _ask(arguments, "The room this box stands in, as Home Assistant calls it", "")
-    ca_file = str(arguments.ca_file.absolute()) if arguments.ca_file else ""
-    verify_tls = not arguments.no_verify_tls
+    before, present = await asyncio.to_thread(_before, target, exists)
+    hide_in_logs(present)
+    left = 0
     try:
-        instance = await check(url, token, verify_tls, ca_file)
+        if way is Way.TALK:
+            answers, left = await _talk(arguments, given, present, console)
+        else:
+            if way is Way.ANEW:
+                given = _completed(given, arguments)
+            answers = await settle_given(given, present, check, console)
     except IntegrationError as error:
         raise Failed(f"Nothing was written: {error}") from error
-    console.print(f"[green]Home Assistant {instance.version}[/] answers ({instance.name}).")
-    await asyncio.to_thread(_write, target, _text(target, url, area, verify_tls, ca_file), token)
-    console.print(f"Written: {target}")
-    settings = await asyncio.to_thread(load_settings, target, os.environ)
-    await become_device(settings, _admin(arguments), console)
-    console.print("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")
+    hide_in_logs(draft(present, answers))
+    plan = Plan(
+        target=target,
+        before=before,
+        present=present,
+        answers=answers,
+        registers=way is not Way.CHANGE or answers.of_the_house,
+        fetches=arguments.download_voices,
+    )
+    await finish(plan, _admin(arguments, ask=left > 0), console)
     return 0
 
 
-def _ask(arguments: argparse.Namespace, question: str, default: str) -> str:
-    if arguments.non_interactive:
-        return default
-    if not sys.stdin.isatty():
-        raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
-    hint = f" [{default}]" if default else ""
-    return input(f"{question}{hint}: ").strip() or default
-
-
-def _token(arguments: argparse.Namespace) -> str:
-    """The access token: from the file, or typed without echo."""
-    if arguments.token_file:
-        return _token_in(arguments.token_file)
-    if arguments.non_interactive or not sys.stdin.isatty():
-        raise Failed("The access token is missing; give it with --token-file FILE", 2)
-    print(
-        "Make a long-lived access token on your profile page in Home Assistant, under Security.",
-        file=sys.stderr,
+async def _talk(
+    arguments: argparse.Namespace, given: Answers, present: Settings, console: Console
+) -> tuple[Answers, int]:
+    """Everything that is not given, asked; and how many questions are left."""
+    known = await asyncio.to_thread(read_manifest)
+    home = draft(present, given).home_assistant
+    conversation = Conversation(
+        TerminalPerson(console),
+        RealMeans(console, check, home.verify_tls, home.ca_file),
+        present,
+        given,
+        known,
+        again=bool(present.home_assistant.token.get_secret_value()),
+        sound=not arguments.no_sound_check,
     )
-    return getpass.getpass("Access token (not shown): ").strip()
+    console.print(
+        f"Setting Hearth up: at most {MOST} questions. Enter takes what stands in [brackets]; "
+        "no setting is written before the last one.",
+        markup=False,
+        soft_wrap=True,
+    )
+    try:
+        answers = await conversation.hold()
+    except Gone:
+        raise Failed("Nothing was written: the terminal was closed") from None
+    return answers, conversation.questions.left
 
 
-def _admin(arguments: argparse.Namespace) -> AskAdmin:
-    """How an administrator's token is come by, for this once: the file, the terminal, or not."""
+def _before(target: Path, exists: bool) -> tuple[str, Settings]:
+    """The file's text and the settings that now hold. Blocking. Raises ConfigError."""
+    if exists:
+        settings = load_settings(target, os.environ)  # first: it says what is wrong with the file
+        return begun(target.read_text(encoding="utf-8")), settings
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(begun())
+        file.flush()
+        return begun(), load_settings(Path(file.name), os.environ)
 
-    def ask(what_for: str) -> str:
+
+def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
+    """What a configuration from flags alone must have. Raises Failed."""
+    if given.url is None and not arguments.non_interactive:
+        raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
+    if given.token is None:
+        raise Failed("The access token is missing; give it with --token-file FILE", 2)
+    return replace(given, url=given.url or HOME)
+
+
+def _admin(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
+    """How an administrator's token is come by, for this once: the file, the terminal, or not.
+
+    `ask`: whether the person may still be asked something.
+    """
+
+    def asked(what_for: str) -> str:
         if arguments.admin_token_file:
-            return _token_in(arguments.admin_token_file)
-        if arguments.non_interactive or not sys.stdin.isatty():
+            return secret_in(arguments.admin_token_file, "token")
+        if arguments.non_interactive or not ask or not sys.stdin.isatty():
             return ""
         print(
             f"To {what_for}, give an administrator's access token. It is used once and not kept; "
@@ -143,51 +168,7 @@ def _admin(arguments: argparse.Namespace) -> AskAdmin:
         )
         return getpass.getpass("Administrator's token (not shown): ").strip()
 
-    return ask
-
-
-def _token_in(file: Path) -> str:
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise Failed(f"{file} is not text; write the token into it", 2) from error
-    except OSError as error:
-        raise Failed(f"{file} cannot be read ({error.strerror})", 2) from error
-    if not token:
-        raise Failed(f"{file} is empty; write the token into it", 2)
-    if len(token.splitlines()) > 1:
-        raise Failed(f"{file} has several lines; leave only the token", 2)
-    return token
-
-
-def _text(target: Path, url: str, area: str, verify_tls: bool, ca_file: str) -> str:
-    """The configuration. What is as it is by default is left out."""
-    tls = f"ca_file = {json.dumps(ca_file, ensure_ascii=False)}\n" if ca_file else ""
-    tls += "" if verify_tls else "verify_tls = false\n"
-    return _TEMPLATE.format(
-        url=json.dumps(url),
-        token_file=json.dumps(str(_token_beside(target))),
-        tls=tls,
-        languages=json.dumps(["en"]),
-        area=json.dumps(area, ensure_ascii=False),
-    )
-
-
-def _token_beside(target: Path) -> Path:
-    return target.with_name("home_assistant.token")
-
-
-def _write(target: Path, text: str, token: str) -> None:
-    """The configuration, and the token in a file of its own that only its owner may read."""
-    token_file = _token_beside(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        token_file.touch(mode=0o600)
-        token_file.chmod(0o600)
-        token_file.write_text(token + "\n", encoding="utf-8")
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failed(f"{error.filename} cannot be written ({error.strerror})") from error
+    return asked
 
 
 COMMAND = Command(

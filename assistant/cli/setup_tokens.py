@@ -1,4 +1,5 @@
-"""The part of `hearth setup` that makes, lists and revokes tokens of the HTTP interface."""
+"""The part of `hearth setup` that lets programs and people into the HTTP interface: tokens, and
+one-time links to the console."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,12 +11,16 @@ from rich.table import Table
 from assistant.cli.command import Failed
 from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.console_link import MINUTES, console_link
+from assistant.http_sessions import sign_everybody_out
 from assistant.http_tokens import SCOPES, TokenFile
 from integrations.web.callers import Scope
+from integrations.web.hosts import is_loopback
 
 
 def token_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--token NAME --scopes …`, `--tokens`, `--revoke NAME`."""
+    """`--token NAME --scopes …`, `--tokens`, `--revoke NAME`, `--console-link --minutes N`,
+    `--sign-out`."""
     parser.add_argument(
         "--token", metavar="NAME", help="make a token of the HTTP interface for a program"
     )
@@ -27,17 +32,34 @@ def token_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokens", action="store_true", help="list those tokens")
     parser.add_argument("--revoke", metavar="NAME", help="end one of them")
+    parser.add_argument(
+        "--console-link",
+        action="store_true",
+        help="print an address of the console that signs in whoever opens it first",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=int,
+        default=MINUTES,
+        metavar="N",
+        help=f"for how long that address holds (default: {MINUTES})",
+    )
+    parser.add_argument(
+        "--sign-out", action="store_true", help="sign out every browser from the console"
+    )
 
 
 def wants_tokens(arguments: argparse.Namespace) -> bool:
     """Whether that is what was asked for."""
-    return bool(arguments.token is not None or arguments.tokens or arguments.revoke is not None)
+    by_name = arguments.token is not None or arguments.revoke is not None
+    return bool(by_name or arguments.tokens or arguments.console_link or arguments.sign_out)
 
 
 def settle_tokens(
     arguments: argparse.Namespace, settings: Settings, clock: Clock, console: Console
 ) -> None:
-    """Do it. A new token is all that goes to stdout. Blocking. Raises ConfigError and Failed."""
+    """Do it. A new token or link is all that goes to stdout. Blocking. Raises ConfigError and
+    Failed."""
     file = TokenFile(settings.data_folder)
     if arguments.revoke is not None:
         file.revoke(arguments.revoke)
@@ -54,6 +76,22 @@ def settle_tokens(
         print(token)
     if arguments.tokens:
         _list(file, console)
+    if arguments.sign_out:
+        ended = sign_everybody_out(settings.data_folder)
+        console.print(f"Signed out from the console: {ended}.")
+    if arguments.console_link:
+        link = console_link(settings, clock.now(), arguments.minutes)
+        if not (settings.http.tls_cert or is_loopback(settings.http.host)):
+            console.print(
+                "Without http.tls_cert whoever is in the home's network can read along.",
+                style="yellow",
+            )
+        console.print(
+            f"Open this within {arguments.minutes} min, while hearth run runs. It signs in whoever "
+            "opens it first, once, as an administrator:",
+            soft_wrap=True,
+        )
+        print(link)
 
 
 def _scopes(text: str) -> Sequence[Scope]:

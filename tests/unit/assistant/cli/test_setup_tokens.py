@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
+from assistant.clock import SystemClock
+from assistant.http_sessions import Sessions
 from assistant.http_tokens import HttpTokens, TokenFile
 from integrations.web.callers import Caller
 
@@ -64,6 +66,7 @@ async def test_a_token_speaks_where_nothing_else_is_said(
         (("--token", ""), "cannot be the name of a token"),
         (("--token", "admin"), "cannot be the name of a token"),
         (("--revoke", "panel"), "There is no token panel"),
+        (("--console-link", "--minutes", "0"), "may hold from 1 to 1440 minutes"),
     ],
 )
 async def test_what_cannot_be_is_told(
@@ -74,3 +77,23 @@ async def test_what_cannot_be_is_told(
     assert told in " ".join(shown.err.split())
     assert shown.out == ""
     assert TokenFile(state).rows() == ()
+
+
+async def test_a_link_to_the_console_signs_in_once(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await setup("--console-link", "--minutes", "3") == 0
+    shown = capsys.readouterr()
+    link = shown.out.strip()
+    assert link.startswith("http://127.0.0.1:8765/#code=")
+    assert "within 3 min" in shown.err
+    code = link.partition("=")[2]
+    assert code not in shown.err
+    clock = SystemClock()
+    sessions = Sessions(state, HttpTokens("admin's", TokenFile(state)), clock)
+    signed = await sessions.redeem(code)
+    assert signed is not None
+    assert await sessions.redeem(code) is None
+    assert await setup("--sign-out") == 0
+    assert "Signed out from the console: 1." in capsys.readouterr().err
+    assert sessions.caller(signed.id) is None

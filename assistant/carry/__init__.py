@@ -1,0 +1,1 @@
+"""One file with what a household would miss: settings, memory, timers, ratings, approvals."""

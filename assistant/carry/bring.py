@@ -1,0 +1,197 @@
+"""Taking an export up: what would change, and changing it, all or nothing."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from assistant.carry.contents import Contents, still_to_come
+from assistant.carry.destinations import address, same_place
+from assistant.carry.settings import (
+    SecretFile,
+    changed_keys,
+    restored,
+    secrets_in,
+    secrets_named,
+    settings_in,
+    weighty_changes,
+)
+from assistant.clock import Clock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.device.record import NAME as DEVICE_FILE
+from assistant.http_tokens import NAME as TOKEN_FILE
+from assistant.http_tokens import TokenRow
+from assistant.journal import kept, memory_rows, timer_rows
+from assistant.journal.database import Database
+from assistant.journal.records import MemoryRecord, TimerRecord
+from assistant.memory.facts import MAX_FACTS
+from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What there is before."""
+
+    target: Path  # the configuration; it may not exist
+    text: str  # its text, "" for none
+    settings: Settings
+    memory: Sequence[MemoryRecord]
+    timer_ids: frozenset[str]  # of all that is known, over or not
+    kept: dict[str, Any]
+    tokens: Sequence[TokenRow]
+    registered: bool  # this box is a device of the house already
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be done, and a line for each part of it."""
+
+    files: tuple[NewFile, ...]
+    memory: tuple[MemoryRecord, ...]
+    timers: tuple[TimerRecord, ...]
+    kept: dict[str, Any]
+    lines: tuple[str, ...]
+    accepted: Settings | None  # as they would be, where they bring a yes to Gemini
+    lost: tuple[str, ...] = ()  # secrets of this box that do not stay (`settings.Restored`)
+
+
+def change_of(contents: Contents, here: Here, now: datetime) -> Change:
+    """Pure. Raises ConfigError where it cannot be taken up."""
+    files, lines, accepted, lost = _settings(contents, here)
+    known = {fact.id for fact in here.memory}
+    if len(known | {fact.id for fact in contents.memory}) > MAX_FACTS:
+        raise ConfigError(f"With these there would be more than {MAX_FACTS} facts; forget some")
+    new = sum(fact.id not in known for fact in contents.memory)
+    lines.append(f"memory: {len(contents.memory)} facts, {new} of them new")
+    coming = still_to_come(contents.timers, now)
+    timers = [timer for timer in coming if timer.id not in here.timer_ids]
+    over = len(contents.timers) - len(coming)
+    told = f", {over} are over and left out" if over else ""
+    lines.append(f"timers and the like: {len(timers)} new{told}")
+    merged = {name: _merged(here.kept.get(name), value) for name, value in contents.kept.items()}
+    for name, value in contents.kept.items():
+        lines.append(f"{name}: {len(value)}")
+    tokens = {row.name for row in here.tokens}
+    added = [row for row in contents.tokens if row.name not in tokens]
+    if added:
+        files.append(_tokens(here, added))
+        let_in = (f"{row.name} (may {', '.join(row.scopes)})" for row in added)
+        lines.append(f"tokens: {', '.join(let_in)}")
+    if contents.device is not None and not here.registered:
+        record = json.dumps(asdict(contents.device), indent=1).encode()
+        files.append(NewFile(here.settings.data_folder / DEVICE_FILE, record))
+        lines.append("the registration with Home Assistant: the other box must not run any more")
+    return Change(
+        tuple(files), tuple(contents.memory), tuple(timers), merged, tuple(lines), accepted, lost
+    )
+
+
+async def bring(change: Change, here: Here, clock: Clock) -> None:
+    """Do it, or change nothing. Raises ConfigError and StoreError.
+
+    The folder must be locked: a `hearth run` would not see what came, and write over it.
+    """
+    now = clock.now()
+    before: list[Before] = []
+
+    def work(db: sqlite3.Connection) -> None:
+        memory_rows.write(db, change.memory)
+        for timer in change.timers:
+            timer_rows.add(db, timer)
+        for name, value in change.kept.items():
+            kept.keep(db, name, json.dumps(value, ensure_ascii=False), now)
+        if change.files:  # last: what fails here takes the rows back with it
+            before.append(write_all(change.files))
+
+    database = Database(here.settings.database, clock.now)
+    await database.open()
+    try:
+        await database.run(work, durable=True)
+    except Exception:  # not where it was cancelled: it goes on to its end all the same
+        with suppress(OSError):
+            for one in reversed(before):
+                await asyncio.to_thread(put_back, one)
+        raise
+    finally:
+        await database.close()
+
+
+async def look(settings: Settings, clock: Clock) -> tuple[list[MemoryRecord], frozenset[str]]:
+    """The memory and the ids of every timer, over or not. Raises ConfigError and StoreError."""
+    database = Database(settings.database, clock.now)
+    await database.open()
+    try:
+        facts = await memory_rows.MemoryRows(database).all()
+        ids = await database.read(_timer_ids)
+    finally:
+        await database.close()
+    return facts, ids
+
+
+def _timer_ids(db: sqlite3.Connection) -> frozenset[str]:
+    return frozenset(row["id"] for row in db.execute("SELECT id FROM timers"))
+
+
+def _settings(
+    contents: Contents, here: Here
+) -> tuple[list[NewFile], list[str], Settings | None, tuple[str, ...]]:
+    """The files, a line for each change, the settings where they bring a yes to Gemini, and what
+    this box loses. Raises ConfigError."""
+    if contents.settings is None:
+        return [], [], None, ()
+    found = restored(contents.settings, contents.secrets, here.text, here.target)
+    text, secrets = found.text, found.files
+    _refuse_from_outside(here, text)
+    keys = changed_keys(here.text, text)
+    told = ", ".join(keys) if keys else "none"
+    lines = [f"settings that change: {told}", *weighty_changes(here.text, text)]
+    target = here.target.resolve()
+    mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
+    files = [_secret(here.target, secret) for secret in secrets]
+    if secrets:
+        lines.append(f"secrets: {', '.join(secret.name for secret in secrets)}")
+    if found.lost:
+        lines.append(
+            f"left out, since they would go to another address: {', '.join(found.lost)}; give them "
+            f"again for the new one, as {', '.join(f'{name}_file' for name in found.lost)}"
+        )
+    after = settings_in(text)
+    accepts = after.privacy.accept_cloud and not here.settings.privacy.accept_cloud
+    whole = NewFile(target, text.encode(), mode)
+    return [*files, whole], lines, after if accepts else None, found.lost
+
+
+def _refuse_from_outside(here: Here, text: str) -> None:
+    """A secret that comes from the environment cannot be left out here. Raises ConfigError."""
+    before, after = settings_in(here.text), settings_in(text)
+    in_text = secrets_named(here.text)
+    for name in secrets_in(here.settings):
+        section = name.partition(".")[0]
+        if section == "mcp" or name in in_text or same_place(section, before, after):
+            continue
+        if address(section, here.settings) != address(section, before):
+            continue  # the environment gives that too, and it stands above the file
+        raise ConfigError(
+            f"The export brings another address for {section}, and {name} is given to this box by "
+            "the environment, which would send it there; take it out of the environment first"
+        )
+
+
+def _secret(target: Path, secret: SecretFile) -> NewFile:
+    return NewFile(target.with_name(secret.name), secret.text.encode())
+
+
+def _merged(there: Any, value: Any) -> Any:
+    """What is here and not in the export stays."""
+    return {**there, **value} if isinstance(there, dict) else value
+
+
+def _tokens(here: Here, added: Sequence[TokenRow]) -> NewFile:
+    rows = [row.model_dump(mode="json") for row in (*here.tokens, *added)]
+    return NewFile(here.settings.data_folder / TOKEN_FILE, json.dumps(rows, indent=1).encode())

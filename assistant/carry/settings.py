@@ -1,0 +1,255 @@
+"""The configuration on its way from one box to another. Pure: text in, text out.
+
+Secrets leave the text; what belongs to one machine stays there.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from pydantic import BaseModel, SecretStr, ValidationError
+from tomlkit.exceptions import TOMLKitError
+
+from assistant.carry.destinations import same_place, same_servers
+from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
+from assistant.config.fields import all_keys, is_secret
+from assistant.config.schema import Settings
+from integrations.cleaning import one_line
+
+Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
+
+# What another box has its own of.
+_OF_THE_MACHINE = (("assistant", "data"), ("journal", "path"))
+_TABLES = ("headers", "env")  # of an MCP server, whose values are secrets
+_WEIGHTY = frozenset(
+    {
+        *("policy", "mcp", "http", "wyoming", "privacy", "tools"),
+        *("home_assistant.url", "home_assistant.verify_tls", "mqtt.host", "gemini.base_url"),
+    }
+)
+_LONGEST_SHOWN = 2_000  # characters of one value
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFile:
+    """A secret that lies beside the configuration."""
+
+    name: str  # of the file
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A configuration as it is to lie on this box."""
+
+    text: str
+    files: tuple[SecretFile, ...]
+    # This box's own secrets that do not stay, since they would go elsewhere: "section.key", or
+    # "mcp.SERVER.headers".
+    lost: tuple[str, ...]
+
+
+def without_secrets(text: str) -> str:
+    """The configuration without any secret, or the name of a file that holds one."""
+    document = tomlkit.parse(text)
+    for section, key in _secret_keys():
+        _take(document, section, key)
+        _take(document, section, f"{key}_file")
+    for section, key in _OF_THE_MACHINE:
+        _take(document, section, key)
+    for server in _servers(document):
+        for table in _TABLES:
+            server.pop(table, None)
+            server.pop(f"{table}_file", None)
+    return tomlkit.dumps(document)
+
+
+def secrets_in(settings: Settings) -> Secrets:
+    """All secrets that hold now, wherever they came from."""
+    found: Secrets = {}
+    for section, key in _secret_keys():
+        value = getattr(getattr(settings, section), key)
+        if isinstance(value, SecretStr) and value.get_secret_value():
+            found[f"{section}.{key}"] = value.get_secret_value()
+    for server in settings.mcp.servers:
+        for table in _TABLES:
+            for name, secret in getattr(server, table).items():
+                found[f"mcp.{server.name}.{table}.{name}"] = secret.get_secret_value()
+    return found
+
+
+def secrets_named(text: str) -> frozenset[str]:
+    """Which secrets of the sections the configuration gives, itself or by a file."""
+    document = tomlkit.parse(text)
+    return frozenset(
+        f"{section}.{key}"
+        for section, key in _secret_keys()
+        if _stands(document.get(section, {}), key)
+    )
+
+
+def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) -> Restored:
+    """The text as it is to lie at `target`, and the files of its secrets.
+
+    `present`: the configuration that is there, "" for none: what the export does not bring of
+    secrets and of the machine's own stays as it stands there; but no secret follows an address
+    that changes. Raises ConfigError where the result is no configuration.
+    """
+    try:
+        document, before = tomlkit.parse(text), tomlkit.parse(present)
+    except TOMLKitError as error:
+        raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
+    after = settings_in(text)  # names become names of files here: they are looked at first
+    was = settings_in(present)
+    files: list[SecretFile] = []
+    lost: list[str] = []
+    for section, key in _secret_keys():
+        secret = secrets.get(f"{section}.{key}")
+        _take(document, section, key)
+        _take(document, section, f"{key}_file")
+        if secret is None and same_place(section, was, after):
+            _keep(document, before, section, key)
+            _keep(document, before, section, f"{key}_file")
+        elif secret is None:
+            lost += [f"{section}.{key}"] if _stands(before.get(section, {}), key) else []
+        else:
+            files.append(SecretFile(f"{section}.{key}", f"{secret}\n"))
+            _put(document, section, f"{key}_file", str(target.with_name(f"{section}.{key}")))
+    for section, key in _OF_THE_MACHINE:
+        _take(document, section, key)
+        _keep(document, before, section, key)
+    of_servers, left = _restore_servers(document, before, secrets, target, same_servers(was, after))
+    whole = tomlkit.dumps(document)
+    settings_in(whole)
+    return Restored(whole, (*files, *of_servers), (*lost, *left))
+
+
+def changed_keys(before: str, after: str) -> list[str]:
+    """The keys of two configurations that another value holds of, as "section.key"; without
+    secrets and what belongs to the machine, which are told elsewhere."""
+    old, new = settings_in(before), settings_in(after)
+    hidden = {
+        *_OF_THE_MACHINE,
+        *_secret_keys(),
+        *((section, f"{key}_file") for section, key in _secret_keys()),
+    }
+    names = []
+    for section in Settings.model_fields:
+        was, now = getattr(old, section), getattr(new, section)
+        keys = type(now).model_fields if isinstance(now, BaseModel) else None
+        if keys is None:
+            names += [section] if was != now else []
+            continue
+        names += [
+            f"{section}.{key}"
+            for key in keys
+            if (section, key) not in hidden and getattr(was, key) != getattr(now, key)
+        ]
+    return names
+
+
+def weighty_changes(before: str, after: str) -> list[str]:
+    """A line for each change that a person must see to agree to: what is asked before something is
+    done, which programs run, who hears it, and where this box's secrets are sent."""
+    old, new = (settings_in(text).model_dump(mode="json") for text in (before, after))
+    lines = []
+    for name in changed_keys(before, after):
+        section, _, key = name.partition(".")
+        if section in _WEIGHTY or name in _WEIGHTY:
+            was, will = (_shown(told[section], key) for told in (old, new))
+            lines.append(f"{name}: {was} -> {will}")
+    return lines
+
+
+def _shown(table: Any, key: str) -> str:
+    """A value on one line. Secrets in it are stars already."""
+    value = table[key] if key else table
+    return one_line(json.dumps(value, ensure_ascii=False), _LONGEST_SHOWN)
+
+
+def settings_in(text: str) -> Settings:
+    """The settings of a text alone, without environment and files. Raises ConfigError."""
+    try:
+        return Settings.model_validate(tomlkit.parse(text).unwrap())
+    except TOMLKitError as error:
+        raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
+    except ValidationError as error:
+        raise one_sentence(complaints(error, Origins("the export"))) from None
+
+
+def _restore_servers(
+    document: tomlkit.TOMLDocument,
+    before: tomlkit.TOMLDocument,
+    secrets: Mapping[str, str],
+    target: Path,
+    same: Collection[str],
+) -> tuple[list[SecretFile], list[str]]:
+    """The files of secrets, and which of this box's own are left out. `same`: the servers that are
+    what they were."""
+    there = {str(server.get("name")): server for server in _servers(before)}
+    files, lost = [], []
+    for server in _servers(document):
+        name = str(server.get("name"))
+        for table in _TABLES:
+            sign = ": " if table == "headers" else "="
+            start = f"mcp.{name}.{table}."
+            lines = [
+                f"{key.removeprefix(start)}{sign}{secret}\n"
+                for key, secret in secrets.items()
+                if key.startswith(start)
+            ]
+            server.pop(table, None)
+            server.pop(f"{table}_file", None)
+            if lines:
+                files.append(SecretFile(f"mcp.{name}.{table}", "".join(lines)))
+                server[f"{table}_file"] = str(target.with_name(f"mcp.{name}.{table}"))
+                continue
+            if name not in same:
+                lost += [f"mcp.{name}.{table}"] if _stands(there.get(name, {}), table) else []
+                continue
+            for key in (table, f"{table}_file"):
+                if key in there[name]:
+                    server[key] = there[name][key]
+    return files, lost
+
+
+def _stands(table: Any, key: str) -> bool:
+    """Whether a secret is given there, itself or by its file."""
+    return bool(table.get(key) or table.get(f"{key}_file"))
+
+
+def _secret_keys() -> Iterator[tuple[str, str]]:
+    for section, key, field in all_keys():
+        if is_secret(field):
+            yield section, key
+
+
+def _servers(document: tomlkit.TOMLDocument) -> list[Any]:
+    section: Any = document.get("mcp", {})
+    servers = section.get("servers", []) if hasattr(section, "get") else []
+    return [server for server in servers if hasattr(server, "pop")]
+
+
+def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
+    table: Any = document.get(section, {})
+    if hasattr(table, "pop"):
+        table.pop(key, None)
+
+
+def _keep(
+    document: tomlkit.TOMLDocument, before: tomlkit.TOMLDocument, section: str, key: str
+) -> None:
+    """What stood there goes on."""
+    table: Any = before.get(section, {})
+    if key in table:
+        _put(document, section, key, table[key])
+
+
+def _put(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
+    if section not in document:
+        document[section] = tomlkit.table()
+    table: Any = document[section]
+    table[key] = value

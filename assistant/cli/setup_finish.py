@@ -1,0 +1,93 @@
+"""The end of `hearth setup`: the file is written, the box becomes a device, and what comes next."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from assistant.cli.setup_device import AskAdmin, become_device
+from assistant.cli.setup_means import RealMeans
+from assistant.clock import SystemClock
+from assistant.config.errors import ConfigError
+from assistant.config.load import load_settings
+from assistant.config.schema import Settings
+from assistant.console_link import MINUTES, console_link
+from assistant.lock import is_held
+from assistant.setup.answers import LOOPBACK, Answers
+from assistant.setup.document import applied, secret_file, secrets_of
+from assistant.setup.files import PLAIN_MODE, NewFile, write_all
+from integrations.home_assistant.rest import check
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done."""
+
+    target: Path  # the configuration
+    before: str  # its text
+    present: Settings
+    answers: Answers
+    registers: bool  # whether the box is to be made a device of the house
+    fetches: bool  # whether voices that are lacking are fetched
+
+
+async def finish(plan: Plan, ask_admin: AskAdmin, console: Console) -> None:
+    """Do it. Raises ConfigError where nothing could be written."""
+    target = plan.target
+    text = applied(plan.before, plan.answers, target, plan.present)
+    await asyncio.to_thread(write_all, _files(plan, text))
+    console.print(f"Written: {target}", markup=False, soft_wrap=True)
+    settings = await asyncio.to_thread(load_settings, target, os.environ)
+    if plan.registers:
+        await become_device(settings, ask_admin, console)
+    if plan.fetches:
+        await _fetch(settings, console)
+    if plan.answers.console_host not in (None, LOOPBACK):
+        await _tell_of_the_page(settings, console)
+    await _tell_what_is_next(settings, console)
+
+
+def _files(plan: Plan, text: str) -> list[NewFile]:
+    """Secrets first: a configuration that names them comes last."""
+    target = plan.target.resolve()
+    mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
+    return [
+        *(
+            NewFile(secret_file(plan.target, section, key), f"{secret}\n".encode())
+            for (section, key), secret in secrets_of(plan.answers).items()
+        ),
+        NewFile(target, text.encode(), mode),
+    ]
+
+
+async def _fetch(settings: Settings, console: Console) -> None:
+    means = RealMeans(console, check, True, "")
+    problem = await means.fetch_voices(settings)
+    if problem:
+        console.print(f"{problem} Until then espeak-ng speaks.", style="yellow", markup=False)
+
+
+async def _tell_of_the_page(settings: Settings, console: Console) -> None:
+    """A link for the browser that is at hand; it stands on the terminal, in no file."""
+    try:
+        link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
+    except ConfigError as error:  # what was written stays right without it
+        console.print(f"There is no link to the page: {error}", style="yellow", markup=False)
+        return
+    console.print(
+        f"The page, once Hearth runs with this. Within {MINUTES} min this link signs in whoever "
+        "opens it first, once, as an administrator (hearth setup --console-link makes another):",
+        soft_wrap=True,
+    )
+    console.print(f"  {link}", style="bold", markup=False, soft_wrap=True)
+
+
+async def _tell_what_is_next(settings: Settings, console: Console) -> None:
+    if await asyncio.to_thread(is_held, settings.data_folder):
+        console.print(
+            "The Hearth that is running takes this up with [bold]sudo systemctl reload hearth[/], "
+            "or at its next start."
+        )
+    console.print("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")

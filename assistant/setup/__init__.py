@@ -1,0 +1,1 @@
+"""What `hearth setup` asks, decides and writes; the terminal itself is in `assistant.cli`."""

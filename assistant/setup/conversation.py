@@ -1,0 +1,219 @@
+"""The questions of `hearth setup`, in their order: eight at the most, each with a way by Enter.
+
+    1 Home Assistant   2 its token   3 the room   4 languages   5 sound   6 Gemini   7 its key
+    8 the page for the home network
+
+What was given beforehand is not asked. A line that cannot be used is said why, and the same
+question asked again; it stays one question.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from assistant.config.schema import Settings
+from assistant.models.manifest import ModelEntry
+from assistant.setup import typed
+from assistant.setup.answers import EVERYWHERE, LOOPBACK, Answers
+from assistant.setup.cloud import ask_about_gemini
+from assistant.setup.draft import draft
+from assistant.setup.house import HouseFacts
+from assistant.setup.ports import Means, Person
+from assistant.setup.questions import Questions
+from assistant.setup.sound import try_sound
+from assistant.setup.typed import Unclear
+from assistant.setup.voices import lacking
+from integrations.errors import IntegrationError, SignInAgain
+from integrations.home_assistant.discovery import FoundHome
+
+_LOCAL = (LOOPBACK, "::1", "localhost")
+
+
+class Conversation:
+    """One walk through the questions."""
+
+    def __init__(
+        self,
+        person: Person,
+        means: Means,
+        present: Settings,
+        given: Answers,
+        known: Mapping[str, ModelEntry],
+        *,
+        again: bool,
+        sound: bool = True,
+    ) -> None:
+        """`present`: the settings before; `again`: there is a file, so they are a person's.
+        `known`: the manifest of voices; `sound`: whether the sound is tried."""
+        self.questions = Questions(person)
+        self._person = person
+        self._means = means
+        self._present = present
+        self._answers = given
+        self._known = known
+        self._again = again
+        self._sound = sound
+        self._homes: Sequence[FoundHome] | None = None  # None: nobody has looked
+
+    async def hold(self) -> Answers:
+        """All that was answered. Raises Gone, and ConfigError for what cannot be."""
+        facts = await self._house()
+        await self._room(facts)
+        await self._languages(facts)
+        if self._sound and self._answers.input is None and self._answers.output is None:
+            self._answers = await try_sound(
+                self.questions, self._means, self._present, self._answers
+            )
+        self._answers = await ask_about_gemini(
+            self.questions, self._means, self._present, self._answers
+        )
+        await self._console()
+        return self._answers
+
+    # --- the house
+
+    async def _house(self) -> HouseFacts:
+        """Address and token until both will do."""
+        given = self._answers
+        url, token = given.url, given.token
+        while True:
+            if url is None:
+                url = await self._address()
+            if token is None:
+                token = await self._token(url)
+            try:
+                facts = await self._means.visit(url, token)
+                break
+            except SignInAgain as error:
+                self._say_or_raise(error, given.token)
+                token = None
+            except IntegrationError as error:
+                self._say_or_raise(error, given.url)
+                url = None
+        self._person.tell(f"Home Assistant {facts.version} answers ({facts.name}).", "green")
+        kept = url == self._present.home_assistant.url and token == self._kept_token
+        if not (kept and self._again):
+            self._answers = replace(self._answers, url=url, token=token)
+        return facts
+
+    def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
+        """What came by a flag cannot be asked for again."""
+        if given is not None:
+            raise error
+        self._person.tell(str(error), "red")
+
+    async def _address(self) -> str:
+        if self._homes is None:
+            self.questions.begin("Home Assistant")
+            self._person.tell("   Looking for it in this network ...", "dim")
+            self._homes = await self._means.find_homes()
+        homes = self._homes
+        present = self._present.home_assistant.url
+        urls = [home.url for home in homes]
+        for number, home in enumerate(homes, 1):
+            version = f"  {home.version}" if home.version else ""
+            self._person.tell(f"   {number}  {home.name}  {home.url}{version}")
+        if not homes:
+            self._person.tell("   None was found by itself; its address does as well.", "dim")
+        default = present if self._again or not urls else "1"
+
+        def read(line: str) -> str:
+            place = typed.one_of_these(line, urls)
+            return urls[place] if place is not None else typed.address(line)
+
+        return await self.questions.ask(
+            "A number, or the address" if homes else "Its address", read, default
+        )
+
+    async def _token(self, url: str) -> str:
+        title = "A token of Home Assistant"
+        if title not in self.questions.asked:
+            self.questions.begin(title)
+            self._person.tell(
+                "   Make one on your profile page there: Security > Long-lived access tokens."
+            )
+        kept = self._kept_token if url == self._present.home_assistant.url else ""
+
+        def read(line: str) -> str:
+            if line or kept:
+                return line or kept
+            raise Unclear("Paste the token; Home Assistant lets nobody in without.")
+
+        hint = "Access token (not shown; Enter keeps the present one)"
+        return await self.questions.ask(
+            hint if kept else "Access token (not shown)", read, hidden=True
+        )
+
+    @property
+    def _kept_token(self) -> str:
+        return self._present.home_assistant.token.get_secret_value()
+
+    async def _room(self, facts: HouseFacts) -> None:
+        if self._answers.area is not None:
+            return
+        self.questions.begin("The room this box stands in")
+        present = self._present.assistant.area
+        if facts.rooms:
+            rooms = (f"{number} {name}" for number, name in enumerate(facts.rooms, 1))
+            self._person.tell("   " + "   ".join(rooms))
+            room = await self.questions.ask(
+                "A number or a name, - for none",
+                lambda line: present if line == present else typed.room(line, facts.rooms),
+                present or "-",
+            )
+        else:
+            self._person.tell("   Home Assistant told no rooms.", "dim")
+            room = await self.questions.ask("Its name there, Enter for none", str, present)
+        if room != present:
+            self._answers = replace(self._answers, area=room)
+
+    # --- languages and their voices
+
+    async def _languages(self, facts: HouseFacts) -> None:
+        if self._answers.languages is None:
+            self.questions.begin("The languages you speak to it")
+            present = self._present.assistant.languages
+            default = present if self._again else _first(facts.language) or present
+            told = await self.questions.ask(
+                "Codes, the first one counts most", typed.languages, ", ".join(default)
+            )
+            if told != present or not self._again:
+                self._answers = replace(self._answers, languages=told)
+        settings = draft(self._present, self._answers)
+        if settings.voice.engine != "espeak":
+            voices = lacking(settings, settings.assistant.languages, self._known.values())
+            if voices:
+                self._answers = replace(self._answers, voices=voices)
+            problem = await self._means.fetch_voices(draft(self._present, self._answers))
+            if problem:
+                self._person.tell(f"{problem} Until then espeak-ng speaks.", "yellow")
+
+    # --- the page
+
+    async def _console(self) -> None:
+        if self._answers.console_host is not None:
+            return
+        self.questions.begin("The page for your home network")
+        self._person.tell(
+            "   Hearth has a page: what it is doing, its last answers, costs, settings. Now only "
+            "this box\n   sees it. Nobody gets in without signing in, but within the network it is "
+            "not encrypted."
+        )
+        present = self._present.http.host
+        was = present not in _LOCAL
+        wanted = await self.questions.ask(
+            "Open it to the home network?", lambda line: typed.yes_or_no(line, was), _word(was)
+        )
+        if wanted != was:
+            self._answers = replace(self._answers, console_host=EVERYWHERE if wanted else LOOPBACK)
+
+
+def _first(language: str) -> tuple[str, ...]:
+    """Home Assistant's language, if it is one of ours to have."""
+    try:
+        return typed.languages(language)
+    except Unclear:
+        return ()
+
+
+def _word(yes: bool) -> str:
+    return "yes" if yes else "no"

@@ -1,0 +1,113 @@
+"""Finds Home Assistant in the local network by multicast DNS (its integration `zeroconf`).
+
+What is told there anybody in the network may tell: it is shown to a person, who chooses, and no
+token is sent before that.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from integrations.address import host_of
+from integrations.cleaning import one_line
+
+SERVICE = "_home-assistant._tcp.local."
+LOOK_S = 3.0  # most answer within one; a busy Pi was given more
+_ASK_MS = 1500  # for the address behind a name
+_MOST = 16  # homes that are shown
+_NAME = 60  # characters
+# The network's own names: an address elsewhere is not believed.
+_OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHome:
+    """A Home Assistant that told the network of itself."""
+
+    name: str  # the home's, as it says
+    url: str
+    version: str = ""
+
+
+async def find_homes(
+    seconds: float = LOOK_S, interfaces: Sequence[str] | None = None
+) -> list[FoundHome]:
+    """Look for so long. By name; empty where there is none, or no network to ask.
+
+    `interfaces`: addresses of ours to ask through; all of them unless given.
+    """
+    found: dict[str, FoundHome] = {}
+    try:
+        # All of them: Home Assistant may run on this machine, too.
+        network = AsyncZeroconf(
+            interfaces=list(interfaces) if interfaces else InterfaceChoice.All,
+            ip_version=IPVersion.V4Only,
+        )
+    except (OSError, Error):
+        return []
+    names: asyncio.Queue[str] = asyncio.Queue(_MOST)
+
+    def changed(
+        zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        if state_change is ServiceStateChange.Added and not names.full():
+            names.put_nowait(name)
+
+    try:
+        browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[changed])
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    home = await _ask(network, await names.get())
+                    if home is not None:
+                        found.setdefault(home.url, home)
+        except TimeoutError:
+            pass
+        finally:
+            await browser.async_cancel()
+    finally:
+        await network.async_close()
+    return sorted(found.values(), key=lambda home: (home.name.casefold(), home.url))
+
+
+async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
+    info = AsyncServiceInfo(SERVICE, name)
+    if not await info.async_request(network.zeroconf, _ASK_MS):
+        return None
+    told = {
+        key.decode(errors="replace"): (value or b"").decode(errors="replace")
+        for key, value in info.properties.items()
+    }
+    return home_of(told, info.parsed_addresses(IPVersion.V4Only), info.port or 0)
+
+
+def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
+    """The home of a service's text record, addresses and port. None: it cannot be reached so.
+
+    Its own `internal_url` counts where it names a place in this network; else the first address.
+    """
+    url = told.get("internal_url") or told.get("base_url") or ""
+    if not _in_this_network(url):
+        if not addresses or not port:
+            return None
+        url = f"http://{addresses[0]}:{port}"
+    return FoundHome(
+        name=one_line(told.get("location_name", ""), _NAME) or "Home",
+        url=url.rstrip("/"),
+        version=one_line(told.get("version", ""), _NAME),
+    )
+
+
+def _in_this_network(url: str) -> bool:
+    host = host_of(url)
+    if host is None or "@" in urlsplit(url).netloc or one_line(url, len(url)) != url:
+        return False
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(_OWN_NAMES)

@@ -1,0 +1,51 @@
+"""What leaves, to whom, at what price: counted, not written by hand."""
+
+from datetime import date
+
+import pytest
+
+from assistant.config.schema import Settings
+from assistant.setup.consent import COMMANDS_A_DAY, ONE_COMMAND, four_lines, price_of_a_day
+from integrations.gemini.models import MODELS
+
+NOVEMBER = date(2026, 11, 23)
+
+
+def settings(**gemini: str) -> Settings:
+    return Settings.model_validate({"gemini": gemini, "limits": {"daily_cost_usd": 2.5}})
+
+
+def test_the_price_is_that_of_the_models_row() -> None:
+    [prices] = MODELS["gemini-3.8-live"].prices
+    one = (
+        9_400 * prices.text_in
+        + 200 * prices.audio_in
+        + 50 * prices.text_out
+        + 75 * prices.audio_out
+    ) / 1e6
+    assert price_of_a_day(settings(), NOVEMBER) == pytest.approx(COMMANDS_A_DAY * one)
+
+
+def test_another_model_has_another_price() -> None:
+    other = settings(model="gemini-2.5-flash-native-audio-preview-12-2025")
+    assert price_of_a_day(other, NOVEMBER) < price_of_a_day(settings(), NOVEMBER)
+
+
+def test_the_tokens_add_up() -> None:
+    sides = {
+        side: sum(n for key, n in ONE_COMMAND.by_modality.items() if key.startswith(side))
+        for side in ("input_", "output_")
+    }
+    assert sides == {"input_": ONE_COMMAND.input_tokens, "output_": ONE_COMMAND.output_tokens}
+
+
+def test_four_lines_say_all_of_it() -> None:
+    leaves, whom, price, terms = four_lines(settings(), NOVEMBER)
+    for word in ("after the wake word", "names and states", "expose", "results of tools", "camera"):
+        assert word in leaves
+    assert "Google" in whom
+    assert "gemini-3.8-live" in whom
+    assert f"{price_of_a_day(settings(), NOVEMBER):.2f} USD for 50 commands a day" in price
+    assert "2.50 USD" in price
+    assert "unpaid key differ" in terms
+    assert "https://ai.google.dev/gemini-api/terms" in terms

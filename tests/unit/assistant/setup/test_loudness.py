@@ -1,0 +1,60 @@
+"""From samples to a sentence about the microphone."""
+
+import numpy as np
+import pytest
+
+from assistant.setup.loudness import Loudness, Meter, bar, verdict
+from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
+
+
+def tone(dbfs: float) -> bytes:
+    """A frame of a sine whose RMS is that."""
+    time = np.arange(FRAME_SAMPLES) / SAMPLE_RATE
+    peak = 32767 * np.sqrt(2) * 10 ** (dbfs / 20)
+    wave = peak * np.sin(2 * np.pi * 500 * time)
+    return bytes(np.rint(wave.clip(-32767, 32767)).astype("<i2").tobytes())
+
+
+def metered(*levels: tuple[float, int]) -> Loudness:
+    """Each level for so many frames."""
+    meter = Meter()
+    for level, frames in levels:
+        for _ in range(frames):
+            meter.take(tone(level))
+    return meter.told
+
+
+def test_room_and_voice_are_told_apart() -> None:
+    heard = metered((-60.0, 100), (-20.0, 50), (-60.0, 50))
+    assert heard.loudest == pytest.approx(-20.0, abs=0.5)
+    assert heard.room == pytest.approx(-60.0, abs=0.5)
+    assert heard.now == pytest.approx(-60.0, abs=0.5)
+    assert heard.clipped == 0.0
+
+
+@pytest.mark.parametrize(
+    ("levels", "well", "told"),
+    [
+        (((-60.0, 100), (-22.0, 50)), True, "The level is good"),
+        (((-200.0, 100),), False, "unmute it"),
+        (((-60.0, 50), (3.0, 50)), False, "lower the microphone's level"),
+        (((-70.0, 100), (-50.0, 50)), False, "raise the microphone's level"),
+        (((-30.0, 100), (-26.0, 50)), False, "find the noise"),
+    ],
+)
+def test_the_sentence_names_the_mend(
+    levels: tuple[tuple[float, int], ...], well: bool, told: str
+) -> None:
+    good, sentence = verdict(metered(*levels))
+    assert good is well
+    assert told in sentence
+
+
+def test_nothing_heard_yet_is_silence() -> None:
+    assert not verdict(Meter().told)[0]
+
+
+def test_the_bar() -> None:
+    assert bar(-100.0, 4) == "░░░░"
+    assert bar(-30.0, 4) == "██░░"
+    assert bar(0.0, 4) == "████"
