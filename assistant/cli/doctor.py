@@ -4,7 +4,8 @@ import argparse
 import asyncio
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from rich.console import Console
@@ -16,36 +17,59 @@ from assistant.cli.starred import hide_in_logs
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
-from assistant.doctor.finding import Finding
-from assistant.doctor.whole import examine_all
+from assistant.doctor.finding import Finding, Group, Status, Watch, unwatched
+from assistant.doctor.scene import May
+from assistant.doctor.whole import examine_groups
 
-_MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]look[/]", "fail": "[red]fail[/]"}
+_MARKS: dict[Status, str] = {
+    "ok": "[green]ok[/]",
+    "warn": "[yellow]look[/]",
+    "fail": "[bold red]fail[/]",
+}
+_NARROW = 100  # columns; below that the mend has a line of its own
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument(
+        "--silent", action="store_true", help="play nothing: the round trip is not measured"
+    )
+    parser.add_argument(
+        "--try-cloud",
+        action="store_true",
+        help="have Gemini say one word, if privacy.accept_cloud is true; costs a part of a cent",
+    )
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
-    findings = await _findings(arguments)
+    may = May(
+        listen=True, play=not arguments.silent, try_cloud=arguments.try_cloud, ask_daemon=True
+    )
+    with _progress() as watch:
+        groups = await _groups(arguments, may, watch)
+    findings = [finding for group in groups for finding in group.findings]
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
     else:
-        _show(findings)
+        _show(groups)
     return 1 if any(finding.status == "fail" for finding in findings) else 0
 
 
-async def _findings(arguments: argparse.Namespace) -> list[Finding]:
-    """Everything in the order in which it depends on each other."""
+async def _groups(arguments: argparse.Namespace, may: May, watch: Watch) -> list[Group]:
     try:
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
     except ConfigError as error:
-        return [Finding("configuration", "fail", "cannot be used", str(error))]
+        return [
+            Group(
+                "Configuration",
+                [Finding("configuration", "fail", "cannot be used", str(error))],
+            )
+        ]
     hide_in_logs(settings)
     file = find_file(arguments.config, os.environ)
     return [
-        _configuration(str(file) if file else ""),
-        *await examine_all(settings),
+        Group("Configuration", [_configuration(str(file) if file else "")]),
+        *await examine_groups(settings, may, watch),
     ]
 
 
@@ -55,13 +79,56 @@ def _configuration(file: str) -> Finding:
     return Finding("configuration", "warn", "there is none; the defaults count", "hearth setup")
 
 
-def _show(findings: Sequence[Finding]) -> None:
-    table = Table("check", "", "what is", "what to do")
+@contextmanager
+def _progress() -> Iterator[Watch]:
+    """A line on a terminal that says what is looked at; nothing elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield unwatched
+        return
+    with console.status("looking") as status:
+        yield lambda name: status.update(f"looking at: {escape(name)}")
+
+
+def _show(groups: Sequence[Group]) -> None:
+    console = Console(highlight=False)
+    for group in groups:
+        console.print(f"\n[bold]{escape(group.title)}[/]")
+        console.print(_table(group.findings, console.width))
+    findings = [finding for group in groups for finding in group.findings]
+    console.print(f"\n{_sum(findings)}")
+
+
+def _table(findings: Sequence[Finding], width: int) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(width=4, no_wrap=True)
+    table.add_column(min_width=16, no_wrap=True)
+    table.add_column(overflow="fold")
+    if width >= _NARROW:
+        table.add_column(overflow="fold", max_width=width // 2)
     for finding in findings:
-        table.add_row(
-            finding.check, _MARKS[finding.status], escape(finding.detail), escape(finding.mend)
-        )
-    Console().print(table)
+        mark, mend = _MARKS[finding.status], escape(finding.mend)
+        first = (mark, escape(finding.check))
+        if width >= _NARROW:
+            table.add_row(*first, escape(finding.detail), mend and f"[bold]→[/] {mend}")
+        else:
+            told = (
+                f"{escape(finding.detail)}\n[bold]→[/] {mend}" if mend else escape(finding.detail)
+            )
+            table.add_row(*first, told)
+    return table
+
+
+def _sum(findings: Sequence[Finding]) -> str:
+    """One line on all of it."""
+    bad = sum(finding.status == "fail" for finding in findings)
+    odd = sum(finding.status == "warn" for finding in findings)
+    if bad:
+        rest = f", {odd} to look at" if odd else ""
+        return f"[bold red]{bad} to be mended{rest}[/], of {len(findings)} checks"
+    if odd:
+        return f"[green]It works[/]; [yellow]{odd} to look at[/], of {len(findings)} checks"
+    return f"[green]All is well[/]: {len(findings)} checks"
 
 
 COMMAND = Command(

@@ -2,8 +2,8 @@
 
 import secrets
 
-from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Found, bad, good
+from assistant.doctor.scene import Scene
 from assistant.mqtt.make import broker_of
 from integrations.errors import IntegrationError
 from integrations.mqtt import publish_last
@@ -11,8 +11,8 @@ from integrations.mqtt import publish_last
 _MEND = "mend that, and Home Assistant has Hearth's MQTT entities again"
 
 
-async def _broker(settings: Settings) -> Found:
-    mqtt = settings.mqtt
+async def _broker(scene: Scene) -> Found:
+    mqtt = scene.settings.mqtt
     if not mqtt.host:
         return good("none is set (mqtt.host)")
     try:
@@ -23,4 +23,4 @@ async def _broker(settings: Settings) -> Found:
     return good(f"lets Hearth in at {mqtt.host}:{mqtt.port}")
 
 
-CHECKS: tuple[Check[Settings], ...] = (Check("broker", _broker),)
+CHECKS: tuple[Check[Scene], ...] = (Check("broker", _broker),)

@@ -1,12 +1,13 @@
 """What a check finds, and how checks are run: each by itself, each with a limit."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 Status = Literal["ok", "warn", "fail"]
 Scene = TypeVar("Scene")  # what a check looks at
+Watch = Callable[[str], None]  # is told of each check by its name when it begins; must be quick
 
 LIMIT_S = 15.0  # of one check
 
@@ -28,6 +29,14 @@ class Finding:
     status: Status
     detail: str
     mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Findings that belong together, for people."""
+
+    title: str
+    findings: Sequence[Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +66,29 @@ def bad(detail: str, mend: str) -> Found:
     return Found("fail", detail, mend)
 
 
-async def examine(checks: Iterable[Check[Scene]], scene: Scene) -> list[Finding]:
-    """Every check's finding, in their order. One that takes too long has failed."""
+def unwatched(name: str) -> None:
+    """A Watch for whoever does not want to know."""
+
+
+def finding(check: str, found: Found) -> Finding:
+    """What was found, under its name."""
+    return Finding(check, found.status, found.detail, found.mend)
+
+
+async def examine(
+    checks: Iterable[Check[Scene]], scene: Scene, watch: Watch = unwatched
+) -> list[Finding]:
+    """Every check's finding, in their order, one after the other.
+
+    One that takes too long has failed.
+    """
     findings = []
     for check in checks:
+        watch(check.name)
         try:
             async with asyncio.timeout(check.limit_s):
                 found = await check.look(scene)
         except TimeoutError:
             found = bad(f"no result within {check.limit_s:g} s", "try again; then see --debug")
-        findings.append(Finding(check.name, found.status, found.detail, found.mend))
+        findings.append(finding(check.name, found))
     return findings

@@ -1,5 +1,7 @@
 """Checks of the house: Home Assistant, its tools, the live picture, and our place in it."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
@@ -10,12 +12,24 @@ from assistant.config.schema import Settings
 from assistant.device import place
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of
-from assistant.doctor.finding import Check, Finding, Found, bad, examine, good, odd
+from assistant.doctor.finding import (
+    Check,
+    Finding,
+    Found,
+    Watch,
+    bad,
+    examine,
+    finding,
+    good,
+    odd,
+    unwatched,
+)
+from assistant.tools.menu import Menu
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
-from integrations.mcp.servers import HOME_ASSISTANT
+from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
 _SERVERS_S = 20.0  # for programs to start and list their tools
@@ -37,18 +51,22 @@ class HouseScene:
         return self.settings.home_assistant.url == DEMO
 
 
-async def examine_house(settings: Settings) -> list[Finding]:
-    """Open the house and look at it. Where it does not answer, nothing more is asked of it."""
+async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Finding]:
+    """Open the house and look at it. Where it does not answer, nothing more is asked of it, and of
+    the other tool servers only whether they can be used."""
     async with AsyncExitStack() as stack:
         try:
             bridge = await stack.enter_async_context(open_bridge(settings, SystemClock()))
         except ConfigError as error:
             return [Finding("home assistant", "fail", "not looked at", str(error))]
         scene = await _scene(settings, bridge)
-        findings = await examine(CHECKS[:2], scene)
-        if any(finding.status == "fail" for finding in findings):
-            return findings
-        return findings + await examine(CHECKS[2:], scene)
+        findings = await examine(CHECKS[:2], scene, watch)
+        if not any(found.status == "fail" for found in findings):
+            findings += await examine(CHECKS[2:], scene, watch)
+        elif settings.mcp.servers:
+            watch("tool servers")
+            await bridge.hub.tools(_SERVERS_S)
+        return findings + judge_servers(bridge.hub.states(), await _counts(bridge))
 
 
 async def _scene(settings: Settings, bridge: Bridge) -> HouseScene:
@@ -90,14 +108,43 @@ async def _token(scene: HouseScene) -> Found:
 async def _tools(scene: HouseScene) -> Found:
     await scene.bridge.hub.tools(_SERVERS_S)
     menu = await scene.bridge.tools.menu()
-    states = scene.bridge.hub.states()
-    lost = [state for state in states if not state.ok]
-    well = len(states) - len(lost)
-    told = f"{len(menu.entries)} tools of {well} server{'' if well == 1 else 's'}"
-    reasons = "; ".join(f"{state.name}: {state.reason}" for state in lost)
-    if any(state.name == HOME_ASSISTANT for state in lost):
-        return bad("Home Assistant's tools cannot be used", reasons)
-    return odd(told, reasons) if lost else good(told)
+    home = [state for state in scene.bridge.hub.states() if state.name == HOME_ASSISTANT]
+    reason = "; ".join(state.reason for state in home if not state.ok)
+    if reason:
+        return bad("Home Assistant's tools cannot be used", reason)
+    return good(judge_menu(menu))
+
+
+def judge_menu(menu: Menu) -> str:
+    """How much a model is told of."""
+    offered = menu.offered()
+    own = sum(entry.server == HOME_ASSISTANT for entry in offered)
+    hidden = len(menu.entries) - len(offered)
+    told = f"{len(offered)} tools in the menu, {own} of them Home Assistant's"
+    return f"{told}, {hidden} not offered (hearth tools)" if hidden else told
+
+
+async def _counts(bridge: Bridge) -> Counter[str]:
+    """Tools by server."""
+    menu = await bridge.tools.menu()
+    return Counter(entry.server for entry in menu.entries)
+
+
+def judge_servers(states: Sequence[ServerState], tools: Mapping[str, int]) -> list[Finding]:
+    """A line for each tool server but Home Assistant's own. `tools`: how many each has."""
+    return [
+        finding(f"server {state.name}", _judge_server(state, tools.get(state.name, 0)))
+        for state in states
+        if state.name != HOME_ASSISTANT
+    ]
+
+
+def _judge_server(state: ServerState, tools: int) -> Found:
+    if not state.ok:
+        return odd("cannot be used", state.reason or "see why with hearth --debug tools")
+    if not tools:
+        return odd("answers, without a tool", "see mcp.servers: its `allow` and `deny`")
+    return good(f"{tools} tool{'' if tools == 1 else 's'}")
 
 
 async def _picture(scene: HouseScene) -> Found:
@@ -106,7 +153,9 @@ async def _picture(scene: HouseScene) -> Found:
         return bad("not connected", str(home.problem or "try again in a minute"))
     house = home.house
     exposed = len(house.exposed())
-    told = f"{len(house.entities)} entities, {exposed} exposed, {len(house.areas)} areas"
+    told = (
+        f"{len(house.entities)} entities, {exposed} exposed, {len(house.areas)} areas (websocket)"
+    )
     if not exposed:
         return odd(told, "expose devices to Assist: Settings > Voice assistants > Expose")
     return good(told)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.config.schema import Settings
-from assistant.doctor.finding import Found, bad, good, odd
+from assistant.doctor.finding import Check, Found, bad, good, odd
+from assistant.doctor.scene import Scene
 from assistant.speech.synthesis import WARM_PHRASE
 from assistant.voices import spare_voices_of, voices_of
 from audio.errors import AudioError
@@ -21,8 +21,9 @@ class _Tried:
     mute: bool = False  # nothing speaks this language
 
 
-async def voice(settings: Settings) -> Found:
+async def voice(scene: Scene) -> Found:
     """Have the voice of each language say a phrase that is not played."""
+    settings = scene.settings
     own, spare = voices_of(settings), spare_voices_of(settings)
     tried = [
         await asyncio.to_thread(_try, language, own, spare)
@@ -57,3 +58,8 @@ def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
     for _ in voice.speak(WARM_PHRASE):
         pass
     return voice, "" if voice.factor is None else f"{voice.factor:.2f} of real time"
+
+
+CHECKS: tuple[Check[Scene], ...] = (
+    Check("voice", voice, limit_s=30.0),  # large models on a slow card
+)

@@ -1,15 +1,72 @@
-"""Everything that the doctor looks at, in the order in which it depends on each other."""
+"""Everything that the doctor looks at: what depends on each other in order, the rest at once.
+
+Sound comes before the rest and alone, since a machine that is busy stutters.
+"""
+
+import asyncio
 
 from assistant.config.schema import Settings
-from assistant.doctor import box, broker
-from assistant.doctor.finding import Finding, examine
+from assistant.doctor import box, broker, daemon, http, machine, service, sound, voice, wake
+from assistant.doctor.finding import Finding, Group, Watch, examine, unwatched
+from assistant.doctor.gemini import examine_gemini
 from assistant.doctor.house import examine_house
+from assistant.doctor.scene import May, Scene, open_scene
+from assistant.doctor.secrets import by_the_daemon
+
+_NOTHING = May()
 
 
-async def examine_all(settings: Settings) -> list[Finding]:
-    """The box, then the house, then the broker."""
+async def examine_all(
+    settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
+) -> list[Finding]:
+    """All findings, without their groups."""
+    groups = await examine_groups(settings, may, watch)
+    return [finding for group in groups for finding in group.findings]
+
+
+async def examine_groups(
+    settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
+) -> list[Group]:
+    """All findings, in groups for people.
+
+    `may`: what may be done beside looking; nothing by default, as for programs. `watch` is told of
+    each check when it begins.
+    """
+    watch("running")
+    scene = await open_scene(settings, may)
+    kept = await examine(box.CHECKS, scene, watch)
+    state = await examine(machine.CHECKS, scene, watch)
+    devices = await examine(sound.CHECKS, scene, watch)
+    async with asyncio.TaskGroup() as tasks:
+        ears = tasks.create_task(examine((*wake.CHECKS, *voice.CHECKS), scene, watch))
+        outside = tasks.create_task(_outside(scene, watch))
+        faces = tasks.create_task(examine(http.CHECKS, scene, watch))
+        kept_up = tasks.create_task(examine(service.CHECKS, scene, watch))
+        runs = tasks.create_task(examine(daemon.CHECKS, scene.daemon, watch))
     return [
-        *await examine(box.CHECKS, settings),
-        *await examine_house(settings),
-        *await examine(broker.CHECKS, settings),
+        Group("This machine", [*kept, *state]),
+        Group("Sound", [*devices, *ears.result()]),
+        *outside.result(),
+        Group("Hearth itself", [*runs.result(), *kept_up.result(), *faces.result()]),
+    ]
+
+
+async def _outside(scene: Scene, watch: Watch) -> list[Group]:
+    """House, Gemini and broker, at once; by the Hearth that runs where its secrets are its own."""
+    theirs = await by_the_daemon(scene)
+
+    async def house() -> list[Finding]:
+        return theirs.get("house") or await examine_house(scene.settings, watch)
+
+    async def cloud() -> list[Finding]:
+        return theirs.get("gemini") or await examine_gemini(scene, watch)
+
+    async def mqtt() -> list[Finding]:
+        return theirs.get("broker") or await examine(broker.CHECKS, scene, watch)
+
+    async with asyncio.TaskGroup() as tasks:
+        at_home, far, brokers = (tasks.create_task(look()) for look in (house, cloud, mqtt))
+    return [
+        Group("The house", [*at_home.result(), *brokers.result()]),
+        Group("Gemini", far.result()),
     ]

@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
+from assistant.cli import doctor as command
 from assistant.cli.main import main
+from assistant.config.schema import Settings
+from assistant.doctor.finding import Finding, Group, Watch
+from assistant.doctor.scene import May
 from integrations.demo_home.server import DemoHome
+from tests.devices.daemon import free_port
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +24,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "HEARTH_AUDIO__INPUT": "null",
         "HEARTH_AUDIO__OUTPUT": "null",
         "HEARTH_VOICE__ENGINE": "espeak",
+        "HEARTH_HTTP__PORT": str(free_port()),  # where no other Hearth answers
     }.items():
         monkeypatch.setenv(name, value)
 
@@ -120,4 +126,52 @@ async def test_a_person_gets_a_table(
     assert await asyncio.to_thread(main, ["doctor", "--config", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "live picture" in shown
-    assert "what to do" in shown
+    assert "hearth run registers it when it starts" in shown  # what to do
+    for title in ("This machine", "Sound", "The house", "Gemini", "Hearth itself"):
+        assert f"\n{title}\n" in shown
+    assert "to look at, of" in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "may"),
+    [
+        ([], May(listen=True, play=True, ask_daemon=True)),
+        (["--silent"], May(listen=True, ask_daemon=True)),
+        (["--try-cloud"], May(listen=True, play=True, try_cloud=True, ask_daemon=True)),
+    ],
+)
+async def test_what_it_may_do(
+    file: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], may: May
+) -> None:
+    asked: list[May] = []
+
+    async def examine(settings: Settings, may: May, watch: Watch) -> list[Group]:
+        asked.append(may)
+        return []
+
+    monkeypatch.setattr(command, "examine_groups", examine)
+    _write(file, at("demo", ""))
+    assert await asyncio.to_thread(main, ["doctor", "--config", str(file), *flags]) == 0
+    assert asked == [may]
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+async def test_the_mend_is_beside_or_below(
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    columns: int,
+) -> None:
+    async def examine(settings: Settings, may: May, watch: Watch) -> list[Group]:
+        well = Finding("journal", "ok", "it opens", "")
+        odd = Finding("clock", "warn", "nobody keeps it right", "set it [now]")
+        return [Group("Box", [well, odd, Finding("disk", "fail", "full", "make room")])]
+
+    monkeypatch.setattr(command, "examine_groups", examine)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _write(file, at("demo", ""))
+    assert await asyncio.to_thread(main, ["doctor", "--config", str(file)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    mend = next(line for line in lines if "→ set it [now]" in line)
+    assert ("nobody keeps it right" in mend) == (columns == 140)
+    assert lines[-1] == "1 to be mended, 1 to look at, of 4 checks"

@@ -3,6 +3,7 @@
 from assistant.config.schema import Settings
 from assistant.doctor import broker
 from assistant.doctor.finding import Finding, examine
+from tests.unit.assistant.doctor.scenes import scene
 from tests.unit.integrations.mqtt.broker import (
     DISCONNECT,
     PUBLISH,
@@ -15,7 +16,7 @@ from tests.unit.integrations.mqtt.broker import (
 
 async def look(port: int | None) -> Finding:
     mqtt = {} if port is None else {"host": "127.0.0.1", "port": port, "password": "secret"}
-    (finding,) = await examine(broker.CHECKS, Settings.model_validate({"mqtt": mqtt}))
+    (finding,) = await examine(broker.CHECKS, scene(Settings.model_validate({"mqtt": mqtt})))
     return finding
 
 

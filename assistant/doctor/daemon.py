@@ -1,0 +1,238 @@
+"""The Hearth that runs beside the doctor, asked over its own HTTP interface.
+
+Only reading: nothing is opened, said or changed there. Nobody but the Hearth that holds the data
+folder is shown a token.
+"""
+
+import asyncio
+import re
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from assistant.config.schema import Settings
+from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
+from assistant.doctor.signing_in import signed_in
+from assistant.http_token import NAME as TOKEN_FILE
+from assistant.version import own_version
+
+VISIT_S = 5.0  # for all that is asked
+_FINDINGS_S = 60.0  # it looks at the house itself
+_SLOW_S = 0.25  # a loop so late makes speech stutter and turns late
+_LAG = re.compile(r"^hearth_loop_lag_seconds (\S+)$", re.MULTILINE)
+_MEMORY = re.compile(r"^hearth_resident_memory_bytes (\S+)$", re.MULTILINE)
+_EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}
+_STATUSES = ("ok", "warn", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """How it stands. What it did not tell is None or empty."""
+
+    url: str
+    health: str = ""  # "ok", "degraded", "dead"; "" where it did not answer
+    problem: str = ""  # why it does not answer, or lets us not in
+    state: Mapping[str, Any] | None = None  # as `GET /v1/state`
+    level: Mapping[str, Any] | None = None  # as `GET /v1/level`
+    lag_s: float | None = None  # of its event loop, the worst of the last minute
+    memory_bytes: float | None = None  # of its process
+    console: bool = False  # the page is there
+
+    @property
+    def lets_us_in(self) -> bool:
+        """Whether the token was taken."""
+        return self.state is not None
+
+
+async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemon | None:
+    """Ask it. `held`: the data folder is in use; `links`: we may make a link to sign in by.
+
+    None: no Hearth runs here.
+    """
+    url = url_of(settings)
+    try:
+        async with asyncio.timeout(VISIT_S), _client(settings, url) as client:
+            health = await client.get("/healthz")
+            word = health.text.strip()
+            if word not in ("ok", "degraded", "dead"):
+                return Daemon(url, problem=f"somebody else answers at {url}") if held else None
+            if not held:
+                return Daemon(url, word, f"it uses another data folder than {settings.data_folder}")
+            async with _signed_in(settings, client, links=links):
+                return await _asked(client, url, word)
+    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        if not held:
+            return None
+        return Daemon(url, problem=_why(error, url))
+
+
+def _why(error: Exception, url: str) -> str:
+    """Why it could not be asked. What an error itself says may hold an address with secrets."""
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return f"nobody answers at {url} in time"
+    if isinstance(error, OSError):
+        return f"http.tls_cert cannot be read ({error.strerror or type(error).__name__})"
+    return f"nobody answers at {url} ({type(error).__name__})"
+
+
+async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
+    state = await client.get("/v1/state")
+    console = await client.get("/")
+    page = console.status_code == 200 and "html" in console.headers.get("content-type", "")
+    if state.status_code != 200:
+        problem = f"it does not let us in (status {state.status_code})"
+        return Daemon(url, health, problem, console=page)
+    level = await client.get("/v1/level")
+    figures = await client.get("/metrics")
+    told = figures.text if figures.status_code == 200 else ""
+    return Daemon(
+        url,
+        health,
+        state=_object(state),
+        level=_object(level) if level.status_code == 200 else None,
+        lag_s=_figure(_LAG, told),
+        memory_bytes=_figure(_MEMORY, told),
+        console=page,
+    )
+
+
+async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
+    """What it finds itself: it has secrets that a person's command does not see.
+
+    Empty where it does not tell.
+    """
+    try:
+        async with (
+            asyncio.timeout(_FINDINGS_S),
+            _client(settings, daemon.url) as client,
+            _signed_in(settings, client, links=True),
+        ):
+            answer = await client.get("/v1/doctor", timeout=_FINDINGS_S)
+            rows = answer.json() if answer.status_code == 200 else []
+    except (TimeoutError, httpx.HTTPError, OSError, ValueError):
+        return []
+    told = rows if isinstance(rows, list) else []
+    return [
+        Finding(str(row["check"]), row["status"], str(row["detail"]), str(row["mend"]))
+        for row in told
+        if isinstance(row, dict) and row.get("status") in _STATUSES
+    ]
+
+
+def url_of(settings: Settings) -> str:
+    """Where this machine reaches it."""
+    http = settings.http
+    host = _EVERYWHERE.get(http.host, http.host)
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    return f"{'https' if http.tls_cert else 'http'}://{host}:{http.port}"
+
+
+@asynccontextmanager
+async def _signed_in(
+    settings: Settings, client: httpx.AsyncClient, *, links: bool
+) -> AsyncIterator[None]:
+    token = await asyncio.to_thread(_token, settings)
+    async with signed_in(client, token, settings.data_folder if links else None):
+        yield
+
+
+def _client(settings: Settings, url: str) -> httpx.AsyncClient:
+    """A client that trusts Hearth's own certificate, whatever name stands in it. Raises OSError."""
+    verify: ssl.SSLContext | bool = False
+    if settings.http.tls_cert:
+        verify = ssl.create_default_context(cafile=str(Path(settings.http.tls_cert).expanduser()))
+        verify.check_hostname = False
+        verify.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return httpx.AsyncClient(base_url=url, verify=verify, timeout=VISIT_S, trust_env=False)
+
+
+def _token(settings: Settings) -> str:
+    """The administrator's token as far as we may read it, "" else. Blocking; makes none."""
+    given = settings.http.token.get_secret_value()
+    if given:
+        return given
+    try:
+        file = settings.data_folder / TOKEN_FILE
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _object(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        value = answer.json()
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _figure(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
+    try:
+        return float(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def judge_running(daemon: Daemon | None, version: str) -> Found:
+    """How the one that runs stands. `version`: of this program."""
+    if daemon is None:
+        return good("none runs now (hearth run)")
+    if not daemon.health:
+        return bad(
+            f"it runs, but {daemon.problem}",
+            "see what it says: journalctl -u hearth; then restart it",
+        )
+    if daemon.health == "dead":
+        return bad("it runs, and nothing goes on in it", "restart it: systemctl restart hearth")
+    if not daemon.lets_us_in:
+        return odd(
+            f"{daemon.health}, but {daemon.problem}",
+            "run the doctor as the user that Hearth runs as",
+        )
+    return _judge_told(daemon, daemon.state or {}, version)
+
+
+def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found:
+    theirs = str(state.get("version") or version)
+    told = f"{daemon.health}, version {theirs}, {state.get('state', 'it answers')}"
+    if daemon.memory_bytes:
+        told += f", {daemon.memory_bytes / 2**20:.0f} MB"
+    troubles = state.get("troubles")
+    if isinstance(troubles, dict) and troubles:
+        return odd(told, "; ".join(f"{what}: {why}" for what, why in troubles.items()))
+    if theirs != version:
+        return odd(f"{told}; installed is {version}", "restart it: systemctl restart hearth")
+    return good(told)
+
+
+def judge_lag(daemon: Daemon | None) -> Found:
+    """How late its event loop was."""
+    if daemon is None:
+        return good("no Hearth runs")
+    if daemon.lag_s is None:
+        return good("the running Hearth does not tell it")
+    told = f"at most {daemon.lag_s * 1000:.0f} ms late in the last minute"
+    if daemon.lag_s > _SLOW_S:
+        return odd(told, "end other programs on this machine, or take a faster one")
+    return good(told)
+
+
+async def _running(daemon: Daemon | None) -> Found:
+    return judge_running(daemon, own_version())
+
+
+async def _lag(daemon: Daemon | None) -> Found:
+    return judge_lag(daemon)
+
+
+CHECKS: Sequence[Check[Daemon | None]] = (
+    Check("running", _running),
+    Check("loop lag", _lag),
+)

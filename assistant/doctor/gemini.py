@@ -1,0 +1,226 @@
+"""Checks of Gemini: whether it may be asked, whether it is reached, and on request a word of it.
+
+Before the owner's yes (`privacy.accept_cloud`) nothing goes there, not even the question for its
+address.
+"""
+
+import asyncio
+import ssl
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from assistant.brains.budget import Budget
+from assistant.brains.protocol import Usage
+from assistant.brains.rungs import CLOUD
+from assistant.clock import SystemClock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.doctor.finding import (
+    Check,
+    Finding,
+    Found,
+    Watch,
+    bad,
+    examine,
+    good,
+    odd,
+    unwatched,
+)
+from assistant.doctor.scene import Scene
+from assistant.journal.records import StoreError, TurnRecord, new_id
+from assistant.journal.store import Store
+from assistant.minds import may_use_cloud
+from integrations.errors import IntegrationError, Misconfigured
+from integrations.gemini.access import NO_KEY, Access
+from integrations.gemini.events import TokensUsed
+from integrations.gemini.key import doubtful, impossible, try_key
+from integrations.gemini.models import ModelRow, cost_usd, model_row
+from integrations.gemini.once import OnceClient, OnceSetup, OnceText
+from integrations.tls import tls_context
+
+_GOOGLE = "https://generativelanguage.googleapis.com"
+_CONNECT_S = 6.0
+_WORD_S = 20.0  # google-genai is imported for it
+_ENDS_SOON_DAYS = 14
+_NETWORK = "check the network and its DNS; Hearth's local brains do without it"
+_ASKED = "Answer with one word: yes."
+
+
+async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding]:
+    """Nothing is looked at that is not used."""
+    findings = await examine(CHECKS[:1], scene, watch)
+    if not is_used(scene.settings):
+        return findings
+    if findings[0].status != "fail":
+        findings += await examine(CHECKS[1:2], scene, watch)
+    if findings[-1].status != "fail" and scene.may.try_cloud:
+        findings += await examine(CHECKS[2:], scene, watch)
+    return findings
+
+
+def is_used(settings: Settings) -> bool:
+    """Whether a brain of Google's is set and allowed."""
+    named = any(name in CLOUD for name in settings.brain.order)
+    return named and settings.privacy.accept_cloud
+
+
+async def _allowed(scene: Scene) -> Found:
+    settings = scene.settings
+    if not any(name in CLOUD for name in settings.brain.order):
+        return good("not used: brain.order names no Gemini")
+    if not settings.privacy.accept_cloud:
+        return good("not used: privacy.accept_cloud is false, so nothing leaves the house")
+    if not may_use_cloud(settings):
+        return bad("allowed, but there is no key", NO_KEY)
+    return judge_key(
+        settings.gemini.api_key.get_secret_value().strip(),
+        settings.gemini.model,
+        foreign=bool(settings.gemini.base_url),
+    )
+
+
+def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
+    """By its form alone. `foreign`: another service than Google's, whose keys may look otherwise.
+
+    No part of the key is told.
+    """
+    problem = impossible(key)
+    if problem and not foreign:
+        return bad("allowed, but the key cannot be one", problem)
+    doubt = "" if foreign else doubtful(key)
+    told = f"allowed, and there is a key; model {model}"
+    return odd(told, f"{doubt} If it is refused, copy it again.") if doubt else good(told)
+
+
+async def _connection(scene: Scene) -> Found:
+    """Name, connection, certificate. No key goes there."""
+    parts = urlsplit(scene.settings.gemini.base_url or _GOOGLE)
+    host, plain = parts.hostname or "", parts.scheme == "http"
+    port = parts.port or (80 if plain else 443)
+    try:
+        context = None if plain else tls_context(ca_file=scene.settings.gemini.ca_file)
+        async with asyncio.timeout(_CONNECT_S):
+            ends = await _reach(host, port, context)
+    except Misconfigured as error:
+        return bad("gemini.ca_file cannot be used", str(error))
+    except TimeoutError:
+        return bad(f"{host} does not answer in {_CONNECT_S:g} s", _NETWORK)
+    except OSError as error:
+        return judge_failure(host, error)
+    return judge_reached(host, ends, datetime.now(UTC))
+
+
+async def _reach(host: str, port: int, context: ssl.SSLContext | None) -> str | None:
+    """When its certificate ends, as ssl writes that; None without TLS. Raises OSError."""
+    _, writer = await asyncio.open_connection(host, port, ssl=context)
+    try:
+        told = writer.get_extra_info("peercert") or {}
+        return str(told["notAfter"]) if "notAfter" in told else None
+    finally:
+        writer.transport.abort()  # nothing was said, so nothing has to be said at the end
+
+
+def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
+    """`ends`: of its certificate, as ssl writes it; None without TLS."""
+    if ends is None:
+        return odd(f"{host} is reached, without TLS", "set gemini.base_url to an https address")
+    left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
+    told = f"{host} is reached, its certificate is good for {left} days"
+    if left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname:  # it renews its own
+        return odd(told, "renew it soon")
+    return good(told)
+
+
+def judge_failure(host: str, error: OSError) -> Found:
+    """Why it is not reached."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return bad(
+            f"{host} shows a certificate that is not trusted ({error.verify_message})",
+            "set the clock right; else something in the network reads along, or gemini.ca_file "
+            "has to name its authority",
+        )
+    if isinstance(error, ssl.SSLError):
+        why = getattr(error, "reason", "") or type(error).__name__
+        return bad(f"{host} does not speak TLS ({why})", _NETWORK)
+    told = error.strerror or type(error).__name__
+    return bad(f"{host} is not reached ({told})", _NETWORK)
+
+
+async def _word(scene: Scene) -> Found:
+    """The key is tried with the model that speaks, then the other one says a word."""
+    gemini = scene.settings.gemini
+    access = Access(
+        gemini.api_key.get_secret_value().strip(),
+        gemini.base_url,
+        gemini.ca_file,
+        gemini.api_version,
+    )
+    clock = SystemClock()
+    try:
+        async with Store(scene.settings.database, clock) as store:
+            if await Budget(scene.settings.limits.daily_cost_usd, store, clock).reached():
+                return good("not asked: limits.daily_cost_usd is reached for today")
+            await try_key(access, gemini.model)
+            said = await _say(access, gemini.once_model)
+            await store.record_turn(said.as_record(clock.now()))
+    except (ConfigError, StoreError) as error:
+        return bad("not asked, or its cost not kept", str(error))
+    except IntegrationError as error:
+        return bad("it does not answer", str(error))
+    return judge_word(said.words, said.used, gemini.model, gemini.once_model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An answer, and what it took."""
+
+    row: ModelRow
+    words: str
+    used: TokensUsed
+
+    def as_record(self, now: datetime) -> TurnRecord:
+        """For the journal, which counts what every day costs."""
+        used = self.used
+        return TurnRecord(
+            new_id(now),
+            now,
+            "job",
+            language="",
+            brain="gemini-once",
+            usage=Usage(used.input_tokens, used.output_tokens, used.by_modality),
+            cost_usd=cost_usd(self.row, used),
+            model=self.row.name,
+        )
+
+
+async def _say(access: Access, model: str) -> _Said:
+    """Have it say its word. Raises IntegrationError."""
+    row, _ = model_row(model, "once")
+    words, used = "", TokensUsed(0, 0)
+    async with OnceClient(access) as client:
+        conversation = client.converse(OnceSetup(row, ""))
+        conversation.read(_ASKED)
+        async with aclosing(conversation.stream()) as events:
+            async for event in events:
+                if isinstance(event, OnceText):
+                    words += event.text
+                elif isinstance(event, TokensUsed):
+                    used = event
+    return _Said(row, words.strip(), used)
+
+
+def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
+    """What the model says is not shown: it is anybody's text."""
+    if not words:
+        return odd(f"{once_model} gave no word", "try again; else set gemini.once_model to another")
+    tokens = used.input_tokens + used.output_tokens
+    return good(f"the key is taken, {model} is there, {once_model} answers ({tokens} tokens)")
+
+
+CHECKS: tuple[Check[Scene], ...] = (
+    Check("gemini", _allowed),
+    Check("gemini connection", _connection),
+    Check("gemini answer", _word, limit_s=_WORD_S + 15.0),
+)

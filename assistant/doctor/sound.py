@@ -1,0 +1,268 @@
+"""Checks of microphone and loudspeaker, and of what lies between them."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+from assistant.clock import SystemClock
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.doctor.daemon import Daemon
+from assistant.doctor.finding import Check, Found, bad, good, odd
+from assistant.doctor.scene import Scene
+from assistant.echo_paths import EchoPaths
+from assistant.echo_plan import is_device, plan_echo
+from assistant.journal.records import StoreError
+from assistant.journal.store import Store
+from assistant.level import Level
+from assistant.mute import NAME as MUTED
+from audio.bounded import BoundedCalls
+from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
+from audio.echo.measure import EchoPath
+from audio.echo.pair import find_pair, measure_pair
+from audio.errors import AudioError, DeviceLost
+from audio.frames import SAMPLE_RATE
+from audio.microphone_status import MicrophoneChange, MicrophoneStatus
+from audio.steady import SteadyMicrophone
+from audio.steady_parts import DeviceInput
+from integrations.owner import OwnedTasks
+
+_LISTEN_S = 2.0
+_LISTEN_LIMIT_S = 9.0  # a sound server that sleeps takes 2 s for the first block
+_CALL_S = 2.0  # of each call into the sound system
+_SILENT_DB = -90.0  # one step of 16 bits: no microphone in a room is so quiet
+_NOISY_DB = -38.0  # speech across a room hardly stands out from that
+_CLIPPED = 16  # samples a second at the end of the range: 1 ms
+# As Bluetooth and network speakers are: an answer begins so much later. A sound server by itself
+# was seen to take 300 to 500.
+_LATE_MS = 600.0
+_HELD = "the Hearth that runs holds the devices"
+
+
+async def _microphone(scene: Scene) -> Found:
+    return await _device(scene.settings.audio.input, "input", scene.daemon)
+
+
+async def _speaker(scene: Scene) -> Found:
+    return await _device(scene.settings.audio.output, "output", scene.daemon)
+
+
+async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
+    if not is_device(name):
+        return good(f"audio.{kind} = {name}")
+    try:
+        out_of_reach = await asyncio.to_thread(server_out_of_reach)
+        device = await asyncio.to_thread(find_device, name, kind)
+    except AudioError as error:
+        return bad(f"audio.{kind} = {name} is not there", str(error))
+    if out_of_reach:
+        return odd(
+            f"{device.name}, but a sound server runs that Hearth cannot reach",
+            "install ALSA's way to it: sudo apt install libasound2-plugins",
+        )
+    return _closed(device) or _troubled(device, daemon) or good(f"{device.name}, {device.rate} Hz")
+
+
+def _closed(device: DeviceInfo) -> Found | None:
+    """Why nothing would come through this device, None where something would."""
+    if device.monitor:
+        return bad(
+            f"{device.name} is no microphone: it records what a loudspeaker plays",
+            "set audio.input to one of those that `hearth devices` lists",
+        )
+    thing = {"input": "source", "output": "sink"}[device.kind]
+    if device.muted:
+        return bad(
+            f"{device.name} is muted at the sound server",
+            f"switch it on: pactl set-{thing}-mute {device.name} 0",
+        )
+    if device.volume == 0:
+        return bad(
+            f"{device.name} is at volume 0 at the sound server",
+            f"turn it up: pactl set-{thing}-volume {device.name} 80%",
+        )
+    return None
+
+
+def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
+    """What the Hearth that runs says against it."""
+    told = (daemon.state or {}).get("troubles") if daemon is not None else None
+    what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
+    problem = told.get(what) if isinstance(told, dict) else None
+    return bad(f"{device.name} is there, but does not work", str(problem)) if problem else None
+
+
+async def _level(scene: Scene) -> Found:
+    """How loud it is there: from the Hearth that runs, else by listening."""
+    audio = scene.settings.audio
+    if not is_device(audio.input):
+        return good(f"audio.input = {audio.input}")
+    if scene.daemon is not None:
+        return judge_told(scene.daemon)
+    if not scene.may.listen:
+        return good("not listened to")
+    try:
+        await asyncio.to_thread(find_device, audio.input, "input")
+    except AudioError:
+        return odd("not listened to", "mend the check before this one")
+    try:
+        if await _muted(scene.settings):
+            return good("not listened to: a person has muted it")
+        figures = await _listen(audio.input, audio.channel)
+    except (AudioError, ConfigError, StoreError) as error:
+        return bad("nothing is heard", str(error))
+    return judge_level(figures, f"listened for {_LISTEN_S:g} s")
+
+
+def judge_told(daemon: Daemon) -> Found:
+    """By what a Hearth that runs tells of its microphone."""
+    if not daemon.lets_us_in or daemon.level is None:
+        return good(f"not listened to: {_HELD}")
+    if (daemon.state or {}).get("muted"):
+        return good("not listened to: a person has muted it")
+    return judge_level(daemon.level, "as the running Hearth hears it")
+
+
+def judge_level(figures: Mapping[str, Any], how: str) -> Found:
+    """`figures`: as `GET /v1/level` gives them, of about a second; `how` they were got."""
+    rms, peak = figures.get("rms_db"), figures.get("peak_db")
+    clipped, floor = figures.get("clipped"), figures.get("noise_floor_db")
+    if rms is None or peak is None or floor is None or clipped is None:
+        return bad("the microphone gives nothing", "check its plug, or set audio.input to another")
+    told = f"{rms:.0f} dB, peak {peak:.0f}, room {floor:.0f}, {clipped} samples cut off ({how})"
+    if peak <= _SILENT_DB:
+        return bad(
+            f"digital silence ({how})", "unmute it, at the device itself and at the sound server"
+        )
+    if clipped > _CLIPPED:
+        return odd(told, "lower the microphone's level, or move it away from what is so loud")
+    if floor > _NOISY_DB:
+        return odd(
+            told,
+            "the room is loud: move the microphone away from fans and music, or set "
+            "audio.noise_suppression = true",
+        )
+    return good(told)
+
+
+async def _muted(settings: Settings) -> bool:
+    """Whether a person wants nobody to listen. Raises ConfigError, StoreError."""
+    async with Store(settings.database, SystemClock()) as store:
+        return await store.kept(MUTED) not in (None, False)
+
+
+async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
+    """Figures of a short while. Raises AudioError, where it gives no sound in time too."""
+    gone: list[str] = []
+    microphone = SteadyMicrophone(DeviceInput(name, channel), calls=BoundedCalls(_CALL_S))
+    async with OwnedTasks() as tasks:
+        measuring = tasks.start(_measure(microphone), "microphone check")
+
+        def changed(change: MicrophoneChange) -> None:
+            if change.status is MicrophoneStatus.MISSING:
+                gone.append(microphone.sentence)
+                measuring.cancel()  # it would be looked for without end
+
+        microphone.on_change = changed
+        await asyncio.wait({measuring}, timeout=_LISTEN_LIMIT_S)
+        if measuring.done() and not measuring.cancelled():
+            figures = measuring.result()
+            if isinstance(figures, AudioError):
+                raise figures
+            return figures
+    late = f"The microphone gave no sound in {_LISTEN_LIMIT_S:g} s: check its plug."
+    raise DeviceLost(gone[0] if gone else late)
+
+
+async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioError:
+    """Figures, or why there are none: an error that leaves it would end more than this task."""
+    level, ends = Level(), round(_LISTEN_S * SAMPLE_RATE)
+    try:
+        async with aclosing(microphone.frames()) as frames:
+            async for frame in frames:
+                level.take(frame)
+                if frame.end >= ends:
+                    break
+    except AudioError as error:
+        return error
+    return asdict(level.read())
+
+
+async def _round_trip(scene: Scene) -> Found:
+    """The chirp, where it may be played; else what is known of these two devices."""
+    audio = scene.settings.audio
+    if not (is_device(audio.input) and is_device(audio.output)):
+        return good("there are not two devices")
+    try:
+        pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
+        async with Store(scene.settings.database, SystemClock()) as store:
+            paths = EchoPaths(store, measure_pair)
+            known = await paths.known(pair)
+            if not (scene.free and scene.may.play and scene.may.listen):
+                return _judge_known(known, free=scene.free)
+            if known is None:
+                return judge_path(await paths.measured(pair, audio), "measured now, and kept")
+            if await store.kept(MUTED) not in (None, False):
+                return _judge_known(known, free=True)
+        return judge_again(await measure_pair(pair, audio.lead_in_ms), known)
+    except (AudioError, ConfigError, StoreError) as error:
+        return odd("not measured", str(error))
+
+
+def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
+    if known is None:
+        return good(f"not measured: {'nothing is to be played' if free else _HELD}")
+    return judge_path(known, "measured earlier")
+
+
+def judge_again(now: EchoPath, known: EchoPath) -> Found:
+    """What was measured now, where `known` is what Hearth goes by. That stays: now may be a bad
+    moment."""
+    if now.kind == known.kind:
+        return judge_path(now, "measured now")
+    return odd(
+        f"measured now: {now.kind}; Hearth goes by {known.kind}, measured earlier",
+        "where devices were moved, measure anew when it is quiet: hearth devices --measure",
+    )
+
+
+def judge_path(path: EchoPath, how: str) -> Found:
+    """What the microphone has heard of the loudspeaker."""
+    if path.kind == "echo":
+        told = f"{path.delay_ms:.0f} ms, an echo of {round(path.level_db)} dB ({how})"
+        if path.delay_ms > _LATE_MS:
+            return odd(told, "the loudspeaker is late: use a cable in the place of Bluetooth")
+        return good(told)
+    if path.kind == "cancels":
+        return good(f"the devices take their own echo out ({how})")
+    if path.kind == "deaf":
+        return odd(
+            f"the microphone closes while the loudspeaker plays ({how})",
+            "only a pause lets people interrupt; use a microphone that stays open",
+        )
+    return odd(
+        f"the microphone does not hear the loudspeaker ({how})",
+        "if you heard a tone, or use headphones, all is well; else turn the loudspeaker up",
+    )
+
+
+async def _echo(scene: Scene) -> Found:
+    """Whether speech can interrupt an answer, and who takes our own voice out for it."""
+    try:
+        echo = await plan_echo(scene.settings, measures=False)
+    except AudioError as error:
+        return bad("echo cancellation cannot be used", str(error))
+    if echo.complaint:
+        return odd("only the wake word and stop words interrupt an answer", echo.complaint)
+    return good(echo.plan.reason)
+
+
+CHECKS: tuple[Check[Scene], ...] = (
+    Check("microphone", _microphone),
+    Check("microphone level", _level),
+    Check("speaker", _speaker),
+    Check("round trip", _round_trip),
+    Check("echo", _echo),
+)

@@ -1,0 +1,169 @@
+"""Checks of the ear: the wake word's models on spoken clips, the voice detector, the stop words."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assistant.doctor import clip
+from assistant.doctor.finding import Check, Found, bad, good, odd
+from assistant.doctor.scene import Scene
+from assistant.turn.events import STOP_WORD
+from assistant.turn.stop_words import languages_with
+from assistant.wake_words import models_folder, wake_engine
+from audio.errors import AudioError
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES
+from audio.vad import make_voice_detector
+from audio.vad.protocol import VoiceDetector
+from audio.wake import added_words, built_in_words
+from audio.wake.protocol import WakeEngine
+
+_CAME_NEAR = 0.5  # of 1: a model that reacts so to a clip works
+_SPEECH = 0.5  # what the pipeline takes for speech
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one wake word's model did with clips of it."""
+
+    word: str  # as people say it
+    heard: bool
+    best: float  # its highest score, 0 to 1
+    known: bool  # the word comes with the engine, so that the clips are known to be good
+
+    @property
+    def told(self) -> str:
+        """One word's part of the line."""
+        if self.heard:
+            return f"{self.word} heard, {self.best:.2f}"
+        if self.known:
+            return f"{self.word} not heard, {self.best:.2f} at the most"
+        return (
+            f"{self.word}: the model runs ({self.best:.2f}), but no clip that is known to be good"
+        )
+
+
+def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Found:
+    """`fooled`: words that other speech was taken for. `engine`: its name."""
+    told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
+    if fooled:
+        return odd(
+            f"{told}; other speech was taken for {', '.join(fooled)}",
+            "set wake.sensitivity to a lower one",
+        )
+    told += "; other speech not"
+    missed = [one for one in tried if one.known and not one.heard]
+    if any(one.best < _CAME_NEAR for one in missed):
+        return bad(told, "install Hearth again: the wake word's model does not hear its word")
+    if missed:
+        return odd(told, "say it yourself: hearth setup shows how well you are heard")
+    return good(told)
+
+
+async def _wake_word(scene: Scene) -> Found:
+    return await asyncio.to_thread(_try_words, scene)
+
+
+def _try_words(scene: Scene) -> Found:
+    settings = scene.settings
+    models = [word.model for word in settings.wake.words]
+    try:
+        engine = wake_engine(settings)
+    except AudioError as error:
+        return bad("the wake word cannot be listened for", str(error))
+    try:
+        known = built_in_words(settings.wake.engine)
+        tried = [_try_word(engine, model, model in known) for model in models]
+        heard = _hear(engine, clip.speak(clip.OTHER_SPEECH, clip.TAKES[0]), models)
+        fooled = [clip.called(word) for word, one in heard.items() if one.fired]
+        return judge_wake(tried, fooled, settings.wake.engine)
+    except AudioError as error:
+        names = ", ".join(models)
+        return odd(f"{names} ({settings.wake.engine}): it runs, not tried on a clip", str(error))
+    finally:
+        engine.close()
+
+
+def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
+    """Say it in one voice after the other until one is heard. Raises AudioError."""
+    best = 0.0
+    for take in clip.TAKES:
+        heard = _hear(engine, clip.speak(clip.spelled(model), take), [model])[model]
+        best = max(best, heard.best)
+        if heard.fired:
+            return Tried(clip.called(model), True, best, known)
+    return Tried(clip.called(model), False, best, known)
+
+
+@dataclass(slots=True)
+class _Heard:
+    fired: bool = False
+    best: float = 0.0
+
+
+def _hear(engine: WakeEngine, sound: bytes, words: Sequence[str]) -> dict[str, _Heard]:
+    """What each word's model makes of that sound."""
+    engine.restart()
+    found = {word: _Heard() for word in words}
+    for frame, end in _frames(sound):
+        detection = engine.hear(frame, end)
+        for word, heard in found.items():
+            heard.best = max(heard.best, engine.scores[word])
+            heard.fired |= detection is not None and detection.word == word
+    return found
+
+
+def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:
+    """Frame by frame, each with the sample at which it ends."""
+    for number, start in enumerate(range(0, len(sound) - FRAME_BYTES + 1, FRAME_BYTES), 1):
+        yield sound[start : start + FRAME_BYTES], number * FRAME_SAMPLES
+
+
+def judge_detector(kind: str, speech: float, silence: float) -> Found:
+    """`speech`: the highest probability while somebody spoke; `silence`: before that."""
+    told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
+    if speech < _SPEECH or silence >= _SPEECH:
+        return bad(told, "install Hearth again: it does not tell speech from silence")
+    if kind != "Silero":
+        return odd(told, "Silero's detector does not load here, which is better: see --debug")
+    return good(told)
+
+
+async def _detector(scene: Scene) -> Found:
+    return await asyncio.to_thread(_try_detector)
+
+
+def _try_detector() -> Found:
+    try:
+        sound = clip.speak(clip.OTHER_SPEECH, clip.TAKES[-1])
+    except AudioError as error:
+        return odd("not tried on a clip", str(error))
+    detector = make_voice_detector()
+    kind = type(detector).__name__.removesuffix("Detector")
+    silence = bytes(len(sound) // 2)
+    return judge_detector(kind, _loudest(detector, sound), _loudest(detector, silence))
+
+
+def _loudest(detector: VoiceDetector, sound: bytes) -> float:
+    detector.reset()
+    judged = (voicing for frame in _frames(sound) for voicing in detector.hear(*frame))
+    return max((voicing.probability for voicing in judged), default=0.0)
+
+
+async def _stop_words(scene: Scene) -> Found:
+    """Never a fault: the wake word stops us in every language."""
+    settings = scene.settings
+    typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
+    works = ["the wake word", f"typed or in a transcript: {typed}"]
+    if not settings.offline.recognizer:
+        works.append("by ear: the English ones, over a cancelled echo and between two rings")
+    folder = models_folder(settings)
+    found = STOP_WORD in await asyncio.to_thread(added_words, settings.wake.engine, folder)
+    works.append(f"the model {STOP_WORD}" if found else f"no model {STOP_WORD} in {folder}")
+    return good("; ".join(works))
+
+
+CHECKS: tuple[Check[Scene], ...] = (
+    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips a word
+    Check("voice detector", _detector),
+    Check("stop words", _stop_words),
+)

@@ -1,0 +1,35 @@
+"""Scenes and findings for the doctor's tests."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assistant.config.schema import Settings
+from assistant.doctor.daemon import Daemon
+from assistant.doctor.finding import Check, Finding, examine
+from assistant.doctor.scene import May, Scene
+
+RUNS = Daemon("http://127.0.0.1:8765", "ok", state={"state": "idle", "troubles": {}}, console=True)
+
+
+def settings(data: Path, **sections: dict[str, Any]) -> Settings:
+    """Without devices, with espeak-ng as the voice."""
+    given = {
+        "audio": {"input": "null", "output": "null"},
+        "voice": {"engine": "espeak"},
+        **sections,
+    }
+    own = {"data": str(data), **given.pop("assistant", {})}
+    return Settings.model_validate({**given, "assistant": own})
+
+
+def scene(settings: Settings, may: May | None = None, daemon: Daemon | None = None) -> Scene:
+    """Of a box on which no Hearth runs, unless one is given."""
+    return Scene(settings, may or May(), daemon)
+
+
+async def look(checks: Sequence[Check[Scene]], name: str, at: Scene) -> Finding:
+    """What one check finds."""
+    (check,) = (check for check in checks if check.name == name)
+    (found,) = await examine([check], at)
+    return found
