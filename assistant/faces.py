@@ -1,30 +1,39 @@
 """How programs get at the box: HTTP and MCP, a device of Home Assistant, MQTT, Wyoming."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from assistant.app import App
 from assistant.box.box import Box
 from assistant.box.confirmations import Confirmations
+from assistant.box.history import History
 from assistant.box.parts import Parts, Sound
 from assistant.box.records import Records
-from assistant.clock import Clock, SystemClock
+from assistant.box.turn_sounds import TurnSounds
+from assistant.clock import Clock, SystemClock, synchronised
+from assistant.clock_watch import ClockWatch
 from assistant.config.schema import Settings
 from assistant.device.face import DeviceFace, Reach, Sources
-from assistant.doctor.whole import examine_all
 from assistant.http_serving import open_guard, serving_http
-from assistant.mqtt import needs
-from assistant.mqtt.face import MqttFace
-from assistant.mqtt.make import mqtt_face, own_identifier
+from assistant.metrics.page import CONTENT_TYPE
+from assistant.metrics.watching import Broker, Page, Watched, watching
+from assistant.moments import rulings_of
 from assistant.resident import Stay
+from assistant.tools.listed import listed
 from assistant.tools.moment import Mode
 from assistant.troubles import Troubles
 from assistant.version import own_version
-from assistant.wyoming_face import HouseVoice, Room, WyomingFace
 from integrations.mcp_server.endpoint import McpServer
+from integrations.web.metrics import metrics_route
+
+if TYPE_CHECKING:  # imported where the settings want them
+    from assistant.mqtt.face import MqttFace
+    from assistant.wyoming_face import WyomingFace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,39 +47,67 @@ class Faces:
 
 @asynccontextmanager
 async def open_faces(
-    app: App, sound: Sound | None = None, clock: Clock | None = None
+    app: App,
+    sound: Sound | None = None,
+    clock: Clock | None = None,
+    more_troubles: Mapping[str, Callable[[], str]] | None = None,
+    stuck: Callable[[], str] = str,
 ) -> AsyncIterator[Faces]:
     """All of them, as the settings want, for as long as the context is open.
 
-    `app`: of a process that stays; `sound`: None where no device is meant to be told of. Raises
-    ConfigError and Misconfigured.
+    `app`: of a process that stays; `sound`: None where no device is meant to be told of;
+    `more_troubles`: what else may not work, with who gives the sentence on it, "" for nothing;
+    `stuck`: gives the sentence on why only a restart helps, "" for nothing.
+    Raises ConfigError and Misconfigured.
     """
     stay, clock = app.stay, clock or SystemClock()
     assert stay is not None
     async with AsyncExitStack() as stack:
-        looks: dict[str, Callable[[], str]] = {}  # of the faces themselves
+        looks = dict(more_troubles or {})  # and of the faces themselves
+        looks["clock"] = ClockWatch(clock, synchronised).problem
         troubles = Troubles(partial(_troubles, app, sound, looks), app.bridge.happenings, clock)
         await stack.enter_async_context(troubles)
-        box = _box(app, stay, sound, clock)
+        box = _box(app, stay, sound, clock, troubles, stuck)
         stack.enter_context(box)
+        broker = None
         if app.settings.mqtt.host:
             face = await _mqtt(app, stay, box, troubles, clock)
             looks["mqtt"] = lambda: face.problem
             await stack.enter_async_context(face)
+            broker = Broker(lambda: face.openings, lambda: face.connected)
         if app.bridge.demo is None:
             await stack.enter_async_context(_device(app, stay, box, troubles, clock))
         if app.settings.wyoming.enabled:
             await stack.enter_async_context(_wyoming(app, stay))
-        port = await _serve(stack, app.settings, box, sound)
+        watched = Watched(app, stay, sound, lambda: box.health, broker)
+        page = await stack.enter_async_context(watching(watched))
+        port = await _serve(stack, app.settings, box, page)
         yield Faces(box, port, troubles)
 
 
-def _box(app: App, stay: Stay, sound: Sound | None, clock: Clock) -> Box:
-    bridge, runner = app.bridge, app.runner
+def _box(
+    app: App,
+    stay: Stay,
+    sound: Sound | None,
+    clock: Clock,
+    troubles: Troubles,
+    stuck: Callable[[], str],
+) -> Box:
+    bridge, runner, settings = app.bridge, app.runner, app.settings
 
     async def doctor() -> Sequence[Mapping[str, Any]]:
-        return [asdict(finding) for finding in await examine_all(app.settings)]
+        whole = await asyncio.to_thread(import_module, "assistant.doctor.whole")
+        return [asdict(finding) for finding in await whole.examine_all(settings)]
 
+    async def tools() -> Mapping[str, Any]:
+        menu = await bridge.tools.menu()
+        return listed(bridge.hub.states(), menu.entries, rulings_of(settings.policy).rules)
+
+    def guests() -> bool:
+        return bridge.moments.modes.current is Mode.GUEST
+
+    sounds = TurnSounds(settings.data_folder)
+    cap_usd = settings.limits.daily_cost_usd
     parts = Parts(
         runner,
         stay.mute.set,
@@ -81,9 +118,14 @@ def _box(app: App, stay: Stay, sound: Sound | None, clock: Clock) -> Box:
         stay.timers,
         stay.live,
         Confirmations(lambda: runner.exchange, bridge.happenings),
-        Records(bridge.store, lambda: bridge.moments.modes.current is Mode.GUEST),
+        Records(bridge.store, guests, clock),
+        History(bridge.store, sounds, guests, cap_usd, clock),
+        tools,
         doctor,
+        runner.hearing.level,
+        lambda: troubles.now,
         sound,
+        stuck,
     )
     return Box(parts, bridge.happenings, clock)
 
@@ -97,6 +139,8 @@ def _troubles(
     home = app.bridge.home
     if not home.connected:
         found["home_assistant"] = str(home.problem or "Home Assistant is not connected.")
+    if app.bridge.store.problem:
+        found["journal"] = app.bridge.store.problem
     return found
 
 
@@ -109,7 +153,10 @@ def _device(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) ->
     return DeviceFace(app.settings, bridge.device, bridge.home, sources, reach, clock)
 
 
-async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> MqttFace:
+async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> "MqttFace":
+    from assistant.mqtt import needs
+    from assistant.mqtt.make import mqtt_face, own_identifier
+
     bridge = app.bridge
     parts = needs.Parts(
         box,
@@ -126,19 +173,20 @@ async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock
     return mqtt_face(app.settings, identifier, parts, bridge.catalogue, clock)
 
 
-def _wyoming(app: App, stay: Stay) -> WyomingFace:
+def _wyoming(app: App, stay: Stay) -> "WyomingFace":
+    from assistant.wyoming_face import HouseVoice, Room, WyomingFace
+
     languages = app.settings.assistant.languages
     room = Room(stay.desk, app.bridge.catalogue, languages[0])
     voice = HouseVoice(app.mouth.synthesize, languages, stay.language_of)
     return WyomingFace(app.settings, room, voice)
 
 
-async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, sound: Sound | None) -> int:
-    """HTTP, with MCP on one of its paths; the port."""
+async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:
+    """HTTP, with MCP on one of its paths and the metrics' page on another; the port."""
     guard = await open_guard(settings)
     mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns)
     await stack.enter_async_context(mcp)
-    serving = serving_http(
-        settings, box, guard, lambda: "ok" if sound is None else sound.health, mcp.routes()
-    )
+    routes = [*mcp.routes(), metrics_route(page, CONTENT_TYPE, guard)]
+    serving = serving_http(settings, box, guard, lambda: box.health, routes)
     return await stack.enter_async_context(serving)

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 
 from starlette.routing import BaseRoute
 
+from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.http_sessions import Sessions
 from assistant.http_token import http_token
 from assistant.http_tokens import HttpTokens, TokenFile
 from assistant.version import own_version
@@ -16,9 +18,11 @@ from integrations.serving import serving
 from integrations.tls import server_context
 from integrations.web.api import api_routes, web_app
 from integrations.web.box import Box
+from integrations.web.console_files import console_routes
 from integrations.web.guard import Guard
 from integrations.web.health import Health, health_route
 from integrations.web.hosts import is_loopback
+from integrations.web.ingress import Ingress
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +30,9 @@ _log = logging.getLogger(__name__)
 async def open_guard(settings: Settings) -> Guard:
     """Who may use it. There is always a token: see `http_token`. Raises ConfigError."""
     admin = await asyncio.to_thread(http_token, settings)
-    return Guard(HttpTokens(admin, TokenFile(settings.data_folder)))
+    tokens = HttpTokens(admin, TokenFile(settings.data_folder))
+    sessions = Sessions(settings.data_folder, tokens, SystemClock())
+    return Guard(tokens, sessions=sessions, ingress=Ingress(settings.http.ingress))
 
 
 @asynccontextmanager
@@ -51,7 +57,12 @@ async def serving_http(
             "tokens. Set http.tls_cert and http.tls_key, or let http.host be 127.0.0.1.",
             http.host or "every address",
         )
-    routes = [health_route(health), *api_routes(box, guard, own_version()), *more]
+    routes = [
+        health_route(health),
+        *console_routes(guard.ingress),
+        *api_routes(box, guard, own_version()),
+        *more,
+    ]
     async with serving(web_app(routes, http.host), http.host, http.port, tls) as port:
         try:
             yield port

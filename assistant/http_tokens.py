@@ -4,16 +4,13 @@ The file keeps only hashes of the further ones. Such a token is 256 bits of chan
 SHA-256 tells nothing of it; salt and a slow hash are for what people think up.
 """
 
-import fcntl
 import hashlib
 import hmac
 import json
 import logging
-import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, get_args
@@ -21,6 +18,7 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
+from assistant.private_file import PrivateFile
 from integrations.web.callers import Caller, Scope
 
 NAME = "http_tokens.json"
@@ -54,15 +52,15 @@ class TokenFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
+        self._file = PrivateFile(self.path, "the further tokens of the HTTP interface")
 
     def rows(self) -> Sequence[TokenRow]:
         """All of them, oldest first. Raises ConfigError."""
-        try:
-            return _ROWS.validate_json(self.path.read_bytes())
-        except FileNotFoundError:
+        kept = self._file.read()
+        if kept is None:
             return ()
-        except OSError as error:
-            raise self._unusable(error) from error
+        try:
+            return _ROWS.validate_json(kept)
         except ValidationError:
             raise ConfigError(
                 f"{self.path} is damaged: remove it, and make the tokens anew with "
@@ -77,19 +75,19 @@ class TokenFile:
                 '"-" and "_"; "admin" is the name of http.token'
             )
         token = secrets.token_urlsafe(32)
-        with self._alone():
+        with self._file.alone():
             rows = self.rows()
             if any(row.name == name for row in rows):
                 raise ConfigError(
                     f"There is a token {name} already: revoke it, or take another name"
                 )
-            row = TokenRow(name=name, scopes=tuple(scopes), sha256=_hash(token), created=now)
+            row = TokenRow(name=name, scopes=tuple(scopes), sha256=hash_of(token), created=now)
             self._write([*rows, row])
         return token
 
     def revoke(self, name: str) -> None:
         """It lets nobody in from now on. Raises ConfigError, where there is none such too."""
-        with self._alone():
+        with self._file.alone():
             rows = self.rows()
             left = [row for row in rows if row.name != name]
             if len(left) == len(rows):
@@ -98,47 +96,11 @@ class TokenFile:
 
     def stamp(self) -> tuple[int, int, int] | None:
         """Changes whenever the file does. Cheap."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other process changes it meanwhile: two tokens made at once must not lose one."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(
-                self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-            )
-        except OSError as error:
-            raise self._unusable(error) from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+        return self._file.stamp()
 
     def _write(self, rows: Sequence[TokenRow]) -> None:
-        """Whatever happens to the power, the old or the new file is there afterwards."""
-        aside = self.path.with_suffix(".new")
-        try:
-            aside.unlink(missing_ok=True)
-            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump([row.model_dump(mode="json") for row in rows], file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(self.path)
-        except OSError as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: OSError) -> ConfigError:
-        return ConfigError(
-            f"{self.path}, the further tokens of the HTTP interface, cannot be used "
-            f"({error.strerror}): let Hearth's user read and write it"
-        )
+        listed = [row.model_dump(mode="json") for row in rows]
+        self._file.write(json.dumps(listed, indent=1).encode())
 
 
 class HttpTokens:
@@ -148,25 +110,28 @@ class HttpTokens:
         """`admin`: the administrator's token, not empty."""
         if not admin:
             raise ValueError("the token is empty")
-        self._admin = (_hash(admin), ADMIN)
+        self._admin = (hash_of(admin), ADMIN)
         self._file = file
         self._stamp: tuple[int, int, int] | None = None
         self._further: tuple[tuple[str, Caller], ...] = ()
 
     def caller(self, given: str) -> Caller | None:
         """Whose token that is. Every one is compared, in a time that tells nothing of it."""
-        self._look()
-        hashed = _hash(given)
+        hashed = hash_of(given)
         found = None
-        for known, caller in (self._admin, *self._further):
+        for known, caller in self.known():
             if hmac.compare_digest(hashed, known):
                 found = caller
         return found
 
     def holds(self, caller: Caller) -> bool:
         """Whether that program's token is still taken."""
+        return caller in [known for _, known in self.known()]
+
+    def known(self) -> Sequence[tuple[str, Caller]]:
+        """The hash of each token that is taken now, and whose it is; the administrator's first."""
         self._look()
-        return caller in (ADMIN, *(known for _, known in self._further))
+        return (self._admin, *self._further)
 
     def _look(self) -> None:
         """Read the file again where it has changed; one that cannot be read lets nobody in."""
@@ -181,5 +146,6 @@ class HttpTokens:
             _log.error("%s", error)
 
 
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+def hash_of(secret: str) -> str:
+    """Of what is 256 bits of chance, or compared in memory alone."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,28 +3,36 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from assistant.box.parts import Parts
 from assistant.clock import Clock
 from assistant.happenings import Happening, Happenings
+from assistant.health import word_of
 from assistant.journal.records import StoreError
 from assistant.tools.moment import Mode
 from assistant.tools.rights import CALLERS
 from assistant.turn.record import as_json
 from assistant.turn.standing import Standing
+from assistant.version import own_version
+from audio.microphone_status import MicrophoneStatus
 from audio.speaker_status import SpeakerChange
 from integrations.web.box import NotKept, Unknown
 from integrations.web.callers import Caller
 from integrations.web.events import EventLog
+from integrations.web.health import Health
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
     ConfirmRequest,
     ConverseRequest,
+    CorrectRequest,
     LiveRequest,
+    MarkRequest,
     QuestionAnswer,
     QuestionRequest,
     TimerRequest,
@@ -39,13 +47,16 @@ class Box:
         self._parts = parts
         self._happenings = happenings
         self._clock = clock
+        self._version = own_version()  # which reads a file
+        self._listening_since: datetime | None = None  # None: it does not
         self._leave: list[Callable[[], None]] = []
         self._examining = asyncio.Lock()
 
     def __enter__(self) -> Self:
         conversation, sound = self._parts.conversation, self._parts.sound
+        self._note_listening(conversation.standing)
         self._leave = [
-            conversation.observe(lambda standing: self._tell_state()),
+            conversation.observe(self._stands_otherwise),
             self._happenings.follow(self._on_happening),
         ]
         if sound is not None and sound.presence is not None:
@@ -67,11 +78,25 @@ class Box:
     # --- how it stands
 
     def state(self) -> Mapping[str, Any]:
-        state = {**self._as_json(self._parts.conversation.standing), **self._live()}
+        since = self._listening_since
+        state = {
+            **self._as_json(self._parts.conversation.standing),
+            **self._live(),
+            "version": self._version,
+            "listening_since": None if since is None else since.isoformat(),
+            "troubles": dict(self._parts.troubles()),
+        }
         sound = self._parts.sound
         if sound is None:
             return state
-        return {**state, "health": sound.health, "sound": sound.report()}
+        return {**state, "health": self.health, "sound": sound.report()}
+
+    @property
+    def health(self) -> Health:
+        """One word for all of it."""
+        parts = self._parts
+        sound: Health = "ok" if parts.sound is None else parts.sound.health
+        return word_of(sound, parts.stuck(), parts.troubles())
 
     def live(self) -> Mapping[str, Any]:
         return self._parts.live.as_json()
@@ -86,13 +111,34 @@ class Box:
         with _told("It cannot be read now"):
             return await self._parts.records.memories()
 
-    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
+    async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
         with _told("It cannot be read now"):
-            return await self._parts.records.turns(limit)
+            return await self._parts.history.turns(limit, before)
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         with _told("It cannot be read now"):
-            return await self._parts.records.turn(turn_id)
+            return await self._parts.history.turn(turn_id)
+
+    async def sound(self, turn_id: str) -> Path:
+        return await self._parts.history.sound(turn_id)
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.costs(days)
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.shares(days)
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.faults(days)
+
+    async def tools(self) -> Mapping[str, Any]:
+        return await self._parts.tools()
+
+    def level(self) -> Mapping[str, Any]:
+        return asdict(self._parts.level.read())
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
         async with self._examining:  # one at a time: it loads voices and opens the house anew
@@ -102,8 +148,9 @@ class Box:
 
     async def mute(self, on: bool, caller: Caller) -> None:
         self._ordered("mute", caller, on=on)
+        aloud = not caller.may("admin")  # who may act in a person's place need not be heard
         with _told("It holds now, but not over a restart"):
-            await self._parts.mute(on)
+            await self._parts.mute(on, aloud=aloud)
 
     async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
         self._ordered("mode", caller, mode=mode)
@@ -159,6 +206,21 @@ class Box:
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
         return await self._parts.confirmations.settle(name, wanted, caller)
 
+    async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
+        with _told("It is not kept"):
+            await self._parts.history.mark(turn_id, wanted.mark)
+        self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
+
+    async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
+        with _told("It is not kept"):
+            await self._parts.records.correct(memory_id, wanted.text)
+        self._ordered("correct", caller)
+
+    async def forget_one(self, memory_id: str, caller: Caller) -> None:
+        with _told("It is not forgotten"):
+            await self._parts.records.forget_one(memory_id)
+        self._ordered("forget", caller)
+
     async def forget(self, caller: Caller) -> int:
         self._ordered("forget", caller)
         with _told("Not all of it is forgotten"):
@@ -173,6 +235,16 @@ class Box:
         """Whatever comes of it: whoever pressed has shown that they are there."""
         self._ordered(name, caller)
         self._happenings.tell("button", name=name, caller=caller.name)
+
+    def _stands_otherwise(self, standing: Standing) -> None:
+        self._note_listening(standing)
+        self._tell_state()
+
+    def _note_listening(self, standing: Standing) -> None:
+        if standing.muted or standing.microphone is not MicrophoneStatus.LISTENING:
+            self._listening_since = None
+        elif self._listening_since is None:
+            self._listening_since = self._clock.now()
 
     def _live(self) -> dict[str, Any]:
         return {"settings": dict(self._parts.live.as_json())}

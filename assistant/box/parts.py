@@ -3,9 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.announce_desk import Announcing
+from assistant.journal.records import Mark
+from assistant.level import Reading
 from assistant.tools.moment import Mode
 from assistant.tools.rights import Rights
 from assistant.turn.log import FinishedTurn
@@ -45,6 +48,15 @@ class Conversation(Protocol):
 
     async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
         """One typed turn whose answer is not spoken. Raises Busy."""
+        ...
+
+
+class Muting(Protocol):
+    """Closes and opens the microphone (`assistant.mute.Mute.set`)."""
+
+    async def __call__(self, on: bool, *, aloud: bool = False) -> None:
+        """Keep it and carry it out. Raises StoreError, and NotPossible where it is to open
+        `aloud` and nobody would hear."""
         ...
 
 
@@ -150,19 +162,59 @@ class Confirmations(Protocol):
         ...
 
 
-class Records(Protocol):
-    """What is written down (`assistant.box.records`)."""
+class History(Protocol):
+    """What has been (`assistant.box.history`). Each may raise StoreError."""
 
-    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
-        """The last turns, newest first."""
+    async def turns(self, limit: int, before: str | None) -> Sequence[Mapping[str, Any]]:
+        """The last turns, newest first. Raises Unknown."""
         ...
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         """One of them. Raises Unknown."""
         ...
 
+    async def mark(self, turn_id: str, mark: Mark) -> None:
+        """Say of it that it was wrong or misheard. Raises Unknown."""
+        ...
+
+    async def sound(self, turn_id: str) -> Path:
+        """What was said, as a WAV file. Raises Unknown."""
+        ...
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        """What so many days have cost."""
+        ...
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        """How the commands of so many days have gone."""
+        ...
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        """What did not work in so many days."""
+        ...
+
+
+class Meter(Protocol):
+    """How loud it is at the microphone (`assistant.level.Level`)."""
+
+    def read(self) -> Reading:
+        """In the last second."""
+        ...
+
+
+class Records(Protocol):
+    """What is to be remembered (`assistant.box.records`)."""
+
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         """What people asked to remember."""
+        ...
+
+    async def correct(self, memory_id: str, text: str) -> None:
+        """Give one of them another text. Raises Unknown and NotPossible."""
+        ...
+
+    async def forget_one(self, memory_id: str) -> None:
+        """Forget one of them. Raises Unknown."""
         ...
 
     async def forget(self) -> int:
@@ -172,10 +224,10 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All of them. `mute` keeps it and carries it out; it raises StoreError."""
+    """All of them."""
 
     conversation: Conversation
-    mute: Callable[[bool], Awaitable[None]]
+    mute: Muting
     modes: Modes
     announcing: Announcing
     questions: Questions
@@ -184,5 +236,10 @@ class Parts:
     live: Live
     confirmations: Confirmations
     records: Records
+    history: History
+    tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
+    level: Meter
+    troubles: Callable[[], Mapping[str, str]]  # what does not work now, and a sentence on it
     sound: Sound | None = None  # None where no device is meant to be told of
+    stuck: Callable[[], str] = str  # why only a restart helps, "" where all goes on

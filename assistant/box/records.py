@@ -1,74 +1,51 @@
-"""What is written down, as programs read it."""
+"""What is to be remembered, as programs read it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from assistant.journal.records import AuditRecord, CallRecord, MemoryRecord, TurnRecord
-from assistant.journal.turn_object import turn_object, turn_row
-from integrations.web.box import Unknown
+from assistant.clock import Clock
+from assistant.memory.desk import MemoryDesk, NoFact
+from assistant.memory.tools import Keeping
+from integrations.web.box import NotPossible, Unknown
 
-_MOST = 1000  # rows of one turn
+_NO_FACT = "There is no such fact (any more); see GET /v1/memory."
 
 
 class Store(Protocol):
     """What is needed of `assistant.journal.store.Store`. Each raises StoreError."""
 
-    async def turns(self, limit: int) -> list[TurnRecord]:
-        """The last turns, newest first."""
-        ...
-
-    async def turn(self, turn_id: str) -> TurnRecord | None:
-        """One of them."""
-        ...
-
-    async def calls(self, turn_id: str) -> list[CallRecord]:
-        """Its calls."""
-        ...
-
-    async def audited(self, *, turn_id: str | None = ..., limit: int = ...) -> list[AuditRecord]:
-        """How they were decided."""
-        ...
-
-    async def memories(self) -> list[MemoryRecord]:
-        """What people asked to remember, oldest first."""
-        ...
-
-    async def forget_memory(self, memory_id: str) -> bool:
-        """Erase one."""
+    @property
+    def memory(self) -> Keeping:
+        """What people asked to remember."""
         ...
 
 
 class Records:
     """Reads the store. Of guests nothing is told while they are there."""
 
-    def __init__(self, store: Store, private: Callable[[], bool]) -> None:
+    def __init__(self, store: Store, private: Callable[[], bool], clock: Clock) -> None:
         """`private`: nothing that was remembered may be told now."""
         self._store = store
-        self._private = private
-
-    async def turns(self, limit: int) -> Sequence[dict[str, Any]]:
-        """The last turns, newest first, without their calls."""
-        return [turn_row(record) for record in await self._store.turns(limit)]
-
-    async def turn(self, turn_id: str) -> dict[str, Any]:
-        """One turn with its calls. Raises Unknown."""
-        record = await self._store.turn(turn_id)
-        if record is None:
-            raise Unknown("There is no such turn (any more).")
-        calls = await self._store.calls(turn_id)
-        audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
-        return turn_object(record, calls, audited)
+        self._memory = MemoryDesk(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
-        """What people asked to remember."""
-        if self._private():
-            return []
-        return [
-            {"id": one.id, "text": one.text, "created_at": one.created_at.isoformat()}
-            for one in await self._store.memories()
-        ]
+        """What people asked to remember, oldest first."""
+        return await self._memory.rows()
 
     async def forget(self) -> int:
         """Forget all of it; how many there were."""
-        gone = [await self._store.forget_memory(one.id) for one in await self._store.memories()]
-        return sum(gone)
+        return await self._memory.forget_all()
+
+    async def forget_one(self, memory_id: str) -> None:
+        """Forget one fact. Raises Unknown."""
+        if not await self._memory.forget(memory_id):
+            raise Unknown(_NO_FACT)
+
+    async def correct(self, memory_id: str, text: str) -> None:
+        """Give a fact another text. Raises Unknown, and NotPossible where that is no fact."""
+        try:
+            found = await self._memory.correct(memory_id, text)
+        except NoFact as error:
+            raise NotPossible(str(error)) from None
+        if not found:
+            raise Unknown(_NO_FACT)

@@ -1,6 +1,6 @@
 """The HTTP interface for programs, under /v1: what is made of the table of its paths.
 
-Every path needs a token; every error is `{"error": {"kind": …, "message": …}}`.
+Every path needs a token or a session; every error is `{"error": {"kind": …, "message": …}}`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,11 @@ from integrations.web.buttons import Buttons
 from integrations.web.guard import Guard
 from integrations.web.hosts import Fronted
 from integrations.web.keeping import Keeping
+from integrations.web.looking import Looking
 from integrations.web.openapi import document
 from integrations.web.paths import Call, Path, routes_of
 from integrations.web.problems import http_problem, own_fault
+from integrations.web.signing_in import SigningIn
 from integrations.web.speaking import Speaking
 
 
@@ -38,6 +40,8 @@ def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
         *Buttons(box, guard).paths(),
         *Speaking(box).paths(),
         *Keeping(box).paths(),
+        *Looking(box).paths(),
+        *SigningIn(guard).paths(),
         Path(
             *("GET", "/v1/openapi.json", None, "This document."),
             *(describe, 200, dict[str, Any]),

@@ -1,6 +1,7 @@
 """What the interfaces for programs can ask of the box; whoever runs it implements it."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from integrations.web.callers import Caller
@@ -10,7 +11,9 @@ from integrations.web.requests import (
     AskRequest,
     ConfirmRequest,
     ConverseRequest,
+    CorrectRequest,
     LiveRequest,
+    MarkRequest,
     Mode,
     QuestionAnswer,
     QuestionRequest,
@@ -28,10 +31,6 @@ class NotAnnounced(Exception):
 
 class NotPossible(Exception):
     """It cannot be done as asked; one sentence that names the mend."""
-
-
-class Busy(Exception):
-    """Not now: somebody else is being served, or too much waits."""
 
 
 class Unknown(Exception):
@@ -52,7 +51,8 @@ class Box(Protocol):
         ...
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Listen to nothing, or listen again; on the disk when this returns."""
+        """Listen to nothing, or listen again; on the disk when this returns. Raises NotPossible
+        where one without `admin` would open it and no tone can be heard."""
         ...
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
@@ -119,6 +119,14 @@ class Box(Protocol):
         """What people asked to remember."""
         ...
 
+    async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
+        """Give one of them another text. Raises Unknown and NotPossible."""
+        ...
+
+    async def forget_one(self, memory_id: str, caller: Caller) -> None:
+        """Forget one of them. Raises Unknown."""
+        ...
+
     async def forget(self, caller: Caller) -> int:
         """Forget all of it; how many there were."""
         ...
@@ -127,10 +135,38 @@ class Box(Protocol):
         """As `hearth doctor --json`."""
         ...
 
-    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
-        """The last turns, newest first."""
+    async def tools(self) -> Mapping[str, Any]:
+        """As `hearth tools --json`."""
+        ...
+
+    def level(self) -> Mapping[str, Any]:
+        """How loud it is at the microphone."""
+        ...
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        """What so many days have cost, today among them, with what a day may cost."""
+        ...
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        """How the commands of so many days have gone."""
+        ...
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        """What did not work in so many days, the newest first."""
+        ...
+
+    async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """The last turns, newest first; `before`: those before that one. Raises Unknown."""
         ...
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         """One turn, as `hearth trace --json` gives it. Raises Unknown."""
+        ...
+
+    async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
+        """Say that it was wrong or misheard, or take that back. Raises Unknown."""
+        ...
+
+    async def sound(self, turn_id: str) -> Path:
+        """The WAV file of what was said, where it is kept. Raises Unknown."""
         ...

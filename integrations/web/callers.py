@@ -1,6 +1,6 @@
 """Who uses the interfaces for programs, and what they may do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Scope = Literal[
@@ -17,7 +17,12 @@ class Caller:
 
     name: str  # such as "http:admin", "mqtt", "home-assistant"; never a secret
     scopes: frozenset[Scope]
+    # The session it was let in by, as a hash of its id; "": by a token. Not written down.
+    session: str = field(default="", repr=False)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""
         return scope in self.scopes or "admin" in self.scopes
+
+
+NOBODY = Caller("", frozenset())  # who has not said yet who they are

@@ -14,6 +14,7 @@ from typing import Any
 
 KEPT = 256  # events that a listener who was away can still get
 WAITING = 256  # events for a listener who does not read; beyond that it is sent away
+_LONGEST_NUMBER = 18  # digits of an event's number
 BEAT_S = 15.0  # a comment this often, so that a connection that is gone is noticed
 
 
@@ -28,7 +29,8 @@ class Told:
     def lines(self) -> bytes:
         """On the wire."""
         data = json.dumps(self.data, ensure_ascii=False)
-        return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode()
+        # Half a character, as JSON of a model's may hold, must not end the stream of everybody.
+        return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode(errors="replace")
 
 
 class EventLog:
@@ -89,7 +91,7 @@ class EventLog:
 
     def _after(self, last_id: str | None) -> list[Told] | None:
         run, _, number = (last_id or "").partition("-")
-        if run != self._run or not number.isdecimal():
+        if run != self._run or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
             return None
         missing = self._count - int(number)
         if not 0 <= missing <= len(self._kept):

@@ -10,9 +10,11 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
 from integrations.web.callers import Caller, Scope
+from integrations.web.ingress import Ingress, is_foreign, is_own_page
 from integrations.web.problems import Refused, too_many
 from integrations.web.rates import Rate
 from integrations.web.reading import check_length
+from integrations.web.sessions import NoSessions, Sessions, sent_session
 
 # Of one program. A panel that shows everything asks some ten things at once, and nothing that is
 # said takes less than a second: more is a loop that has run away.
@@ -24,6 +26,7 @@ WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
 _NEEDS_TOKEN = (
     "Send a token as `Authorization: Bearer TOKEN`; `hearth setup --token NAME` makes one."
 )
+FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
 _MOST_PROVEN = 256
 
 
@@ -48,7 +51,12 @@ class Guard:
         now: Callable[[], float] = time.monotonic,
         calls_at_once: int = CALLS_AT_ONCE,
         wrong_at_once: int = WRONG_AT_ONCE,
+        sessions: Sessions | None = None,
+        ingress: Ingress | None = None,
     ) -> None:
+        """`sessions`: of people with browsers; None: nobody can sign in."""
+        self.sessions: Sessions = sessions or NoSessions()
+        self.ingress = ingress or Ingress()
         self._tokens = tokens
         self._calls = Rate(calls_at_once, CALLS_EVERY_S, now)
         self._wrong = Rate(wrong_at_once, WRONG_EVERY_S, now)
@@ -56,14 +64,20 @@ class Guard:
         # on the same machine.
         self._proven: dict[tuple[str, str], None] = {}
 
-    def admit(self, connection: HTTPConnection, scope: Scope | None) -> Caller:
+    def admit(
+        self, connection: HTTPConnection, scope: Scope | None, *, browsers: bool = False
+    ) -> Caller:
         """Who sends it, if they may what needs this scope; None: any token will do.
 
-        Raises Refused: 401 without a token or with a wrong one, 403 without the scope, 429 too
-        often.
+        `browsers`: people who have signed in are let in too, by a page of ours alone. Raises
+        Refused: 401 without a token or with a wrong one, 403 without the scope or from another
+        page, 429 too often.
         """
-        caller = self._known(connection)
-        wait = self._calls.take(caller.name)
+        if browsers and "authorization" not in connection.headers:
+            caller = self._browsing(connection)
+        else:
+            caller = self._known(connection)
+        wait = self._calls.take(f"{caller.name} {caller.session}")
         if wait:
             raise too_many(wait, "That was too often; slow down.")
         if scope is not None:
@@ -71,8 +85,10 @@ class Guard:
         return caller
 
     def holds(self, caller: Caller) -> bool:
-        """Whether that program would still be let in."""
-        return self._tokens.holds(caller)
+        """Whether that program or person would still be let in."""
+        if caller.session:
+            return self.sessions.holds(caller)
+        return self._tokens.holds(caller) or self.ingress.holds(caller)
 
     def around(self, app: ASGIApp, scope: Scope | None = None) -> ASGIApp:
         """Another application behind this guard. It finds who asks as `request.state.caller`."""
@@ -95,18 +111,47 @@ class Guard:
         given = given.strip()
         if scheme.casefold() != "bearer" or not given:
             raise Refused(401, "unauthorized", _NEEDS_TOKEN, {"WWW-Authenticate": "Bearer"})
+        return self.prove(connection, given)
+
+    def prove(self, connection: HTTPConnection, given: str) -> Caller:
+        """Whose token that is, however it was sent. Raises Refused: 401, or 429 after guesses."""
         caller = self._tokens.caller(given)
-        where = _place(connection.client.host if connection.client else "")
+        where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
             # While there were too many wrong ones a right one is not told from them either.
-            wait = self._wrong.wait_s(where)
-            if wait:
-                raise too_many(wait, "Too many wrong tokens came from this address; wait.")
+            self.check_guesses(connection)
         if caller is None:
-            self._wrong.take(where)
+            self.guessed_wrong(connection)
             bearer = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
             raise Refused(401, "unauthorized", "The token is not one of Hearth's.", bearer)
         self._prove(where, caller.name)
+        return caller
+
+    def check_guesses(self, connection: HTTPConnection) -> None:
+        """Raises Refused where too many wrong secrets came from there."""
+        wait = self._wrong.wait_s(_place(connection))
+        if wait:
+            raise too_many(wait, "Too many wrong tokens came from this address; wait.")
+
+    def guessed_wrong(self, connection: HTTPConnection) -> None:
+        """One more wrong secret came from there."""
+        self._wrong.take(_place(connection))
+
+    def _browsing(self, connection: HTTPConnection) -> Caller:
+        """Whose browser it is. A wrong cookie is no guess: nobody guesses 256 bits, and a browser
+        sends one that has ended with everything it asks."""
+        given = sent_session(connection)
+        caller = self.sessions.caller(given) if given else None
+        caller = caller or self.ingress.caller(connection)
+        if caller is None and given:
+            message = "The session has ended; sign in again."
+            raise Refused(401, "signed_out", message, {"WWW-Authenticate": "Bearer"})
+        if caller is None:
+            raise Refused(401, "unauthorized", _NEEDS_TOKEN, {"WWW-Authenticate": "Bearer"})
+        front = self.ingress.front(connection)
+        reads = connection.scope.get("method") == "GET"
+        if is_foreign(connection, front) or not (reads or is_own_page(connection, front)):
+            raise Refused(403, "foreign_page", FOREIGN)
         return caller
 
     def _prove(self, where: str, name: str) -> None:
@@ -123,8 +168,9 @@ def require(caller: Caller, scope: Scope) -> None:
         raise Refused(403, "forbidden", f"That needs a token with the scope {scope}.", bearer)
 
 
-def _place(host: str) -> str:
-    """Where an address is: one machine has as many IPv6 addresses as it likes, of one network."""
+def _place(connection: HTTPConnection) -> str:
+    """Where it comes from: one machine has as many IPv6 addresses as it likes, of one network."""
+    host = connection.client.host if connection.client else ""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -7,8 +7,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from integrations.web.problems import log_broken, problem
 
-# What the house says is nobody's to keep, and nothing of it is a page.
-_ALWAYS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+# What the house says is nobody's to keep; nothing of it is a page but the console, which says so
+# itself; and no page of another origin may use it as a picture, a sound or a script.
+_ALWAYS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+}
 
 
 def is_loopback(host: str) -> bool:

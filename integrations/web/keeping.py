@@ -1,28 +1,19 @@
-"""What the box keeps: timers, what waits for a yes, memories, turns, and how it is."""
+"""What the box keeps for people: timers, what waits for a yes, memories."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from starlette.responses import JSONResponse, Response
 
 from integrations.web.box import Box
-from integrations.web.paths import Call, Path
-from integrations.web.reading import Number, read_number
+from integrations.web.paths import GONE, STORE, Call, Path, listed
 from integrations.web.replies import (
-    CheckReply,
     ConfirmationReply,
     ForgottenReply,
-    KeptTurnReply,
     MemoryReply,
     TimerReply,
-    TraceReply,
     VerdictReply,
 )
-from integrations.web.requests import ConfirmRequest, TimerRequest
-
-_LIMIT = Number("limit", default=20, least=1, most=200)
-_STORE = {507: "The store cannot be read or written now."}
-_GONE = {404: "There is no such thing (any more)."}
+from integrations.web.requests import ConfirmRequest, CorrectRequest, TimerRequest
 
 
 class Keeping:
@@ -33,25 +24,25 @@ class Keeping:
 
     def paths(self) -> Sequence[Path]:
         """Their rows of the table."""
-        return (*self._timers_and_confirmations(), *self._memory_and_turns())
+        return (*self._timers_and_confirmations(), *self._memory())
 
     def _timers_and_confirmations(self) -> Sequence[Path]:
         return (
             Path(
                 *("GET", "/v1/timers", "read", "Timers, alarms, reminders, requests, commands."),
                 *(self._timers, 200, list[TimerReply]),
-                problems=_STORE,
+                problems=STORE,
             ),
             Path(
                 *("POST", "/v1/timers", "speak", "Set one."),
                 *(self._set_timer, 201, TimerReply),
                 body=TimerRequest,
-                problems=_STORE,
+                problems=STORE,
             ),
             Path(
                 *("DELETE", "/v1/timers/{id}", "speak", "End one."),
                 *(self._end_timer, 204),
-                problems={**_GONE, **_STORE},
+                problems={**GONE, **STORE},
             ),
             Path(
                 *("GET", "/v1/confirmations", "read", "Calls that wait for a person's yes."),
@@ -61,41 +52,37 @@ class Keeping:
                 *("POST", "/v1/confirmations/{id}", "admin", "Answer one in a person's place."),
                 *(self._confirm, 200, VerdictReply),
                 body=ConfirmRequest,
-                problems=_GONE,
+                problems=GONE,
             ),
         )
 
-    def _memory_and_turns(self) -> Sequence[Path]:
+    def _memory(self) -> Sequence[Path]:
         return (
             Path(
                 *("GET", "/v1/memory", "read", "What people asked to remember."),
                 *(self._memories, 200, list[MemoryReply]),
-                problems=_STORE,
+                problems=STORE,
             ),
             Path(
                 *("DELETE", "/v1/memory", "admin", "Forget all of it."),
                 *(self._forget, 200, ForgottenReply),
-                problems=_STORE,
+                problems=STORE,
             ),
             Path(
-                *("GET", "/v1/doctor", "read", "Checks everything, which takes some seconds."),
-                *(self._doctor, 200, list[CheckReply]),
+                *("POST", "/v1/memory/{id}", "admin", "Correct one of them."),
+                *(self._correct, 204),
+                body=CorrectRequest,
+                problems={**GONE, **STORE},
             ),
             Path(
-                *("GET", "/v1/turns", "read", "The last turns, newest first."),
-                *(self._turns, 200, list[KeptTurnReply]),
-                query=(_LIMIT,),
-                problems=_STORE,
-            ),
-            Path(
-                *("GET", "/v1/turns/{id}", "read", "One turn with its calls."),
-                *(self._turn, 200, TraceReply),
-                problems={**_GONE, **_STORE},
+                *("DELETE", "/v1/memory/{id}", "admin", "Forget one of them."),
+                *(self._forget_one, 204),
+                problems={**GONE, **STORE},
             ),
         )
 
     async def _timers(self, call: Call) -> Response:
-        return _listed(await self._box.timers())
+        return listed(await self._box.timers())
 
     async def _set_timer(self, call: Call) -> Response:
         wanted: TimerRequest = call.wanted
@@ -106,28 +93,23 @@ class Keeping:
         return Response(status_code=204)
 
     async def _confirmations(self, call: Call) -> Response:
-        return _listed(self._box.confirmations())
+        return listed(self._box.confirmations())
 
     async def _confirm(self, call: Call) -> Response:
         wanted: ConfirmRequest = call.wanted
         return JSONResponse(dict(await self._box.confirm(call.name, wanted, call.caller)))
 
     async def _memories(self, call: Call) -> Response:
-        return _listed(await self._box.memories())
+        return listed(await self._box.memories())
 
     async def _forget(self, call: Call) -> Response:
         return JSONResponse({"forgotten": await self._box.forget(call.caller)})
 
-    async def _doctor(self, call: Call) -> Response:
-        return _listed(await self._box.doctor())
+    async def _correct(self, call: Call) -> Response:
+        wanted: CorrectRequest = call.wanted
+        await self._box.correct(call.name, wanted, call.caller)
+        return Response(status_code=204)
 
-    async def _turns(self, call: Call) -> Response:
-        limit = read_number(call.request, _LIMIT)
-        return _listed(await self._box.turns(limit))
-
-    async def _turn(self, call: Call) -> Response:
-        return JSONResponse(dict(await self._box.turn(call.name)))
-
-
-def _listed(rows: Sequence[Mapping[str, Any]]) -> Response:
-    return JSONResponse([dict(row) for row in rows])
+    async def _forget_one(self, call: Call) -> Response:
+        await self._box.forget_one(call.name, call.caller)
+        return Response(status_code=204)

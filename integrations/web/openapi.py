@@ -11,14 +11,17 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from integrations.web.paths import ID, Path
-from integrations.web.reading import MAX_BODY, Number
+from integrations.web.paths import Path
+from integrations.web.reading import ID, MAX_BODY, Name, Number
 from integrations.web.replies import ErrorReply
+from integrations.web.sessions import COOKIE
 
 _REF = "#/components/schemas/{model}"
 _ABOUT = """\
-Every path needs a token as `Authorization: Bearer TOKEN`, but for /healthz and the paths by which
-Home Assistant signs in at /mcp. Scopes: `speak`, `ask`, `read`, and `admin`, which may do all.
+Every path needs a token as `Authorization: Bearer TOKEN`, but for /healthz, the console's files,
+`POST /v1/session` and the paths by which Home Assistant signs in at /mcp. A browser that has signed
+in sends its cookie instead; what changes something is then taken from the console's own page alone.
+Scopes: `speak`, `ask`, `read`, and `admin`, which may do all.
 Errors are `{"error": {"kind", "message"}}`.\
 """
 _ALWAYS = {
@@ -41,11 +44,14 @@ def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Hearth", "version": version, "description": _ABOUT},
-        "security": [{"token": []}],
+        "security": [{"token": []}, {"session": []}],
         "paths": by_path,
         "components": {
             "schemas": shapes.named,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
         },
     }
 
@@ -74,6 +80,8 @@ class _Shapes:
 
 def _operation(row: Path, shapes: _Shapes) -> dict[str, Any]:
     needs = f"Needs the scope `{row.scope}`." if row.scope else "Any token will do."
+    if row.open:
+        needs = "Needs no token."
     operation: dict[str, Any] = {
         "operationId": _id(row),
         "summary": row.summary,
@@ -81,7 +89,9 @@ def _operation(row: Path, shapes: _Shapes) -> dict[str, Any]:
         "responses": {str(row.status): _good(row, shapes), **_bad(row, shapes)},
     }
     parameters = [_in_path()] if "{id}" in row.path else []
-    parameters += [_in_query(number) for number in row.query]
+    parameters += [_in_query(wanted) for wanted in row.query]
+    if row.open:
+        operation["security"] = []
     if parameters:
         operation["parameters"] = parameters
     if row.body is not None:
@@ -99,13 +109,15 @@ def _good(row: Path, shapes: _Shapes) -> dict[str, Any]:
 
 def _bad(row: Path, shapes: _Shapes) -> dict[str, Any]:
     told = dict(_ALWAYS)
+    if row.method != "GET":
+        told[403] = "A browser's session, and another page than Hearth's own."
     if row.scope is not None:
-        told[403] = f"The token does not have the scope {row.scope}."
+        told[403] = f"The token does not have the scope {row.scope}, or another page asks."
     if row.body is not None:
         told[415] = "The body is not JSON by its header Content-Type."
         told[422] = "The body is not what it should be; or it cannot be done as asked."
     elif row.query:
-        told[422] = "A number in the query is not what it should be."
+        told[422] = "Something in the query is not what it should be."
     told.update(row.problems)
     content = {"application/json": {"schema": shapes.of(ErrorReply)}}
     return {
@@ -118,14 +130,17 @@ def _in_path() -> dict[str, Any]:
     return {"name": "id", "in": "path", "required": True, "schema": schema}
 
 
-def _in_query(number: Number) -> dict[str, Any]:
-    schema = {
-        "type": "integer",
-        "minimum": number.least,
-        "maximum": number.most,
-        "default": number.default,
-    }
-    return {"name": number.name, "in": "query", "schema": schema}
+def _in_query(wanted: Number | Name) -> dict[str, Any]:
+    if isinstance(wanted, Name):
+        schema: dict[str, Any] = {"type": "string", "pattern": f"^{ID}$"}
+    else:
+        schema = {
+            "type": "integer",
+            "minimum": wanted.least,
+            "maximum": wanted.most,
+            "default": wanted.default,
+        }
+    return {"name": wanted.name, "in": "query", "schema": schema}
 
 
 def _id(row: Path) -> str:

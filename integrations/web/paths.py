@@ -4,23 +4,26 @@ Both come from the same rows, so the document cannot tell of anything that is no
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from integrations.web.box import Unknown
-from integrations.web.callers import Caller, Scope
+from integrations.web.callers import NOBODY, Caller, Scope
 from integrations.web.guard import Guard
 from integrations.web.problems import Refused, log_broken, own_fault, refused_by_box
-from integrations.web.reading import Number, check_length, read_body
+from integrations.web.reading import ID, Name, Number, check_length, read_body
 from integrations.web.requests import Wish
 
-ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
 Method = Literal["GET", "POST", "DELETE"]
+
+# Problems that many paths share.
+STORE = {507: "The store cannot be read or written now."}
+GONE = {404: "There is no such thing (any more)."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,10 @@ class Path:
     answer: Any = None  # the type that tells the answer's JSON schema; None: no body
     media: str = "application/json"  # of the answer
     body: type[Wish] | None = None
-    query: tuple[Number, ...] = ()
+    query: tuple[Number | Name, ...] = ()
     # Status and when it is given, beside those that all share.
     problems: Mapping[int, str] = field(default_factory=dict)
+    open: bool = False  # whoever asks is let in: the body proves who they are
 
 
 def routes_of(paths: Iterable[Path], guard: Guard) -> list[Route]:
@@ -77,7 +81,7 @@ def _route(path: str, rows: Mapping[str, Path], guard: Guard) -> Route:
 
 async def _answer(row: Path, guard: Guard, request: Request) -> Response:
     try:
-        caller = guard.admit(request, row.scope)
+        caller = NOBODY if row.open else guard.admit(request, row.scope, browsers=True)
         check_length(request)
         wanted = None if row.body is None else await read_body(request, row.body)
         return await row.handler(Call(caller, wanted, request))
@@ -88,3 +92,8 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
         if known is None:
             log_broken(f"{row.method} {row.path}", error)
         return known or await own_fault(request, error)
+
+
+def listed(rows: Sequence[Mapping[str, Any]]) -> Response:
+    """A list as an answer."""
+    return JSONResponse([dict(row) for row in rows])

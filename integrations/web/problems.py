@@ -9,7 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from integrations.web.box import Busy, NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.box import NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.busy import Busy
 
 _log = logging.getLogger(__name__)
 

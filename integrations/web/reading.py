@@ -15,9 +15,12 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from integrations.web.problems import Refused, gone
 from integrations.web.requests import Wish
 
+ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
 MAX_BODY = 64 * 1024  # bytes of a request; no call of ours needs more
 _JSON = "application/json"
 _DIGITS = re.compile(r"[0-9]{1,4}")
+# A server reads zeros in front as a number like any other, so they may not hide how long it is.
+_LENGTH = re.compile(r"0*[0-9]{1,9}")
 
 
 def check_length(connection: HTTPConnection) -> None:
@@ -25,7 +28,7 @@ def check_length(connection: HTTPConnection) -> None:
     if connection.headers.get("transfer-encoding"):
         raise Refused(411, "length_required", "Send the request with a Content-Length.")
     length = connection.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length[:10]) > MAX_BODY:
+    if not _LENGTH.fullmatch(length) or int(length) > MAX_BODY:
         raise Refused(413, "too_long", f"A request may have {MAX_BODY} bytes at most.")
 
 
@@ -63,6 +66,23 @@ def read_number(request: Request, wanted: Number) -> int:
         message = f"{wanted.name} must be one whole number from {wanted.least} to {wanted.most}."
         raise Refused(422, "bad_request", message)
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An id in a query, which may be left out."""
+
+    name: str
+
+
+def read_name(request: Request, wanted: Name) -> str | None:
+    """What was given for it. Raises Refused."""
+    given = request.query_params.getlist(wanted.name)
+    if not given:
+        return None
+    if len(given) > 1 or not re.fullmatch(ID, given[0]):
+        raise Refused(422, "bad_request", f"{wanted.name} must be one id.")
+    return given[0]
 
 
 def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:

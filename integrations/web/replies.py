@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from integrations.web.callers import Scope
 from integrations.web.requests import Mode
 
 
@@ -48,8 +49,18 @@ class StateReply(Reply):
     loudspeaker: str = ""
     problems: list[str] = []  # what a person should know of the devices
     health: Literal["ok", "degraded", "dead"] = "ok"
+    version: str = ""  # Hearth's own
+    listening_since: str | None = None  # ISO 8601; null while it does not listen
+    troubles: dict[str, str] = {}  # what does not work now, and a sentence on it
     sound: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+
+
+class SessionReply(Reply):
+    """Who asks."""
+
+    name: str  # as the journal names them, such as "http:admin"
+    scopes: list[Scope]  # all that they may; an administrator has every one
 
 
 class NamedReply(Reply):
@@ -124,7 +135,13 @@ class KeptTurnReply(Reply):
     caller: str  # the program that opened it, "" where a person did
 
 
-class TraceReply(KeptTurnReply):
+class SoundTurnReply(KeptTurnReply):
+    """A turn of the journal, as the interface lists it."""
+
+    has_sound: bool  # see `/v1/turns/{id}/sound`
+
+
+class TraceReply(SoundTurnReply):
     """A turn of the journal with its calls, as `hearth trace --json` gives it."""
 
     tool_calls: list[ToolCallReply]
@@ -158,6 +175,12 @@ class ChoiceSetting(Reply):
     options: list[str]
 
 
+class TextSetting(Reply):
+    """A text that can be: of quiet hours such as "22:30-07:00", or "off"."""
+
+    value: str
+
+
 class SettingsReply(Reply):
     """What can be changed while it runs."""
 
@@ -167,6 +190,7 @@ class SettingsReply(Reply):
     sensitivity: ChoiceSetting
     wake_word: ChoiceSetting
     profile: ChoiceSetting
+    quiet_hours: TextSetting
 
 
 class ConfirmationReply(Reply):
@@ -192,6 +216,9 @@ class MemoryReply(Reply):
 
     id: str
     text: str
+    who: str  # the name of who told it, or ""
+    about: str  # whom or what it is about, or ""
+    sensitive: bool  # only told where somebody asks for it
     created_at: str  # ISO 8601
 
 
@@ -199,6 +226,87 @@ class ForgottenReply(Reply):
     """How many memories there were."""
 
     forgotten: Annotated[int, Field(ge=0)]
+
+
+class CostReply(Reply):
+    """What one brain with one model has cost on one day."""
+
+    day: str  # ISO 8601, in the box's time zone
+    brain: str  # "" where none was asked
+    model: str  # "" where the brain has none
+    turns: int
+    cost_usd: float
+    input_tokens: int
+    output_tokens: int
+    by_modality: dict[str, int] = {}  # tokens, such as of "input_audio"
+
+
+class CostsReply(Reply):
+    """What the cloud has cost."""
+
+    days: list[CostReply]  # the newest first
+    today_usd: float
+    cap_usd: float  # that a day may cost
+
+
+class SharesReply(Reply):
+    """How the commands of people went; `turns` is the sum of the others."""
+
+    turns: int
+    right: int
+    corrected: int
+    refused: int
+    misheard: int
+    failed: int
+
+
+class FaultReply(Reply):
+    """Something that did not work for more than a few seconds."""
+
+    what: str  # "microphone", "home_assistant", ...
+    problem: str
+    began_at: str  # ISO 8601
+    ended_at: str | None  # null: it lasts
+    settled: bool  # Hearth ended meanwhile: nobody knows when it was over
+
+
+class LevelReply(Reply):
+    """How loud it was at the microphone in the last second; all null where it gives nothing."""
+
+    rms_db: float | None  # dB of full scale, at most 0
+    peak_db: float | None
+    clipped: int | None  # samples at the end of the range
+    noise_floor_db: float | None  # of the quietest tenth of the last 30 s
+    at_ms: float | None  # the newest sample, counted from the first
+
+
+class ServerReply(Reply):
+    """A tool server."""
+
+    name: str
+    ok: bool
+    reason: str | None  # why not
+
+
+class ToolReply(Reply):
+    """A tool, as a model sees it."""
+
+    name: str
+    server: str
+    description: str
+    parameters: dict[str, Any] | None  # its JSON schema; null: it takes none
+    tier: Literal["read", "comfort", "costly", "secure"]
+    rule: str
+    approved: bool
+    hidden: bool
+    losses: list[str]  # what its declaration has lost on the way to the model
+
+
+class ToolsReply(Reply):
+    """The menu, as `hearth tools --json` gives it."""
+
+    servers: list[ServerReply]
+    tools: list[ToolReply]
 
 
 class CheckReply(Reply):

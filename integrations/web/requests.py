@@ -8,6 +8,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SecretStr,
     model_validator,
 )
 from pydantic.config import JsonDict
@@ -15,10 +16,12 @@ from pydantic.config import JsonDict
 from integrations.cleaning import one_line
 
 LONGEST_TEXT = 1_000  # characters of what is said; a minute and more
+LONGEST_FACT = 300  # characters of what is remembered
 LONGEST_S = 7 * 24 * 3600  # that anything waits to be said
 LONGEST_ANSWER_S = 20.0  # that the microphone is open for an answer
 _MOST_MINUTES = 366 * 24 * 60
 
+QUIET_HOURS = r"^(off|([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)$"
 Mode = Literal["trusting", "normal", "ask", "guest"]
 Priority = Literal["low", "normal", "high"]
 
@@ -43,6 +46,7 @@ Said = Annotated[
 ]
 Whole = BeforeValidator(_whole)
 LanguageTag = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
+Secret = Annotated[SecretStr, Field(min_length=1, max_length=500)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
 
@@ -133,6 +137,24 @@ class AskRequest(Wish):
     text: Said
 
 
+class SignInRequest(Wish):
+    """Body of `POST /v1/session`: a token, or the code of a one-time link."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [_either("token", "code"), _either("code", "token")]},
+        hide_input_in_errors=True,
+    )
+
+    token: Secret | None = None
+    code: Secret | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.token is None) is (self.code is None):
+            raise ValueError("must have either token or code")
+        return self
+
+
 class MuteRequest(Wish):
     """Body of `POST /v1/mute`."""
 
@@ -151,6 +173,18 @@ class ConfirmRequest(Wish):
 
     yes: bool
     pin: Annotated[str, Field(max_length=32)] = ""
+
+
+class CorrectRequest(Wish):
+    """Body of `POST /v1/memory/{id}`: the fact as it is."""
+
+    text: Annotated[Said, Field(max_length=LONGEST_FACT)]
+
+
+class MarkRequest(Wish):
+    """Body of `POST /v1/turns/{id}/mark`."""
+
+    mark: Literal["", "wrong", "misheard"]  # "" takes it back
 
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -188,3 +222,5 @@ class LiveRequest(Wish):
     sensitivity: Literal["low", "normal", "high"] | None = None
     wake_word: Annotated[str, Field(max_length=100)] | None = None
     profile: Annotated[str, Field(max_length=100)] | None = None
+    # "22:30-07:00" by the clock on the wall, or "off"
+    quiet_hours: Annotated[str, Field(pattern=QUIET_HOURS)] | None = None

@@ -1,5 +1,6 @@
 """The HTTP interface by the settings: where it listens, by what, and that it warns."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,9 +16,12 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.console_link import console_link
 from assistant.http_serving import open_guard, serving_http
+from assistant.http_sessions import sign_everybody_out
 from assistant.http_token import http_token
 from assistant.http_tokens import TokenFile
 from integrations.errors import Misconfigured
@@ -63,6 +67,33 @@ async def test_tokens_made_and_revoked_meanwhile_hold_at_once(
         file.revoke("panel")
         assert (await client.get("/v1/state", headers=made)).status_code == 401
     assert "TLS" not in caplog.text
+
+
+async def test_people_sign_in_by_the_page_and_by_a_link_of_another_process(
+    tmp_path: Path,
+) -> None:
+    configured = settings(tmp_path)
+    base = f"http://127.0.0.1:{configured.http.port}"
+    own = {"Origin": base}
+    async with served(configured), httpx.AsyncClient(base_url=base) as browser:
+        page = await browser.get("/")
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        assert (await browser.get("/v1/state")).status_code == 401
+        link = console_link(configured, SystemClock().now())
+        assert link.startswith(f"{base}/#code=")
+        code = {"code": link.partition("=")[2]}
+        assert (await browser.post("/v1/session", json=code)).status_code == 204
+        assert (await browser.get("/v1/session")).json()["name"] == "http:admin"
+        assert (await browser.post("/v1/stop", headers=own)).status_code == 200
+        foreign = {"Origin": f"http://127.0.0.1:{free_port()}"}
+        assert (await browser.post("/v1/stop", headers=foreign)).status_code == 403
+        assert (await browser.post("/v1/session", json=code)).status_code == 401
+        assert (await browser.get("/v1/state")).status_code == 200
+        kept = browser.cookies
+    async with served(configured), httpx.AsyncClient(base_url=base, cookies=kept) as browser:
+        assert (await browser.get("/v1/state")).status_code == 200
+        await asyncio.to_thread(sign_everybody_out, tmp_path)
+        assert (await browser.get("/v1/state")).status_code == 401
 
 
 @pytest.mark.parametrize("key_apart", [True, False])

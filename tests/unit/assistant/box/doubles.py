@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from assistant.box.parts import Parts
 from assistant.clock import VirtualClock
-from assistant.journal.records import StoreError, TurnRecord
+from assistant.journal.records import Mark, StoreError, TurnRecord
+from assistant.level import Level
 from assistant.tools.moment import Mode
 from assistant.tools.rights import Rights
 from assistant.turn.log import FinishedTurn
@@ -146,22 +148,24 @@ class FakeConfirmations:
 
 
 class FakeRecords:
-    """A store that may fail."""
+    """Memories on a disk that may fail."""
 
     def __init__(self) -> None:
         self.broken = False
-
-    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
-        self._look()
-        return [{"turn_id": f"t{number}"} for number in range(limit)]
-
-    async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        self._look()
-        return {"turn_id": turn_id}
+        self.corrected: list[tuple[str, str]] = []
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         self._look()
         return []
+
+    async def correct(self, memory_id: str, text: str) -> None:
+        self._look()
+        self.corrected.append((memory_id, text))
+
+    async def forget_one(self, memory_id: str) -> None:
+        self._look()
+        if memory_id != "m1":
+            raise Unknown(memory_id)
 
     async def forget(self) -> int:
         self._look()
@@ -172,8 +176,51 @@ class FakeRecords:
             raise StoreError("the disk is gone")
 
 
-async def nobody_mutes(on: bool) -> None:
+class FakeHistory:
+    """A journal that may fail."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.marked: list[tuple[str, str]] = []
+
+    async def turns(self, limit: int, before: str | None) -> Sequence[Mapping[str, Any]]:
+        self._look()
+        return [{"turn_id": f"{before or 't'}{number}"} for number in range(limit)]
+
+    async def turn(self, turn_id: str) -> Mapping[str, Any]:
+        self._look()
+        return {"turn_id": turn_id}
+
+    async def mark(self, turn_id: str, mark: Mark) -> None:
+        self._look()
+        self.marked.append((turn_id, mark))
+
+    async def sound(self, turn_id: str) -> Path:
+        return Path(f"{turn_id}.wav")
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        self._look()
+        return {"days": [days]}
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        self._look()
+        return {"turns": days}
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        self._look()
+        return [{"what": days}]
+
+    def _look(self) -> None:
+        if self.broken:
+            raise StoreError("the disk is gone")
+
+
+async def nobody_mutes(on: bool, *, aloud: bool = False) -> None:
     raise StoreError("the disk is full")
+
+
+async def offered() -> Mapping[str, Any]:
+    return {"servers": [], "tools": []}
 
 
 async def examined() -> Sequence[Mapping[str, Any]]:
@@ -193,5 +240,9 @@ def parts() -> Parts:
         FakeLive(),
         FakeConfirmations(),
         FakeRecords(),
+        FakeHistory(),
+        offered,
         examined,
+        Level(),
+        dict,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,13 +14,16 @@ from assistant.tools.moment import Mode
 from assistant.tools.rights import CALLERS
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
+from assistant.version import own_version
 from audio.steady import MicrophoneStatus
 from integrations.web.box import NotKept, NotPossible, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
     ConverseRequest,
+    CorrectRequest,
     LiveRequest,
+    MarkRequest,
     QuestionRequest,
     TimerRequest,
 )
@@ -27,6 +31,7 @@ from tests.unit.assistant.box.doubles import (
     PROGRAM,
     FakeConversation,
     FakeDesk,
+    FakeHistory,
     FakeModes,
     FakeRecords,
     FakeSpeech,
@@ -43,7 +48,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
     conversation = FakeConversation()
     muted: list[bool] = []
 
-    async def mute(on: bool) -> None:
+    async def mute(on: bool, *, aloud: bool = False) -> None:
         muted.append(on)
 
     box = box_of(replace(parts(), conversation=conversation, mute=mute))
@@ -54,6 +59,9 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
             "microphone": "listening",
             "mode": "normal",
             "settings": {"volume": {"value": 1.0}},
+            "version": own_version(),
+            "listening_since": VirtualClock().now().isoformat(),
+            "troubles": {},
         }
         stream = box.events.since(None, box.events.now("state", box.state()))
         assert b'"idle"' in await anext(stream)
@@ -108,18 +116,72 @@ async def test_a_mode_is_switched_for_a_time_and_told() -> None:
 
 
 async def test_what_the_disk_did_not_take_is_told() -> None:
-    modes, records = FakeModes(), FakeRecords()
-    modes.full = records.broken = True
-    box = box_of(replace(parts(), modes=modes, records=records))
+    modes, records, history = FakeModes(), FakeRecords(), FakeHistory()
+    modes.full = records.broken = history.broken = True
+    box = box_of(replace(parts(), modes=modes, records=records, history=history))
     with pytest.raises(NotKept, match="not over a restart"):
         await box.mute(True, PROGRAM)
     with pytest.raises(NotKept, match="not over a restart"):
         await box.set_mode("guest", None, PROGRAM)
     assert box.state()["mode"] == "guest"
-    with pytest.raises(NotKept, match="the disk is gone"):
-        await box.turns(3)
+    mark, fact = MarkRequest(mark="wrong"), CorrectRequest(text="The key is there.")
+    for asked in (
+        *(box.turns(3), box.turn("t"), box.costs(1), box.shares(1), box.faults(1)),
+        *(box.mark("t", mark, PROGRAM), box.memories()),
+        *(box.correct("m1", fact, PROGRAM), box.forget_one("m1", PROGRAM)),
+    ):
+        with pytest.raises(NotKept, match="the disk is gone"):
+            await asked
     with pytest.raises(NotKept, match="the disk is gone"):
         await box.forget(PROGRAM)
+
+
+async def test_it_tells_since_when_it_has_been_listening() -> None:
+    conversation, clock = FakeConversation(), VirtualClock()
+    conversation.standing = Standing(State.IDLE, False, MicrophoneStatus.OPENING)
+    with Box(replace(parts(), conversation=conversation), Happenings(), clock) as box:
+        (change,) = conversation.observers
+
+        def since(state: State, muted: bool, microphone: MicrophoneStatus) -> object:
+            change(Standing(state, muted, microphone))
+            return box.state()["listening_since"]
+
+        assert box.state()["listening_since"] is None
+        began = clock.now().isoformat()
+        assert since(State.IDLE, False, MicrophoneStatus.LISTENING) == began
+        clock.advance(60)
+        assert since(State.SPEAKING, False, MicrophoneStatus.LISTENING) == began
+        assert since(State.IDLE, True, MicrophoneStatus.CLOSED) is None
+        assert since(State.IDLE, False, MicrophoneStatus.LISTENING) == clock.now().isoformat()
+        assert since(State.IDLE, False, MicrophoneStatus.MISSING) is None
+
+
+async def test_what_people_look_at_comes_from_its_parts() -> None:
+    history, records = FakeHistory(), FakeRecords()
+    made = replace(parts(), history=history, records=records, troubles=lambda: {"disk": "Full."})
+    happenings = Happenings()
+    told: list[Happening] = []
+    happenings.follow(told.append)
+    box = box_of(made, happenings)
+    assert await box.turns(1, "t7") == [{"turn_id": "t70"}]
+    assert await box.sound("t7") == Path("t7.wav")
+    assert (await box.costs(9), await box.shares(8)) == ({"days": [9]}, {"turns": 8})
+    assert await box.faults(7) == [{"what": 7}]
+    assert await box.tools() == {"servers": [], "tools": []}
+    assert set(box.level().values()) == {None}
+    assert box.state()["troubles"] == {"disk": "Full."}
+    await box.mark("t7", MarkRequest(mark="misheard"), PROGRAM)
+    await box.correct("m1", CorrectRequest(text="The key is there."), PROGRAM)
+    await box.forget_one("m1", PROGRAM)
+    with pytest.raises(Unknown):
+        await box.forget_one("m2", PROGRAM)
+    assert (history.marked, records.corrected) == (
+        [("t7", "misheard")],
+        [("m1", "The key is there.")],
+    )
+    assert [(one.data["caller"], one.data["what"]) for one in told] == [
+        ("http:washing", what) for what in ("mark", "correct", "forget")
+    ]
 
 
 async def test_announcements_go_to_their_desk() -> None:
@@ -169,8 +231,20 @@ async def test_live_settings_are_set_and_told() -> None:
         assert [state["settings"]["volume"]["value"] for state in told] == [0.4, 0.4]
 
 
+async def test_only_who_may_act_in_a_persons_place_opens_the_microphone_unheard() -> None:
+    heard: list[tuple[bool, bool]] = []
+
+    async def mute(on: bool, *, aloud: bool = False) -> None:
+        heard.append((on, aloud))
+
+    box = box_of(replace(parts(), mute=mute))
+    for caller in (PROGRAM, replace(PROGRAM, scopes=frozenset({"admin"}))):
+        await box.mute(False, caller)
+    assert heard == [(False, True), (False, False)]
+
+
 async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
-    async def mute(on: bool) -> None: ...
+    async def mute(on: bool, *, aloud: bool = False) -> None: ...
 
     happenings, told = Happenings(), list[Happening]()
     happenings.follow(told.append)

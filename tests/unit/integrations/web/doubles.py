@@ -1,6 +1,8 @@
 """A box and tokens for the tests of the HTTP interface."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from integrations.web.box import NotAnnounced, NotKept, Unknown
@@ -12,12 +14,15 @@ from integrations.web.requests import (
     AskRequest,
     ConfirmRequest,
     ConverseRequest,
+    CorrectRequest,
     LiveRequest,
+    MarkRequest,
     Mode,
     QuestionAnswer,
     QuestionRequest,
     TimerRequest,
 )
+from integrations.web.sessions import SignedIn
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}
@@ -45,9 +50,50 @@ def with_scope(scope: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {TOKEN}-{scope}"}
 
 
+CODE = "c0de-of-a-link"
+
+
+class FakeSessions:
+    """Sessions of the tokens of a test, with ids that can be guessed, and one link."""
+
+    def __init__(self, tokens: FakeTokens) -> None:
+        self.tokens = tokens
+        self.codes = {CODE}
+        self.open: dict[str, Caller] = {}
+        self._begun = 0
+
+    async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
+        caller = self.tokens.caller(token)
+        return None if caller is None else self._begin(caller, instead_of)
+
+    async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
+        if code not in self.codes:
+            return None
+        self.codes.remove(code)
+        return self._begin(self.tokens.known[TOKEN], instead_of)
+
+    def caller(self, session: str) -> Caller | None:
+        return self.open.get(session)
+
+    def holds(self, caller: Caller) -> bool:
+        return caller.session in self.open
+
+    async def end(self, session: str) -> None:
+        self.open.pop(session, None)
+
+    def _begin(self, caller: Caller, instead_of: str) -> SignedIn:
+        self.open.pop(instead_of, None)
+        self._begun += 1
+        name = f"session-{self._begun}"
+        self.open[name] = replace(caller, session=name)
+        return SignedIn(name, self.open[name])
+
+
 def patient_guard() -> Guard:
     """Lets its callers ask as often as they like."""
-    return Guard(FakeTokens(), calls_at_once=10**9, wrong_at_once=10**9)
+    tokens = FakeTokens()
+    sessions = FakeSessions(tokens)
+    return Guard(tokens, calls_at_once=10**9, wrong_at_once=10**9, sessions=sessions)
 
 
 class FakeBox:
@@ -58,6 +104,7 @@ class FakeBox:
         self.asked: list[Any] = []
         self.can_listen = True
         self.full = False
+        self.recording: Path | None = Path(__file__)  # of the one turn
         self.fails: Exception | None = None  # raised by whatever is asked next
 
     def state(self) -> Mapping[str, Any]:
@@ -84,6 +131,7 @@ class FakeBox:
         return {
             **{name: {"value": 1.0} for name in ("volume", "speed")},
             **{name: {"value": "a", "options": ["a", "b"]} for name in choices},
+            "quiet_hours": {"value": "off"},
         }
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
@@ -165,7 +213,19 @@ class FakeBox:
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         self._note()
-        return [{"id": "m1", "text": "The key is here.", "created_at": "2026-11-22T10:00:00+00:00"}]
+        return [_FACT]
+
+    async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
+        self._note()
+        if memory_id != "m1":
+            raise Unknown("There is no such fact.")
+        self.asked.append(("correct", memory_id, wanted.text, caller.name))
+
+    async def forget_one(self, memory_id: str, caller: Caller) -> None:
+        self._note()
+        if memory_id != "m1":
+            raise Unknown("There is no such fact.")
+        self.asked.append(("forget", memory_id, caller.name))
 
     async def forget(self, caller: Caller) -> int:
         self._note("forget")
@@ -175,9 +235,45 @@ class FakeBox:
         self._note()
         return [{"check": "disk", "status": "ok", "detail": "", "mend": ""}]
 
-    async def turns(self, limit: int) -> Sequence[Mapping[str, Any]]:
-        self._note(("turns", limit))
+    async def tools(self) -> Mapping[str, Any]:
+        self._note()
+        return {"servers": [{"name": "home_assistant", "ok": True, "reason": None}], "tools": []}
+
+    def level(self) -> Mapping[str, Any]:
+        self._note()
+        quiet = {"rms_db": -51.2, "peak_db": -40.0, "noise_floor_db": -60.0}
+        return {**quiet, "clipped": 0, "at_ms": 20.0}
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        self._note(("costs", days))
+        return {"days": [_COST], "today_usd": 0.01, "cap_usd": 1.0}
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        self._note(("shares", days))
+        names = ("turns", "right", "corrected", "refused", "misheard", "failed")
+        return dict.fromkeys(names, 0)
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        self._note(("faults", days))
+        return [_FAULT]
+
+    async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
+        self._note(("turns", limit, before))
+        if before not in (None, _TURN["turn_id"]):
+            raise Unknown("There is no such turn (any more).")
         return [_TURN]
+
+    async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
+        self._note()
+        if turn_id != _TURN["turn_id"]:
+            raise Unknown("There is no such turn (any more).")
+        self.asked.append(("mark", turn_id, wanted.mark, caller.name))
+
+    async def sound(self, turn_id: str) -> Path:
+        self._note()
+        if turn_id != _TURN["turn_id"] or self.recording is None:
+            raise Unknown("No sound of that turn is kept (any more).")
+        return self.recording
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         self._note()
@@ -204,6 +300,31 @@ _TURN: Mapping[str, Any] = {
     "cost_usd": 0.0,
     "error": None,
     "caller": "http:admin",
+    "has_sound": True,
+}
+_FACT: Mapping[str, Any] = {
+    "id": "m1",
+    "text": "The key is here.",
+    "who": "",
+    "about": "",
+    "sensitive": False,
+    "created_at": "2026-11-22T10:00:00+00:00",
+}
+_COST: Mapping[str, Any] = {
+    "day": "2026-11-22",
+    "brain": "gemini-live",
+    "model": "gemini-3.8-live",
+    "turns": 3,
+    "cost_usd": 0.01,
+    "input_tokens": 900,
+    "output_tokens": 90,
+}
+_FAULT: Mapping[str, Any] = {
+    "what": "microphone",
+    "problem": "It is not there.",
+    "began_at": "2026-11-22T10:00:00+00:00",
+    "ended_at": None,
+    "settled": False,
 }
 _TIMER: Mapping[str, Any] = {
     "id": "t1",

@@ -6,7 +6,7 @@ import httpx
 
 from integrations.web.api import api_paths
 from integrations.web.paths import Path
-from tests.unit.integrations.web.doubles import PIN, FakeBox, patient_guard
+from tests.unit.integrations.web.doubles import PIN, TOKEN, FakeBox, patient_guard
 
 ROWS = api_paths(FakeBox(), patient_guard(), "")
 BODIES = {
@@ -19,8 +19,11 @@ BODIES = {
     "/v1/ask": {"text": "is the light on"},
     "/v1/timers": {"seconds": 600, "name": "pasta"},
     "/v1/confirmations/{id}": {"yes": True, "pin": PIN},
+    "/v1/memory/{id}": {"text": "The key is there."},
+    "/v1/turns/{id}/mark": {"mark": "wrong"},
+    "/v1/session": {"token": TOKEN},
 }
-NAMES = {"timers": "t1", "confirmations": "c1", "turns": "20261122-3"}
+NAMES = {"timers": "t1", "confirmations": "c1", "turns": "20261122-3", "memory": "m1"}
 
 
 def program(port: int, **more: Any) -> httpx.AsyncClient:

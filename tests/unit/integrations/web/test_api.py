@@ -3,12 +3,14 @@
 import httpx
 import pytest
 
-from integrations.web.box import Busy, NotKept, NotPossible, Unknown
+from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.busy import Busy
 from integrations.web.paths import Path
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, with_scope
 from tests.unit.integrations.web.programs import ROWS, row_of, send
 
+CLOSED = [row for row in ROWS if not row.open]  # all but signing in
 QUIET = [row for row in ROWS if row.media == "application/json"]  # those that end by themselves
 
 
@@ -27,7 +29,7 @@ async def test_each_path_answers_as_it_says(client: httpx.AsyncClient, row: Path
 async def test_nobody_gets_in_without_a_token(
     box: FakeBox, client: httpx.AsyncClient, header: str
 ) -> None:
-    for row in ROWS:
+    for row in CLOSED:
         answer = await send(client, row, headers={"Authorization": header.encode("latin-1")})
         assert answer.status_code == 401, row
         assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -61,13 +63,19 @@ def test_scopes_are_those_of_the_contract() -> None:
             ("GET state", "GET events", "GET settings", "GET timers", "GET confirmations"), "read"
         ),
         **dict.fromkeys(("GET memory", "GET doctor", "GET turns", "GET turns/{id}"), "read"),
+        **dict.fromkeys(
+            ("GET costs", "GET shares", "GET faults", "GET tools", "GET level"), "read"
+        ),
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
         **dict.fromkeys(("POST listen", "POST stop", "POST mute"), "speak"),
         **dict.fromkeys(("POST timers", "DELETE timers/{id}"), "speak"),
         **dict.fromkeys(("POST mode", "POST settings"), "admin"),
         **dict.fromkeys(("POST confirmations/{id}", "DELETE memory"), "admin"),
-        "POST ask": "ask",
-        "GET openapi.json": None,
+        **dict.fromkeys(("POST memory/{id}", "DELETE memory/{id}"), "admin"),
+        "GET turns/{id}/sound": "admin",
+        **dict.fromkeys(("POST ask", "POST turns/{id}/mark"), "ask"),
+        **dict.fromkeys(("GET openapi.json", "GET session", "DELETE session"), None),
+        "POST session": None,  # whoever asks
     }
 
 
@@ -140,6 +148,22 @@ async def test_a_box_that_cannot_listen_says_so(box: FakeBox, client: httpx.Asyn
     answer = await client.post("/v1/listen")
     assert answer.status_code == 409
     assert answer.json()["error"]["kind"] == "cannot_listen"
+
+
+async def test_of_memories_one_is_corrected_or_forgotten(
+    box: FakeBox, client: httpx.AsyncClient
+) -> None:
+    fact = "/v1/memory/m1"
+    assert (await client.post(fact, json={"text": " The key\nis there. "})).status_code == 204
+    assert (await client.delete(fact)).status_code == 204
+    for name in ("m2", "%00"):
+        assert (await client.post(f"/v1/memory/{name}", json={"text": "a"})).status_code == 404
+        assert (await client.delete(f"/v1/memory/{name}")).status_code == 404
+    assert (await client.post(fact, json={"text": "a" * 301})).status_code == 422
+    assert box.asked == [
+        ("correct", "m1", "The key is there.", "http:admin"),
+        ("forget", "m1", "http:admin"),
+    ]
 
 
 async def test_the_mode(box: FakeBox, client: httpx.AsyncClient) -> None:

@@ -89,7 +89,20 @@ async def test_a_number_in_the_query_is_looked_at(
     assert "limit must be one whole number from 1 to 200" in answer.json()["error"]["message"]
     for good in ("", "?limit=1", "?limit=200", "?other=x"):
         assert (await client.get(f"/v1/turns{good}")).status_code == 200
-    assert box.asked == [("turns", 20), ("turns", 1), ("turns", 200), ("turns", 20)]
+    assert box.asked == [("turns", limit, None) for limit in (20, 1, 200, 20)]
+
+
+@pytest.mark.parametrize("query", ["before=", "before=a/b", "before=a&before=b", "before=%00"])
+async def test_an_id_in_the_query_is_looked_at(
+    box: FakeBox, client: httpx.AsyncClient, query: str
+) -> None:
+    answer = await client.get(f"/v1/turns?{query}")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_request")
+    assert answer.json()["error"]["message"] == "before must be one id."
+    assert box.asked == []
+    assert (await client.get("/v1/turns?before=20261122-3&limit=5")).status_code == 200
+    assert (await client.get("/v1/turns?before=20261122-9")).status_code == 404
+    assert box.asked == [("turns", 5, "20261122-3"), ("turns", 20, "20261122-9")]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.body], ids=lambda row: str(row.path))
@@ -114,6 +127,9 @@ async def test_too_much_is_not_read(box: FakeBox, served: httpx.AsyncClient) -> 
     for row in ROWS:
         much = await send(served, row, content=b" " * (MAX_BODY + 1), headers=headers)
         assert (much.status_code, much.json()["error"]["kind"]) == (413, "too_long")
+        zeros = headers | {"Content-Length": f"{MAX_BODY + 1:020}"}
+        hidden = await send(served, row, content=b" " * (MAX_BODY + 1), headers=zeros)
+        assert (hidden.status_code, hidden.json()["error"]["kind"]) == (413, "too_long")
         endless = await send(served, row, content=pieces(), headers=headers)
         assert (endless.status_code, endless.json()["error"]["kind"]) == (411, "length_required")
     assert box.asked == []

@@ -116,4 +116,10 @@ def test_the_document_says_who_may_and_how_it_fails() -> None:
     statuses = {"200", "401", "403", "411", "413", "415", "421", "422", "429", "500", "507"}
     assert set(mute["responses"]) == statuses
     assert told["paths"]["/v1/timers/{id}"]["delete"]["responses"]["204"].keys() == {"description"}
-    assert told["security"] == [{"token": []}]
+    assert told["paths"]["/v1/timers/{id}"]["delete"]["responses"]["403"]
+    assert told["paths"]["/v1/openapi.json"]["get"]["responses"].keys() == {
+        *("200", "401", "411", "413", "421", "429", "500")
+    }
+    assert told["paths"]["/v1/session"]["post"]["security"] == []
+    assert told["paths"]["/v1/session"]["post"]["description"] == "Needs no token."
+    assert told["security"] == [{"token": []}, {"session": []}]

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import httpx
 import pytest
@@ -13,10 +14,18 @@ from starlette.routing import Route
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
 from integrations.web.guard import Guard
-from tests.unit.integrations.web.doubles import PIN, TOKEN, FakeBox, FakeTokens
+from integrations.web.sessions import COOKIE
+from tests.unit.integrations.web.doubles import (
+    CODE,
+    PIN,
+    TOKEN,
+    FakeBox,
+    FakeSessions,
+    FakeTokens,
+)
 
 WRONG = "wr0ng-token-that-is-one-elsewhere"
-SECRETS = (TOKEN, WRONG, PIN)
+SECRETS = (TOKEN, WRONG, PIN, CODE, f"{COOKIE}=")
 
 
 @pytest.fixture
@@ -26,7 +35,9 @@ def box() -> FakeBox:
 
 @pytest.fixture
 async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
-    guard = Guard(FakeTokens(), calls_at_once=40, wrong_at_once=3, now=lambda: 0.0)
+    tokens = FakeTokens()
+    sessions = FakeSessions(tokens)
+    guard = Guard(tokens, calls_at_once=40, wrong_at_once=3, now=lambda: 0.0, sessions=sessions)
 
     async def broken(request: Request) -> Response:
         raise RuntimeError(f"{TOKEN} {PIN}")
@@ -42,6 +53,31 @@ async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+class Ask(Protocol):
+    """A request that is answered with that status, and tells no secret."""
+
+    async def __call__(self, method: str, path: str, status: int, **more: object) -> None: ...
+
+
+async def _ask_of_signing_in(ask: Ask, as_json: dict[str, str]) -> None:
+    """Two wrong guesses, and whatever else can go wrong there."""
+    session = "/v1/session"
+    await ask("POST", session, 401, json={"token": WRONG})
+    await ask("POST", session, 401, json={"code": WRONG})
+    await ask("POST", session, 422, json={"token": TOKEN, "code": CODE})
+    await ask("POST", session, 422, json={TOKEN: CODE})
+    await ask("POST", session, 422, json={"token": [TOKEN]})
+    await ask("POST", session, 422, headers=as_json, content=f'{{"token": "{TOKEN}')
+    await ask("POST", session, 415, data={"token": TOKEN})
+    await ask("POST", f"{session}?code={CODE}", 422, json={})
+    await ask("GET", f"{session}?code={CODE}", 401)
+    foreign = {"Origin": f"http://{WRONG}.example"}
+    await ask("POST", session, 403, json={"code": CODE}, headers=foreign)
+    ended = {"Cookie": f"{COOKIE}={WRONG}"}
+    await ask("GET", session, 401, headers=ended)
+    await ask("DELETE", session, 401, headers=ended)
 
 
 async def test_no_error_tells_a_secret(
@@ -84,9 +120,10 @@ async def test_no_error_tells_a_secret(
     box.fails = ValueError(f"{TOKEN} {PIN}")
     await ask("GET", "/v1/events", 500, headers=right)
     await ask("GET", "/broken", 500)  # a route of somebody else's
-    for _ in range(3):
-        await ask("GET", "/v1/state", 401, headers=bearer(WRONG))
+    await _ask_of_signing_in(ask, as_json)
+    await ask("GET", "/v1/state", 401, headers=bearer(WRONG))
     await ask("GET", "/v1/state", 429, headers=bearer(WRONG))
+    await ask("POST", "/v1/session", 429, json={"token": WRONG})
     for _ in range(60):
         if (await client.get("/v1/state", headers=right)).status_code == 429:
             break

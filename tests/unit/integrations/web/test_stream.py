@@ -13,8 +13,15 @@ from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
 from integrations.web.events import KEPT, WAITING, EventLog
 from integrations.web.guard import Guard
+from integrations.web.sessions import COOKIE
 from integrations.web.stream import LISTENERS
-from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeTokens, with_scope
+from tests.unit.integrations.web.doubles import (
+    TOKEN,
+    FakeBox,
+    FakeSessions,
+    FakeTokens,
+    with_scope,
+)
 from tests.unit.integrations.web.programs import program
 
 
@@ -73,6 +80,20 @@ async def test_what_is_too_long_ago_is_not_half_told(box: FakeBox) -> None:
     await late.aclose()
 
 
+async def test_nothing_that_is_sent_or_told_breaks_the_stream() -> None:
+    log = EventLog()
+    log.tell("answer", {"slots": {"room": "hall\ud800"}})
+    known = log.now("state", {}).id
+    first = log.now("state", {"state": "idle"})
+    run = known.partition("-")[0]
+    endless = log.since(f"{run}-{'9' * 5_000}", first)
+    assert b"idle" in await anext(endless)  # it begins anew
+    await endless.aclose()
+    told = log.since(f"{run}-0", first)
+    assert b"hall?" in await anext(told)
+    await told.aclose()
+
+
 async def test_a_listener_who_does_not_read_is_sent_away() -> None:
     log = EventLog()
     stream = log.since(None, log.now("state", {}))
@@ -111,6 +132,27 @@ async def test_a_stream_ends_with_its_token(box: FakeBox) -> None:
         lines = answer.aiter_lines()
         assert (await _events(lines, 1))[0][1] == "state"
         del tokens.known[f"{TOKEN}-read"]
+        box.events.tell("heard", {"sentence": "not for them"})
+        async with asyncio.timeout(5):
+            assert [line async for line in lines if line] == []
+
+
+async def test_a_stream_ends_when_its_person_signs_out(box: FakeBox) -> None:
+    tokens = FakeTokens()
+    sessions = FakeSessions(tokens)
+    app = web_app(api_routes(box, Guard(tokens, sessions=sessions)))
+    begun = await sessions.begin(TOKEN)
+    assert begun is not None
+    cookie = {"Cookie": f"{COOKIE}={begun.id}"}
+    async with (
+        serving(app, "127.0.0.1", 0) as port,
+        program(port) as client,
+        client.stream("GET", "/v1/events", headers=cookie) as answer,
+    ):
+        lines = answer.aiter_lines()
+        assert (await _events(lines, 1))[0][1] == "state"
+        own = {**cookie, "Origin": f"http://127.0.0.1:{port}"}
+        assert (await client.delete("/v1/session", headers=own)).status_code == 204
         box.events.tell("heard", {"sentence": "not for them"})
         async with asyncio.timeout(5):
             assert [line async for line in lines if line] == []

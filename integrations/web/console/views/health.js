@@ -1,0 +1,95 @@
+// Whether all of it works: problems, the microphone, the doctor, and what has broken.
+
+import { get } from "../api.js";
+import { on } from "../bus.js";
+import { el, show } from "../dom.js";
+import { lasting, moment } from "../formats.js";
+import { icon } from "../icons.js";
+import { meter, watchLevel } from "../level.js";
+import { stands } from "../live.js";
+import { badge, button, card, empty, page } from "../parts.js";
+import { words } from "../words.js";
+
+const DAYS = 30;
+const PATIENCE_MS = 120_000; // it loads voices and opens the house anew
+const TONES = { ok: "good", warn: "warn", fail: "bad" };
+
+/** The view. */
+export async function open({ signal }) {
+  const [state, rows] = await Promise.all([get("v1/state", { signal }), get(`v1/faults?days=${DAYS}`, { signal })]);
+  const place = el("div", { class: "verdict" });
+  const faults = el("ul", { class: "rows" });
+  const showFaults = (list) => show(faults, list.length ? list.map(fault) : el("li", {}, empty(words.health.noFaults)));
+  const showState = (standing) => show(place, verdict(standing));
+  on("standing", showState, signal);
+  on("fault", async () => {
+    showFaults(await get(`v1/faults?days=${DAYS}`, { signal }));
+    showState(await get("v1/state", { signal }));
+  }, signal);
+  showFaults(rows);
+  showState({ ...stands(), ...state });
+  watchLevel(signal);
+  return page(words.health.title, words.health.lead,
+    el("div", { class: "columns even" }, el("section", { class: "card" }, place), card(words.level.title, meter(signal))),
+    doctor(signal),
+    card(words.health.faults, faults));
+}
+
+function verdict(state) {
+  const word = state.health ?? "ok";
+  const tone = { ok: "good", degraded: "warn", dead: "bad" }[word] ?? "warn";
+  const since = state.listening_since;
+  return [
+    el("h2", { class: `mark ${tone}` }, icon(word === "ok" ? "check" : "warn"), words.health[word] ?? word),
+    el("p", { class: "hint" }, since ? words.health.since(moment(since)) : words.health.notListening),
+    el("ul", { class: "problems" }, (state.problems ?? []).map((text) => el("li", {}, text))),
+  ];
+}
+
+function doctor(signal) {
+  const result = el("div", { role: "status", class: "hint" });
+  const list = el("ul", { class: "checks" });
+  async function examine() {
+    show(list);
+    show(result, el("span", { class: "dots", "aria-hidden": "true" }), " ", words.health.examining);
+    try {
+      const checks = await get("v1/doctor", { signal, patience: PATIENCE_MS });
+      const of = (status) => checks.filter((one) => one.status === status).length;
+      show(result, words.health.examined(of("fail"), of("warn")));
+      show(list, [...checks].sort((one, other) => weight(one) - weight(other)).map(check));
+    } catch (error) {
+      show(result);
+      throw error;
+    }
+  }
+  return card(words.health.doctor,
+    el("p", { class: "hint" }, words.health.doctorLead),
+    button(words.health.examine, examine, { kind: "primary", sign: "health" }), result, list);
+}
+
+function weight({ status }) {
+  return ["fail", "warn", "ok"].indexOf(status);
+}
+
+function check(one) {
+  return el("li", { "data-status": one.status },
+    badge(words.health.status[one.status] ?? one.status, TONES[one.status]),
+    el("span", { class: "what" },
+      el("span", { class: "heard" }, one.check),
+      el("span", {}, one.detail),
+      one.mend && el("span", { class: "mend" }, one.mend)));
+}
+
+function fault(row) {
+  return el("li", { class: "fault" },
+    el("span", { class: "what" },
+      el("span", { class: "heard" }, row.problem ?? row.what),
+      el("span", { class: "under" },
+        el("span", {}, row.what.replaceAll("_", " ")), el("span", {}, moment(row.began_at)),
+        ended(row))));
+}
+
+function ended({ began_at: from, ended_at: to, settled }) {
+  if (to === null) return badge(words.health.lasts, "bad");
+  return el("span", {}, settled ? words.health.settled : words.health.lasted(lasting(new Date(to) - new Date(from))));
+}

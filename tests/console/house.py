@@ -1,0 +1,191 @@
+"""Hearth as it runs, in a thread of its own: the demo house, a microphone in a quiet room, HTTP."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from starlette.types import ASGIApp
+
+from assistant.app import App, open_app
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.faces import open_faces
+from assistant.http_tokens import TokenFile
+from assistant.recordings import FOLDER, Recording, write
+from assistant.sound_state import SoundState
+from assistant.turn.runner import Runner
+from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
+from audio.microphone_status import MicrophoneChange, MicrophoneStatus
+from audio.player import NullPlayer, OneOutput
+from integrations.serving import serving
+from integrations.web.callers import Scope
+from tests.devices.daemon import free_port
+from tests.pipeline.rig import offline_settings
+
+T = TypeVar("T")
+TOKEN = "a-token-of-the-console-tests"
+PIN = "70718293"
+_BEGINS_S = 60.0
+
+
+class QuietRoom:
+    """A microphone in a room where nobody speaks."""
+
+    pulled = False
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """Soft noise, in real time."""
+        noise = np.random.default_rng(3)
+        loop = asyncio.get_running_loop()
+        began, start = loop.time(), 0
+        while True:
+            pcm = noise.normal(0, 90, FRAME_SAMPLES).astype("<i2").tobytes()
+            yield Frame(pcm, start)
+            start += FRAME_SAMPLES
+            due = began + start / FRAME_SAMPLES * FRAME_MS / 1000
+            await asyncio.sleep(max(0.0, due - loop.time()))
+
+
+class Nobody:
+    """Sits at the keyboard and types nothing: whoever answers does it elsewhere."""
+
+    runner: Runner
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        """Nothing, once it is answered."""
+        exchange = self.runner.exchange
+        assert exchange is not None
+        await asyncio.wait([exchange.settlement])
+        return None
+
+
+@dataclass(slots=True)
+class House:
+    """One that runs."""
+
+    port: int
+    data: Path
+    app: App
+    loop: asyncio.AbstractEventLoop
+
+    @property
+    def url(self) -> str:
+        """Of its page."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have it done on Hearth's own loop, and wait."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+
+    def token(self, name: str, *scopes: Scope) -> str:
+        """Of a program that may do no more than this."""
+        return TokenFile(self.data).make(name, scopes, SystemClock().now())
+
+    def record(self, turn_id: str) -> None:
+        """Keep a second of sound of that turn, as `recordings.turns` does."""
+        at = SystemClock().now()
+        name = f"{at.astimezone(UTC):%Y%m%dT%H%M%S.%f}Z-turn-okay_nabu-0.97"
+        one = Recording(name, "turn", at, "okay_nabu", 0.97, 1.0, turn_id)
+        write(self.data / FOLDER, one, bytes(2 * SAMPLE_RATE))
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> None:
+        """Have it begun there."""
+        asyncio.run_coroutine_threadsafe(work, self.loop)
+
+
+def settings_of(data: Path, port: int, **sections: dict[str, Any]) -> Settings:
+    """Of a house whose doors need a PIN, with a page on that port."""
+    given: dict[str, dict[str, Any]] = {
+        "assistant": {"data": str(data), "name": "Hearth", "languages": ["en", "es"]},
+        "http": {"port": port, "token": TOKEN},
+        "policy": {"secure": "pin", "pin": PIN},
+        "limits": {"daily_cost_usd": 0.5, "comfort_per_minute": 10_000},
+        "profiles": {"night": {"persona": "Short and quiet."}},
+    }
+    return offline_settings(data.parent, **{**given, **sections})
+
+
+@contextmanager
+def running(data: Path, port: int | None = None, **sections: dict[str, Any]) -> Iterator[House]:
+    """It runs until the context is left."""
+    settings = settings_of(data, port or free_port(), **sections)
+    with in_thread(lambda: _house(settings)) as house:
+        yield house
+
+
+@asynccontextmanager
+async def _house(settings: Settings) -> AsyncIterator[House]:
+    player, nobody = NullPlayer(paced=False), Nobody()
+    async with (
+        open_app(settings, player, hears=True, resident=True, prompter=nobody) as app,
+        open_faces(app, SoundState(None, OneOutput(player))) as opened,
+    ):
+        nobody.runner = app.runner
+        listening = asyncio.ensure_future(app.runner.listen(QuietRoom()))
+        app.runner.on_microphone(MicrophoneChange(MicrophoneStatus.LISTENING, ""))
+        try:
+            yield House(opened.port, settings.data_folder, app, asyncio.get_running_loop())
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+
+
+@contextmanager
+def serving_thread(app: ASGIApp) -> Iterator[int]:
+    """Another application is served until the context is left; its port."""
+    with in_thread(lambda: serving(app, "127.0.0.1", 0)) as port:
+        yield port
+
+
+@contextmanager
+def in_thread(opened: Callable[[], AbstractAsyncContextManager[T]]) -> Iterator[T]:
+    """What is opened there stays open on a loop in another thread until the context is left."""
+    made: list[T] = []
+    stop = asyncio.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+    began = threading.Event()
+
+    async def stay() -> None:
+        async with opened() as one:
+            made.append(one)
+            loops.append(asyncio.get_running_loop())
+            began.set()
+            await stop.wait()
+
+    thread = Thread(lambda: asyncio.run(stay()), began)
+    thread.start()
+    assert began.wait(_BEGINS_S), "it did not begin"
+    try:
+        if made:
+            yield made[0]
+    finally:
+        if loops and thread.is_alive():
+            loops[0].call_soon_threadsafe(stop.set)
+        thread.join(_BEGINS_S)
+        if thread.failed is not None:
+            raise thread.failed
+
+
+class Thread(threading.Thread):
+    """Says what it died of."""
+
+    def __init__(self, work: Callable[[], None], began: threading.Event) -> None:
+        super().__init__()
+        self._work = work
+        self._began = began
+        self.failed: BaseException | None = None
+
+    def run(self) -> None:
+        """The work."""
+        try:
+            self._work()
+        except BaseException as error:
+            self.failed = error
+        finally:
+            self._began.set()

@@ -1,0 +1,136 @@
+"""Who gets in, how, and what a page of somebody else can do."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Browser, expect
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from assistant.console_link import Links
+from tests.console.browser import Console, window
+from tests.console.house import TOKEN, House, serving_thread
+
+pytestmark = pytest.mark.console
+
+
+def test_a_token_signs_in_and_is_not_kept_by_the_page(stranger: Console) -> None:
+    stranger.sign_in()
+    expect(stranger.page.get_by_role("navigation", name="Pages")).to_be_visible()
+    kept = stranger.page.evaluate("[JSON.stringify(localStorage), document.cookie, location.href]")
+    assert not any(TOKEN in one for one in kept)
+    cookies = stranger.page.context.cookies()
+    assert [(one["httpOnly"], one["sameSite"]) for one in cookies] == [(True, "Strict")]
+    assert TOKEN not in str(cookies)
+
+
+def test_a_session_outlives_the_page(console: Console) -> None:
+    console.page.reload()
+    console.page.wait_for_selector("main[data-shown]")
+    expect(console.page.get_by_text("Signed in as http:admin")).to_be_visible()
+
+
+def test_a_wrong_token_is_told_and_may_be_typed_again(stranger: Console) -> None:
+    stranger.open()
+    token = stranger.page.get_by_label("Token")
+    token.fill("not-a-token")
+    stranger.page.get_by_role("button", name="Sign in").click()
+    expect(stranger.page.get_by_role("alert")).to_have_text("That is not a token of this box.")
+    expect(token).to_be_focused()
+    token.fill(TOKEN)
+    token.press("Enter")
+    stranger.page.wait_for_selector("main[data-shown]")
+
+
+def test_a_link_signs_in_once_and_leaves_no_trace(
+    stranger: Console, browser: Browser, house: House
+) -> None:
+    code = Links(house.data).make(datetime.now(UTC).astimezone(), minutes=10)
+    stranger.open(f"#code={code}")
+    stranger.page.wait_for_selector("main[data-shown]")
+    assert code not in stranger.page.url
+    assert not any(code in request.url for request in stranger.requested)
+    with window(browser, house.url) as second:
+        second.open(f"#code={code}")
+        expect(second.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+
+
+@pytest.mark.parametrize("cut", ["%", "p1Zt%2", "%ff"])
+def test_a_link_that_was_cut_off_is_told_in_a_sentence(stranger: Console, cut: str) -> None:
+    stranger.open(f"#code={cut}")
+    expect(stranger.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+    expect(stranger.page.get_by_label("Token")).to_be_focused()
+
+
+def test_signing_out_ends_the_session_at_the_box_too(console: Console) -> None:
+    cookie = console.page.context.cookies()[0]
+    console.page.get_by_role("button", name="Sign out").click()
+    expect(console.page.get_by_label("Token")).to_be_visible()
+    answer = console.page.context.request.get(
+        f"{console.url}/v1/state", headers={"Cookie": f"{cookie['name']}={cookie['value']}"}
+    )
+    assert answer.status == 401
+
+
+def test_a_session_that_ended_elsewhere_leads_back_to_the_door(console: Console) -> None:
+    console.page.context.clear_cookies()
+    console.page.get_by_role("link", name="Memory").click()
+    expect(console.page.get_by_label("Token")).to_be_visible()
+    expect(console.page.get_by_role("alert")).to_contain_text("You were signed out")
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[int]:
+    """The port of somebody else's page."""
+    page = Starlette(routes=[Route("/", lambda request: HTMLResponse("<p>You have won.</p>"))])
+    with serving_thread(page) as port:
+        yield port
+
+
+@pytest.mark.parametrize("way", ["fetch", "form"])
+def test_a_page_of_another_origin_can_do_nothing(
+    console: Console, house: House, elsewhere: int, way: str
+) -> None:
+    """Their page lies on the same host and another port: for a cookie that is the same site."""
+    asked: list[str] = []
+    page = console.page.context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"http://127.0.0.1:{elsewhere}/")
+    address = f"{house.url}/v1/mute"
+    if way == "fetch":
+        page.evaluate(
+            """address => fetch(address, { method: "POST", credentials: "include", mode: "no-cors",
+                body: new Blob(['{"muted": true}'], { type: "text/plain" }) }).catch(() => 0)""",
+            address,
+        )
+    else:
+        page.evaluate(
+            """address => { const form = document.createElement("form");
+                form.method = "POST"; form.enctype = "text/plain"; form.action = address;
+                form.innerHTML = `<input name='{"muted": true, "x": "' value='"}'>`;
+                document.body.append(form); form.submit(); }""",
+            address,
+        )
+    page.wait_for_timeout(300)
+    page.close()
+    assert asked.count(address) == 1  # it was sent, with the cookie of the same site
+    assert console.get("v1/state")["muted"] is False
+    assert console.post("v1/mute", {"muted": True})["muted"] is True  # our own page may
+    assert console.post("v1/mute", {"muted": False})["muted"] is False
+
+
+def test_a_token_that_only_reads_can_change_nothing(browser: Browser, house: House) -> None:
+    token = house.token("reader", "read")
+    with window(browser, house.url) as reader:
+        reader.sign_in(token)
+        page = reader.page
+        expect(page.get_by_role("button", name=re.compile("Mute"))).to_be_hidden()
+        expect(page.get_by_text("it needs the scope ask")).to_be_visible()
+        reader.show("settings")
+        expect(page.get_by_label("Volume")).to_be_disabled()
+        expect(page.get_by_label("Microphone muted")).to_be_disabled()
+        reader.show("memory")
+        expect(page.get_by_role("button", name=re.compile("Forget"))).to_have_count(0)

@@ -1,0 +1,154 @@
+"""The console's files: what is served to anybody, and that it is nothing else."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+
+from integrations.web.api import web_app
+from integrations.web.console_files import FOLDER, console_routes
+from integrations.web.ingress import SUPERVISOR, Ingress, IngressUse
+
+PREFIX = "/api/hassio_ingress/aB3_-x"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "console"
+    (made / "views").mkdir(parents=True)
+    (made / "index.html").write_text("<!doctype html><title>Hearth</title>")
+    (made / "main.js").write_text("export {};")
+    (made / "views" / "now.js").write_text("export const now = 1;")
+    for hidden in (".secret.js", "notes.txt", "main.py", "UPPER.js"):
+        (made / hidden).write_text("not for anybody")
+    (tmp_path / "outside.js").write_text("not for anybody")
+    return made
+
+
+def browser(folder: Path, use: IngressUse = "off", address: str = "127.0.0.1") -> httpx.AsyncClient:
+    app = web_app(console_routes(Ingress(use), folder))
+    transport = httpx.ASGITransport(app, client=(address, 5000))
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", "text/html; charset=utf-8"),
+        ("/console/index.html", "text/html; charset=utf-8"),
+        ("/console/main.js", "text/javascript; charset=utf-8"),
+        ("/console/views/now.js", "text/javascript; charset=utf-8"),
+    ],
+)
+async def test_a_file_is_served_to_anybody(folder: Path, path: str, kind: str) -> None:
+    async with browser(folder) as asking:
+        answer = await asking.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+        assert answer.content
+        # The browser may keep it, and asks whether it is still the same.
+        assert answer.headers["cache-control"] == "no-cache"
+        tag = answer.headers["etag"]
+        for sent in (tag, f"W/{tag}", f'"other", {tag}'):
+            same = await asking.get(path, headers={"If-None-Match": sent})
+            assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+        for sent in ('"other"', ""):
+            assert (await asking.get(path, headers={"If-None-Match": sent})).status_code == 200
+        head = await asking.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert (await asking.post(path)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/console", "/console/", "/console/views", "/console/views/", "/console/nothing.js"),
+        *("/console/.secret.js", "/console/notes.txt", "/console/main.py", "/console/UPPER.js"),
+        *("/console/../outside.js", "/console/%2e%2e/outside.js", "/console/..%2foutside.js"),
+        *("/console/views/..%2f..%2foutside.js", "/console//main.js", "/console/main.js%00"),
+        *("/console/%2fetc%2fpasswd.js", "/console/main.js/", f"/console/{'a' * 300}.js"),
+    ],
+)
+async def test_nothing_else_is(folder: Path, path: str) -> None:
+    async with browser(folder) as asking:
+        answer = await asking.request("GET", httpx.URL(f"http://localhost{path}"))
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (404, "not_found")
+
+
+async def test_the_page_may_do_only_what_it_needs(folder: Path) -> None:
+    async with browser(folder) as asking:
+        for path in ("/", "/console/main.js"):
+            headers = (await asking.get(path)).headers
+            policy = dict(
+                part.split(" ", 1) for part in headers["content-security-policy"].split("; ")
+            )
+            assert policy == {
+                "default-src": "'none'",
+                **dict.fromkeys(("script-src", "style-src", "connect-src"), "'self'"),
+                **dict.fromkeys(("font-src", "manifest-src"), "'self'"),
+                "img-src": "'self' data:",
+                "media-src": "'self' blob:",
+                **dict.fromkeys(("base-uri", "form-action", "frame-ancestors"), "'none'"),
+            }
+            assert headers["x-frame-options"] == "DENY"
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "no-referrer"
+            assert headers["cross-origin-resource-policy"] == "same-origin"
+            assert "microphone=()" in headers["permissions-policy"]
+
+
+@pytest.mark.parametrize(
+    ("use", "address", "prefix", "framed"),
+    [
+        ("token", SUPERVISOR, PREFIX, True),
+        ("home-assistant", SUPERVISOR, PREFIX, True),
+        ("off", SUPERVISOR, PREFIX, False),
+        ("token", "192.168.1.66", PREFIX, False),
+        ("token", SUPERVISOR, None, False),
+        ("token", SUPERVISOR, "//evil.example", False),
+        ("token", SUPERVISOR, "/api;x", False),
+    ],
+)
+async def test_only_home_assistant_shows_it_within_a_page_of_its_own(
+    folder: Path, use: IngressUse, address: str, prefix: str | None, framed: bool
+) -> None:
+    headers = {} if prefix is None else {"X-Ingress-Path": prefix}
+    async with browser(folder, use, address) as asking:
+        told = (await asking.get("/", headers=headers)).headers
+    assert ("frame-ancestors 'self'" in told["content-security-policy"]) is framed
+    assert told["x-frame-options"] == ("SAMEORIGIN" if framed else "DENY")
+
+
+class Links(HTMLParser):
+    """What a page loads, and whether it brings scripts or styles of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.addresses += [str(given[name]) for name in ("src", "href") if given.get(name)]
+        if tag == "style" or (tag == "script" and "src" not in given):
+            self.inline.append(tag)
+        self.inline += [name for name in given if name == "style" or name.startswith("on")]
+
+
+async def test_the_real_page_can_be_loaded_under_its_policy() -> None:
+    """Every file that lies there is served, and the page names only such files, relatively."""
+    async with browser(FOLDER) as asking:
+        files = [path for path in FOLDER.rglob("*") if path.is_file()]
+        assert files
+        for path in files:
+            answer = await asking.get(f"/console/{path.relative_to(FOLDER)}")
+            assert answer.status_code == 200, path
+        page = Links()
+        page.feed((await asking.get("/")).text)
+        assert page.inline == []
+        loaded = [one for one in page.addresses if not one.startswith("#")]
+        assert loaded
+        for address in loaded:
+            assert re.fullmatch(r"console/[\w./-]+", address), address
+            assert (await asking.get(f"/{address}")).status_code == 200, address
