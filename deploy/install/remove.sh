@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# Taking it away again.
+
+uninstall() {
+    local file left=()
+    if someone_there; then
+        if [ "$PURGE" = yes ]; then
+            ask "Take Hearth away, with its configuration, all that it remembers and its user?" || fail "you said no"
+        else
+            ask "Take Hearth away, and keep $CONFIGURATION and $STATE?" || fail "you said no"
+        fi
+    fi
+    step "Taking Hearth away"
+    systemctl disable --now hearth.service 2>/dev/null || true
+    rm -f -- "$UNIT" "$SOUND_DROP_IN" "$COMMAND"
+    close_sound
+    if [ "$PURGE" = yes ]; then rm -rf -- "$DROP_INS"; fi
+    if [ -d "$DROP_INS" ]; then rmdir --ignore-fail-on-non-empty "$DROP_INS"; fi
+    systemctl daemon-reload
+    systemctl reset-failed hearth.service 2>/dev/null || true
+    if [ -s "$OWN/packages" ]; then
+        say "these Debian packages came with it and stay: $(sort -u "$OWN/packages" | tr '\n' ' ')"
+    fi
+    rm -rf --one-file-system -- "$HOUSE"
+    rm -f -- "$LOG" "$LOCK"
+    if [ "$PURGE" = yes ]; then
+        rm -rf --one-file-system -- "$CONFIGURATION" "$STATE"
+        if getent passwd hearth >/dev/null; then userdel hearth 2>/dev/null; fi
+        good "Nothing of Hearth is left."
+        return
+    fi
+    for file in "$CONFIGURATION" "$STATE" "$DROP_INS"; do
+        if [ -e "$file" ]; then left+=("$file"); fi
+    done
+    good "It is gone. Left: ${left[*]:-nothing}, and the user hearth; --uninstall --purge takes these too."
+}
+
+# Whatever was written so that the service is let in.
+close_sound() {
+    local user
+    user=$(door_user)
+    drop_ours "$SOUND_TMPFILES" "$SOUND_PIPEWIRE" "$SOUND_PULSEAUDIO" "$SOUND_ALSA"
+    rm -rf -- "$SOUND_DOOR"
+    if [ -s "$OWN/linger" ]; then loginctl disable-linger "$(cat "$OWN/linger")" 2>/dev/null || true; fi
+    if [ -n "$user" ]; then say "$user's sound server forgets its second socket at the next login"; fi
+}
