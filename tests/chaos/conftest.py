@@ -1,0 +1,22 @@
+"""Fixtures of the chaos tests: what people say, as recordings."""
+
+from pathlib import Path
+
+import pytest
+
+from assistant.demo.scenes import Spoken
+from assistant.demo.speech import make_clip
+
+
+@pytest.fixture(scope="session")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wake word and a command for the house, in one breath."""
+    folder = tmp_path_factory.mktemp("office")
+    return make_clip(Spoken("office", "turn on the office lights", "slt"), folder)
+
+
+@pytest.fixture(scope="session")
+def timer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wake word and a command that needs no house."""
+    folder = tmp_path_factory.mktemp("timer")
+    return make_clip(Spoken("timer", "set a timer for ten minutes", "slt"), folder)

@@ -1,0 +1,206 @@
+"""`hearth run` as a process of its own, with a simulated house that outlives it."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import sys
+from asyncio.subprocess import Process
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+from integrations.demo_home.server import DemoHome
+
+ROOT = Path(__file__).parents[2]
+WITHIN_S = 60.0
+TURN = "hearth: turn "  # begins what the log tells of a turn
+_PAIR = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+TOKEN = "t" * 40  # the administrator's
+
+
+def free_port() -> int:
+    """Of the loopback, free at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@dataclass
+class Daemon:
+    """Starts, serves, and ends as the test says. One process at a time."""
+
+    folder: Path
+    house: DemoHome
+    settings: dict[str, str] = field(default_factory=dict)  # besides, as HEARTH_… variables
+    port: int = field(default_factory=free_port)
+    before: tuple[str, ...] = ()  # the command begins with it, and becomes what follows
+    program: tuple[str, ...] = (sys.executable, "-m", "assistant")
+    starts: int = 0
+    _process: Process | None = None
+    _log: IO[bytes] | None = None
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def log(self) -> str:
+        """What it has written to stderr, over all starts."""
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def added(self) -> Counter[str]:
+        """How often each item was added to a list, as the house counts it."""
+        return Counter(
+            str(arguments.get("item"))
+            for name, arguments in self.house.calls
+            if name.endswith("HassListAddItem")
+        )
+
+    def environment(self) -> dict[str, str]:
+        own = {
+            "ASSISTANT__DATA": str(self.data),
+            "HOME_ASSISTANT__URL": self.house.url,
+            "HOME_ASSISTANT__TOKEN": self.house.person_token,
+            "BRAIN__ORDER": '["offline"]',
+            "VOICE__ENGINE": "espeak",
+            "AUDIO__INPUT": "null",
+            "AUDIO__OUTPUT": "null",
+            "HTTP__PORT": str(self.port),
+            "HTTP__TOKEN": TOKEN,
+            **self.settings,
+        }
+        others = {key: value for key, value in os.environ.items() if not key.startswith("HEARTH_")}
+        return others | {f"HEARTH_{key}": value for key, value in own.items()}
+
+    async def start(self) -> None:
+        """Begin; `serves` says when it is there."""
+        assert self._process is None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        config = self.folder / "hearth.toml"
+        config.touch()
+        self._log = (self.folder / "log").open("ab")
+        self._process = await asyncio.create_subprocess_exec(
+            *self.before,
+            *self.program,
+            *("run", "--quiet", "--config", str(config)),
+            cwd=ROOT,
+            env=self.environment(),
+            stdout=self._log,
+            stderr=self._log,
+        )
+        self.starts += 1
+
+    async def serves(self) -> None:
+        """Return once it answers over HTTP."""
+        async with asyncio.timeout(WITHIN_S), httpx.AsyncClient() as client:
+            while True:
+                assert self._process is not None
+                assert self._process.returncode is None, self.log[-2000:]
+                try:
+                    await client.get(f"http://127.0.0.1:{self.port}/healthz")
+                    return
+                except httpx.TransportError:
+                    await asyncio.sleep(0.02)
+
+    async def end(self, by: signal.Signals = signal.SIGTERM) -> int:
+        """End it, and wait until it has; its exit code."""
+        assert self._process is not None
+        if self._process.returncode is None:
+            self._process.send_signal(by)
+        return await self.ended()
+
+    async def ended(self) -> int:
+        """Wait until it has ended by itself; its exit code."""
+        process, self._process = self._process, None
+        assert process is not None
+        code = await asyncio.wait_for(process.wait(), WITHIN_S)
+        assert self._log is not None
+        self._log.close()
+        return code
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        """Of the process that runs."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def logged(self, words: str, within_s: float = WITHIN_S) -> None:
+        """Return once that stands in its log."""
+        async with asyncio.timeout(within_s):
+            while words not in self.log:
+                assert self.runs, self.log[-2000:]
+                await asyncio.sleep(0.1)
+
+    @property
+    def turns(self) -> list[dict[str, str]]:
+        """What its log tells of each turn, by the key."""
+        told = (line for line in self.log.splitlines() if TURN in line)
+        return [
+            {key: value.strip('"') for key, value in _PAIR.findall(line.partition(TURN)[2])}
+            for line in told
+        ]
+
+    async def turn(self, number: int) -> dict[str, str]:
+        """What its log tells of that turn, once it is over; 0 is the first."""
+        async with asyncio.timeout(WITHIN_S):
+            while len(self.turns) <= number:
+                assert self.runs, self.log[-2000:]
+                await asyncio.sleep(0.1)
+        return self.turns[number]
+
+    async def trouble(self, what: str, within_s: float = WITHIN_S) -> str:
+        """The sentence of /v1/state on what does not work, once there is one."""
+        return (await self._troubles(lambda troubles: what in troubles, within_s))[what]
+
+    async def sound(self, what: str, within_s: float = WITHIN_S) -> None:
+        """Return once /v1/state tells of no such trouble."""
+        await self._troubles(lambda troubles: what not in troubles, within_s)
+
+    async def _troubles(
+        self, wanted: Callable[[dict[str, str]], bool], within_s: float
+    ) -> dict[str, str]:
+        async with asyncio.timeout(within_s), self.client() as client:
+            while True:
+                troubles: dict[str, str] = (await client.get("/v1/state")).json()["troubles"]
+                if wanted(troubles):
+                    return troubles
+                await asyncio.sleep(0.2)
+
+    async def ask(self, text: str) -> dict[str, Any]:
+        """One typed turn; the turn as the interface gives it."""
+        async with self.client() as client:
+            answer = await client.post("/v1/ask", json={"text": text})
+            assert answer.status_code == 200, answer.text
+            turn: dict[str, Any] = answer.json()
+            return turn
+
+    def client(self) -> httpx.AsyncClient:
+        """With the administrator's token."""
+        return httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=30.0,
+        )
+
+
+@asynccontextmanager
+async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
+    """One that is not started yet, and is killed in the end if it runs."""
+    async with DemoHome(settle_s=0.02) as house:
+        one = Daemon(folder, house, settings)
+        try:
+            yield one
+        finally:
+            if one.runs:
+                await one.end(signal.SIGKILL)

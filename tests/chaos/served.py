@@ -1,0 +1,50 @@
+"""What must hold whatever is broken: the wake word and a command of the house, and what is told."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from tests.chaos.daemon import Daemon
+from tests.chaos.room import Room
+
+OFFICE_ON = {"area": "Office", "domain": ["light"]}
+
+
+async def heard(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
+    """Somebody says it: it is answered by this machine, aloud. What the log tells of the turn."""
+    told = len(box.turns)
+    await room.say(recording, box.pid)
+    turn = await box.turn(told)
+    assert (turn["source"], turn["wake"], turn["brain"]) == ("voice", "okay_nabu", "offline")
+    assert "error" not in turn
+    assert int(turn["audio_ms"]) > 500, "it was answered aloud"
+    return turn
+
+
+async def served(box: Daemon, room: Room, recording: Path) -> None:
+    """The wake word and the command for the office's lights are heard, done and answered."""
+    done = len(box.house.calls)
+    await heard(box, room, recording)
+    [(name, arguments)] = box.house.calls[done:]
+    assert (name.endswith("HassTurnOn"), arguments) == (True, OFFICE_ON)
+
+
+def written(box: Daemon, table: str) -> int:
+    """How many rows stand there."""
+    [[count]] = _rows(box, f"SELECT COUNT(*) FROM {table}")
+    return int(count)
+
+
+def said(box: Daemon) -> list[str]:
+    """What was spoken in each turn, oldest first."""
+    rows = _rows(box, "SELECT clauses FROM turns ORDER BY rowid")
+    return [" ".join(json.loads(clauses)) for (clauses,) in rows]
+
+
+def _rows(box: Daemon, query: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(box.data / "hearth.db", timeout=5.0)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()

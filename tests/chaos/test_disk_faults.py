@@ -1,0 +1,129 @@
+"""The disk is full, turns read-only, or the database on it is damaged: people are served as before,
+and are told."""
+
+import os
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from assistant.clock import SystemClock
+from assistant.journal.records import TimerRecord
+from assistant.journal.store import Store
+from tests.chaos.daemon import Daemon, daemon
+from tests.chaos.disks import failing_disk, fill, make_room, needs_root, small_disk
+from tests.chaos.room import Room
+from tests.chaos.served import served, written
+
+NOT_SET = "The timers cannot be read or kept right now, so nothing was changed."
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+
+
+@needs_root
+async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    folder = tmp_path / "small"
+    with small_disk(folder, megabytes=4):
+        settings = {"AUDIO__INPUT": room.source, "ASSISTANT__DATA": str(folder)}
+        async with daemon(tmp_path / "box", **settings) as box:
+            await box.start()
+            await box.serves()
+            fill(folder)
+            await served(box, room, office)
+            full = f"The disk of {folder} is full: nothing is written down; free some space there."
+            assert await box.trouble("journal") == full
+            refused = await box.ask("set a timer for ten minutes")
+            assert refused["answer"] == NOT_SET
+            make_room(folder)
+            await box.ask("turn off the office lights")
+            await box.sound("journal")
+            assert await box.end() == 0
+            assert box.log.count("is full") == 1, "it is said once"
+            assert "is written again" in box.log
+
+
+@needs_root
+async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    folder = tmp_path / "failing"
+    with failing_disk(folder, tmp_path / "image") as disk:
+        settings = {"AUDIO__INPUT": room.source, "ASSISTANT__DATA": str(folder / "data")}
+        async with daemon(tmp_path / "box", **settings) as box:
+            for broken in (True, False):  # while it runs; and before it starts
+                await box.start()
+                await box.serves()
+                if broken:
+                    disk.break_down()
+                await served(box, room, office)
+                trouble = await box.trouble("journal")
+                assert trouble == (
+                    f"The disk of {folder / 'data'} is read-only: nothing is written down; "
+                    "mount it to be written, and check it if that is refused."
+                )
+                assert await box.end() == 0
+            assert box.log.count("is read-only") == 2
+
+
+async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        now = SystemClock().now()
+        async with Store(box.data / "hearth.db", SystemClock()) as store:
+            await store.add_timer(TimerRecord("soon", now + timedelta(hours=1), 3600, now))
+        _damage(box, "turns")
+        await box.start()
+        await box.serves()
+        await box.logged("was damaged; it is kept as")
+        await served(box, room, office)
+        async with box.client() as client:
+            [timer] = (await client.get("/v1/timers")).json()
+        assert timer["left_s"] > 3000, "what can be read of it goes on"
+        assert await box.end() == 0
+        assert list(box.data.glob("hearth.db.corrupt-*"))
+        assert written(box, "turns") == 1
+        assert written(box, "faults WHERE what = 'journal_damage'") == 1
+
+
+async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        await box.start()
+        await box.serves()
+        await box.ask("set a timer for an hour")
+        _damage(box, "turns", "timers", "calls", "audit")
+        await served(box, room, office)
+        await box.logged("was damaged; it is kept as")
+        async with box.client() as client:
+            [timer] = (await client.get("/v1/timers")).json()
+        assert timer["left_s"] > 3000, "it goes on"
+        await box.ask("turn off the office lights")
+        assert await box.end() == 0
+        assert written(box, "timers WHERE status = 'running'") == 1
+        assert written(box, "turns") >= 1
+        assert written(box, "faults WHERE what = 'journal_damage'") == 1
+
+
+def _damage(box: Daemon, *tables: str) -> None:
+    """As after a fault of the card: where these tables begin, in the file and in its log, stands
+    something else."""
+    file = box.data / "hearth.db"
+    connection = sqlite3.connect(file, timeout=5.0)
+    try:
+        roots = {
+            root
+            for table in tables
+            for (root,) in connection.execute(
+                "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+            )
+        }
+        if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise AssertionError("the log could not be brought into the file")
+        [[size]] = connection.execute("PRAGMA page_size").fetchall()
+    finally:
+        connection.close()
+    assert len(roots) == len(tables)
+    with file.open("r+b") as damaged:
+        for root in roots:
+            damaged.seek((root - 1) * size)
+            damaged.write(os.urandom(size))

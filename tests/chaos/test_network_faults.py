@@ -1,0 +1,153 @@
+"""Names resolve no longer, certificates have expired: what this machine can do, it does."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from integrations.serving import serving
+from tests.chaos.daemon import daemon
+from tests.chaos.disks import needs_root
+from tests.chaos.names import own_names
+from tests.chaos.room import Room
+from tests.chaos.served import heard, said, served
+from tests.simulators.certificate import make_certificate
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+NAME = "house.test"
+GEMINI = "gemini.test"
+BY_ITSELF = "I cannot reach Gemini, so I answer by myself for now."
+HOUSE_AWAY = "I cannot reach Home Assistant at the moment."
+DONE = "Turned on the lights in the office."
+STOPS_S = 5.0
+
+
+@needs_root
+async def test_the_name_of_the_house_does_not_resolve(
+    tmp_path: Path, office: Path, timer: Path
+) -> None:
+    room = Room(tmp_path / "room.wav")
+    with own_names(tmp_path) as names:
+        async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+            port = box.house.url.rpartition(":")[2]
+            box.settings["HOME_ASSISTANT__URL"] = f"http://{NAME}:{port}"
+            box.before = names.before
+            await box.start()
+            await box.serves()
+            await heard(box, room, timer)
+            assert await box.trouble("home_assistant") == (
+                f"No name server tells where '{NAME}' is: check the network's DNS, or write the "
+                "host's IP address into home_assistant.url."
+            )
+            assert names.asked
+            refused = await box.ask("turn on the office lights")
+            assert refused["answer"] == HOUSE_AWAY
+            names.know(NAME)
+            await box.sound("home_assistant")
+            await served(box, room, office)
+            names.know()
+            later = await box.ask("turn off the office lights")
+            assert [call["status"] for call in later["tool_calls"]] == ["done"], "connections stay"
+            await heard(box, room, timer)
+            began = time.monotonic()
+            assert await box.end() == 0
+            assert time.monotonic() - began < STOPS_S
+        assert said(box)[0] == "The timer is set for 10 minutes."
+
+
+@needs_root
+async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    with own_names(tmp_path) as names:
+        async with daemon(tmp_path / "box", **with_gemini(room, f"https://{GEMINI}")) as box:
+            box.before = names.before
+            await box.start()
+            await box.serves()
+            await served(box, room, office)
+            assert names.asked
+            assert "hearth: gemini-live: Gemini could not be reached in time." in box.log
+            await served(box, room, office)
+            began = time.monotonic()
+            assert await box.end() == 0
+            assert time.monotonic() - began < STOPS_S
+        assert said(box) == [f"{BY_ITSELF} {DONE}", DONE], "it is said once"
+
+
+async def test_the_certificate_of_the_house_has_expired(
+    tmp_path: Path, office: Path, timer: Path
+) -> None:
+    room = Room(tmp_path / "room.wav")
+    old = make_certificate(tmp_path / "old", expired=True)
+    context = old.server_context()
+    async with (
+        daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box,
+        serving(box.house.app, "127.0.0.1", 0, context) as port,
+    ):
+        url = f"https://127.0.0.1:{port}"
+        box.settings["HOME_ASSISTANT__URL"] = url
+        box.settings["HOME_ASSISTANT__CA_FILE"] = str(old.ca_file)
+        await box.start()
+        await box.serves()
+        await heard(box, room, timer)
+        expired = (
+            f"The certificate of {url} has expired: renew it in Home Assistant, or set this "
+            "device's date if that is wrong."
+        )
+        assert await box.trouble("home_assistant") == expired
+        assert f"hearth: {expired}" in box.log
+        async with box.client() as client:
+            client.timeout = httpx.Timeout(60.0)
+            findings = (await client.get("/v1/doctor")).json()
+        assert expired in str(findings), findings
+        assert (await box.ask("turn on the office lights"))["answer"] == HOUSE_AWAY
+        renewed = make_certificate(tmp_path / "new", renewing=old)
+        context.load_cert_chain(renewed.cert_file, renewed.key_file)
+        await box.sound("home_assistant")
+        await served(box, room, office)
+        assert await box.end() == 0
+
+
+async def test_the_certificate_of_gemini_has_expired(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    certificate = make_certificate(tmp_path / "tls", expired=True)
+    async with refused(certificate.server_context()) as port:
+        settings = with_gemini(room, f"https://127.0.0.1:{port}")
+        settings["GEMINI__CA_FILE"] = str(certificate.ca_file)
+        async with daemon(tmp_path / "box", **settings) as box:
+            await box.start()
+            await box.serves()
+            await served(box, room, office)
+            told = (
+                "The certificate of Gemini's address is not valid at this device's date and time: "
+                "check them;"
+            )
+            assert f"hearth: gemini-live: {told}" in box.log
+            assert await box.end() == 0
+        assert said(box) == [f"{BY_ITSELF} {DONE}"]
+
+
+def with_gemini(room: Room, url: str) -> dict[str, str]:
+    """Its rungs stand above the device's own."""
+    return {
+        "AUDIO__INPUT": room.source,
+        "BRAIN__ORDER": '["gemini-live","gemini-once","offline"]',
+        "PRIVACY__ACCEPT_CLOUD": "true",
+        "GEMINI__API_KEY": "simulated-key",
+        "GEMINI__BASE_URL": url,
+    }
+
+
+@asynccontextmanager
+async def refused(context: ssl.SSLContext) -> AsyncIterator[int]:
+    """A port whose certificate nobody takes."""
+
+    async def nobody(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raise AssertionError("somebody took the certificate")
+
+    async with await asyncio.start_server(nobody, "127.0.0.1", 0, ssl=context) as server:
+        yield int(server.sockets[0].getsockname()[1])
