@@ -12,6 +12,7 @@ from typing import Protocol
 from assistant.journal.records import StoreError
 from assistant.modes import Kept
 from audio.errors import AudioError
+from integrations.web.box import NotPossible
 
 NAME = "microphone_muted"  # under which it is kept
 MUTE, UNMUTE = "mute", "unmute"  # sounds of `audio.earcons`
@@ -43,11 +44,14 @@ class Mute:
         kept: Kept,
         conversation: Conversation,
         sound: Callable[[str], Awaitable[None]] | None = None,
+        opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`kept`: the store; `sound`: plays a sound of `audio.earcons`; None: nobody would hear."""
+        """`kept`: the store; `sound`: plays a sound of `audio.earcons`; `opening`: the tone before
+        a microphone that a program opens, False: it did not sound; None: nobody would hear."""
         self._kept = kept
         self._conversation = conversation
         self._sound = sound
+        self._opening = opening
         self._device: Device | None = None
         self._on = False
         self._unkept = False  # the disk does not know what holds
@@ -73,16 +77,19 @@ class Mute:
         self._device = device
         device.pause(self._on)
 
-    async def set(self, on: bool) -> None:
+    async def set(self, on: bool, *, aloud: bool = False) -> None:
         """Mute, or listen again; on the disk when this returns, and then acknowledged by a sound.
 
         It closes first and opens last. It holds even where the disk is full, but then not over a
-        restart, and no sound says that it is done. Raises StoreError.
+        restart, and no sound says that it is done. Raises StoreError. `aloud`: a program wants it,
+        so nothing opens before a tone was heard: raises NotPossible where it was not.
         """
         async with self._busy:
             if on is self._on and not self._unkept:
                 return
             changes = on is not self._on
+            if changes and aloud and not on:
+                await self._announce_opening()
             if on:
                 self._apply(True)
             self._unkept = True
@@ -92,7 +99,7 @@ class Mute:
             finally:
                 if not on:
                     self._apply(False)
-            if changes:
+            if changes and (on or not aloud):
                 await self._acknowledge()
 
     def _apply(self, on: bool) -> None:
@@ -100,6 +107,13 @@ class Mute:
         if self._device is not None:
             self._device.pause(on)
         self._conversation.mute(on)
+
+    async def _announce_opening(self) -> None:
+        """Raises NotPossible."""
+        if self._opening is None or not await self._opening():
+            raise NotPossible(
+                "It stays muted: the tone before a microphone that a program opens cannot be heard."
+            )
 
     async def _acknowledge(self) -> None:
         if self._sound is None:

@@ -16,10 +16,15 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         yield from causes(cause)
 
 
-def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
-    """The error that came first, however deep it is packed."""
-    error: BaseException = group
+def unpacked(error: BaseException) -> BaseException:
+    """The error that came first of those in task groups, which wrap what their tasks raise."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
+    """The error that came first, however deep it is packed."""
+    error = unpacked(group)
     assert isinstance(error, IntegrationError)
     return error

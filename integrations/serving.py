@@ -3,35 +3,129 @@
 import asyncio
 import contextlib
 import errno
+import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from email.utils import formatdate
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from integrations.errors import Misconfigured
 
 _STOP_WITHIN_S = 2  # open requests get this long when the server stops
+_BACKLOG = 64  # connections that wait; asyncio takes in, and complains of, as many at a time
+# Anybody may connect, without a token too: who does and says nothing must not take every file that
+# the process may have open, or it could neither speak nor write any more.
+MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
+HANDSHAKE_WITHIN_S = 5.0  # of TLS, until which nobody has said anything
+REQUEST_WITHIN_S = 20.0  # the whole of a request, once it is waited for
+_ACCEPT_AGAIN_S = 1.0  # where the system has none left; asyncio waits as long
+
+_log = logging.getLogger(__name__)
+
+
+class _Connection(H11Protocol):
+    """One that has so long to say what it wants; uvicorn alone waits for ever."""
+
+    _patience: asyncio.TimerHandle | None = None  # while a request is waited for
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_so_long()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait_so_long()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _wait_so_long(self) -> None:
+        """Until all of it is there: a byte now and then is no reason to wait longer."""
+        handed_over = self.transport.get_protocol() is not self  # to a websocket
+        if handed_over or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._wait_no_more()
+        elif self._patience is None:
+            self._patience = self.loop.call_later(REQUEST_WITHIN_S, self.transport.abort)
+
+    def _wait_no_more(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
 
 class _Server(uvicorn.Server):
     """uvicorn without its signal handlers, and without its ten looks a second whether it is to
-    stop: the program decides that, and says so."""
+    stop: the program decides that, and says so. It lets connections in by itself, since those in
+    the midst of a TLS handshake count too and uvicorn knows nothing of them."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
         super().__init__(config)
+        self._listener = listener
         self._ended = asyncio.Event()
+        self._greeted = set[_Connection]()  # who is let in just now
 
     def end(self) -> None:
         """Stop, now or as soon as it has started."""
         self.should_exit = True
         self._ended.set()
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """There is nothing to open: the listener is there."""
+        await self.lifespan.startup()
+        self.servers = []
+        self.started = True
+
     async def main_loop(self) -> None:
         """Serve until `end`."""
-        await self._ended.wait()
+        async with asyncio.TaskGroup() as group:
+            accepting = group.create_task(self._accept(), name="http-accept")
+            await self._ended.wait()
+            accepting.cancel()
+
+    async def _accept(self) -> None:
+        """Let in who connects; whoever would be too many is sent away before anything is said."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                try:
+                    one, _ = await loop.sock_accept(self._listener)
+                except ConnectionError:  # it has gone again
+                    continue
+                except OSError as error:
+                    _log.warning("No connection can be taken: %s", error.strerror)
+                    await asyncio.sleep(_ACCEPT_AGAIN_S)
+                    continue
+                if len(self._greeted | self.server_state.connections) >= MOST_CONNECTIONS:
+                    one.close()
+                else:
+                    connection = _Connection(self.config, self.server_state, self.lifespan.state)
+                    self._greeted.add(connection)
+                    group.create_task(self._greet(one, connection), name="http-greet")
+                await asyncio.sleep(0)  # a crowd at the door must not hold up the rest
+
+    async def _greet(self, one: socket.socket, connection: _Connection) -> None:
+        """Up to the end of the TLS handshake; from then on it is among uvicorn's connections."""
+        tls = self.config.ssl
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection,
+                one,
+                ssl=tls,
+                ssl_handshake_timeout=HANDSHAKE_WITHIN_S if tls else None,
+                ssl_shutdown_timeout=HANDSHAKE_WITHIN_S if tls else None,
+            )
+        except OSError as error:  # a failed handshake is one too; who it was is nobody's concern
+            _log.debug("A connection came to nothing: %s", error)
+        except Exception:  # whatever a stranger sends costs that one connection
+            _log.exception("A connection could not be let in")
+        finally:
+            self._greeted.discard(connection)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -49,25 +143,30 @@ async def serving(
     listener = _listen(host, port)
     config = uvicorn.Config(
         _dated(app),
+        http=_Connection,
         log_config=None,
         access_log=False,
         lifespan="off",
         ws="websockets-sansio",
+        backlog=_BACKLOG,
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,
         date_header=False,  # uvicorn renews it with its looks
         proxy_headers=False,  # who asks is who connected, whatever the request says
         ssl_context_factory=None if tls is None else lambda config, usual: tls,
     )
-    server = _Server(config)
+    server = _Server(config, listener)
     # uvicorn closes the listener, but not where it is stopped before it has started.
     with listener:
         async with asyncio.TaskGroup() as group:
-            group.create_task(server.serve([listener]), name=f"http-{port}")
+            served = group.create_task(server.serve([listener]), name=f"http-{port}")
             try:
                 yield listener.getsockname()[1]
             finally:
                 server.end()
+                # Where we are cancelled the group would cut it short: the loop would go on to look
+                # at a closed socket, and old connections would be served for as long as it runs.
+                await asyncio.wait([served])
 
 
 def _dated(app: ASGIApp) -> ASGIApp:
@@ -89,7 +188,7 @@ def _listen(host: str, port: int) -> socket.socket:
     """A bound socket; connections wait in its backlog until the server has started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host, port), family=family, backlog=64)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Misconfigured(
@@ -102,4 +201,5 @@ def _listen(host: str, port: int) -> socket.socket:
     # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and
     # with Nagle's algorithm on each answer comes 40 ms late.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setblocking(False)
     return listener

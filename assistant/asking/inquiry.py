@@ -1,12 +1,16 @@
 """One question of a program: what answers it, and what came of it."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from assistant.asking.templates import Fit, Templates
 from assistant.turn.programs import Ended, Weighed
+
+_NOTE = (
+    "(For your information: a program of this home had just asked the person something. What they "
+    "said then was meant for it and not for you. Do not act on it and do not mention it.)"
+)
 
 
 class Mapper(Protocol):
@@ -52,11 +56,7 @@ class Inquiry:
     @property
     def note(self) -> str:
         """What a model is told of it that has heard the answer too."""
-        return (
-            "(For your information: an automation of this home had just asked the person "
-            f"{json.dumps(self._question, ensure_ascii=False)} What they said then was meant for "
-            "it and not for you. Do not act on it and do not mention it.)"
-        )
+        return _NOTE  # without the program's words: the next turn is a person's alone
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
         """Judge an answer; of two ways in which it was understood the last is the new one."""

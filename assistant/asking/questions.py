@@ -23,7 +23,8 @@ from assistant.turn.programs import Ended, ForAnswer
 from assistant.turn.standing import Standing
 from assistant.turn.stop_words import is_stop_word
 from audio.steady import MicrophoneStatus
-from integrations.web.box import Busy, NotPossible
+from integrations.web.box import NotPossible
+from integrations.web.busy import Busy
 from integrations.web.callers import Caller
 from integrations.web.requests import QuestionAnswer, QuestionRequest, Spoken
 

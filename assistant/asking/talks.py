@@ -12,7 +12,8 @@ from assistant.journal.records import new_id
 from assistant.turn.line import Line, done_within
 from assistant.turn.programs import ForTalk
 from integrations.owner import OwnedTasks
-from integrations.web.box import Busy, NotAnnounced, NotPossible
+from integrations.web.box import NotAnnounced, NotPossible
+from integrations.web.busy import Busy
 from integrations.web.callers import Caller
 from integrations.web.requests import ConverseRequest
 

@@ -33,7 +33,7 @@ class Buttons(Protocol):
     """What commands need of the box (`integrations.web.box.Box`)."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Listen to nothing, or listen again. Raises NotKept."""
+        """Listen to nothing, or listen again. Raises NotKept and NotPossible."""
         ...
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:

@@ -63,7 +63,7 @@ def number(given: Any) -> Any:
         return given
     try:
         return float(given)
-    except ValueError:
+    except (ValueError, OverflowError):
         return given
 
 

@@ -19,11 +19,16 @@ from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionRequ
 ON, OFF = "ON", "OFF"  # of a switch, as Home Assistant has them by itself
 LATE_S = 30.0  # a question that is older was asked of somebody who has stopped waiting
 _LONGEST_ID = 100
+_ENDLESS_S = 1e12  # beyond it a number is no time, and may be too large to reckon with
 _ANNOUNCE = (
     'a text, or {"text": …, "volume": 0 to 1, "preannounce": true, "priority": "low|normal|high", '
     '"expire_s": 600, "language": "en", "id": …}, with "media" in place of "text" for a sound'
 )
-_VALUES = {"volume": "a number from 0 to 100", "speed": f"a number from {SLOWEST} to {FASTEST}"}
+_VALUES = {
+    "volume": "a number from 0 to 100",
+    "speed": f"a number from {SLOWEST} to {FASTEST}",
+    "quiet_hours": 'hours such as "22:30-07:00", or "off"',
+}
 _ASK = (
     'a question, or {"question": …, "answers": [{"id": …, "sentences": [...]}], "schema": {...}, '
     '"timeout_s": 10, "id": …}'
@@ -186,12 +191,15 @@ def _object(text: str) -> dict[str, Any] | None:
     """Raises ValueError for what begins like JSON and is none."""
     if not text.lstrip().startswith("{"):
         return None
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     return found if isinstance(found, dict) else None
 
 
 def _is_time(sent: Any) -> TypeGuard[float]:
-    return isinstance(sent, int | float) and not isinstance(sent, bool)
+    return isinstance(sent, int | float) and not isinstance(sent, bool) and abs(sent) < _ENDLESS_S
 
 
 def _age(sent: Any, now: datetime) -> float:
@@ -207,8 +215,8 @@ def _digest(text: str) -> str:
 def _name(given: Any) -> str:
     if given is None:
         return ""
-    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID:
-        raise ValueError(f"id must be a text of at most {_LONGEST_ID} characters")
+    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID or not given.isprintable():
+        raise ValueError(f"id must be a text of at most {_LONGEST_ID} characters that are seen")
     return given
 
 

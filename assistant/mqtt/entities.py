@@ -16,6 +16,7 @@ from assistant.live_settings import NO_PROFILE
 from assistant.mqtt.topics import Topics
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
+from integrations.web.requests import QUIET_HOURS
 
 Say = Callable[[str], str]  # a key of the catalogue -> the words
 Component = dict[str, Any]
@@ -202,6 +203,9 @@ def _choices(make: _Maker, there: Offered) -> dict[str, Component]:
             "select", "sensitivity", "ear-hearing", _CONFIG, options=list(get_args(Sensitivity))
         )
     }
+    made["quiet_hours"] = make.settable(
+        "text", "quiet_hours", "weather-night", _CONFIG, pattern=QUIET_HOURS, max=11
+    )
     if there.wake_words:
         made["wake_word"] = make.settable(
             "select", "wake_word", "chat-sleep", _CONFIG, options=list(there.wake_words)

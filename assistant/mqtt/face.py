@@ -69,9 +69,11 @@ class MqttFace:
         *,
         follow_up: FollowUpChoice,
         words: bool,
+        may_unmute: bool,
     ) -> None:
         """`say`: the catalogue in the language of the names; `follow_up`: what the switch
-        turns on; `words`: what was said may go out."""
+        turns on; `words`: what was said may go out; `may_unmute`: the broker may open a muted
+        microphone."""
         self._topics = topics
         self._looks = looks
         self._parts = parts
@@ -81,7 +83,10 @@ class MqttFace:
         self._offered = offered(parts.live, words=words)
         self._tasks = OwnedTasks()
         usual: FollowUpChoice = follow_up if follow_up != "never" else "question"
-        self._orders = Orders(topics, parts, clock, self._tasks, usual, self._answered)
+        self._orders = Orders(
+            *(topics, parts, clock, self._tasks, usual, self._answered, self._stands),
+            may_unmute=may_unmute,
+        )
         will = Publication(topics.availability, OFFLINE, retain=True)
         self._client = dial(broker, topics.client, will, topics.subscriptions(), self._receive)
         self._client.on_connected = self._greet
@@ -120,6 +125,16 @@ class MqttFace:
         finally:
             await self._say_goodbye()
             await self._client.__aexit__(None, None, None)
+
+    @property
+    def openings(self) -> int:
+        """How often the broker was reached since the start."""
+        return self._client.openings
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is now."""
+        return self._client.connected
 
     @property
     def problem(self) -> str:
@@ -183,6 +198,7 @@ class MqttFace:
             live.sensitivity,
             live.wake_word,
             live.profile,
+            live.quiet_hours,
         )
         return states(facts, settings, self._offered)
 
@@ -195,6 +211,11 @@ class MqttFace:
         told = answered(name, answer, words=self._words)
         self._queue(self._topics.events, told)
         self._queue(self._topics.answer, told)
+
+    def _stands(self, key: str) -> None:
+        """Tell its state again though it has not changed."""
+        self._told.pop(key, None)
+        self._changed.set()
 
     def _queue(self, topic: str, payload: str) -> None:
         self._events.append((self._clock.monotonic() + EVENT_S, Publication(topic, payload)))

@@ -37,6 +37,7 @@ def mqtt_face(
         clock,
         follow_up=settings.assistant.follow_up,
         words=settings.privacy.share_heard,
+        may_unmute=settings.mqtt.may_unmute,
     )
 
 

@@ -18,7 +18,7 @@ class Box(Protocol):
     """What is done (`assistant.box.box.Box`); errors as in `integrations.web.box`."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Raises NotKept."""
+        """Raises NotKept and NotPossible."""
         ...
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
@@ -59,6 +59,9 @@ class Live(Protocol):
     @property
     def profile(self) -> str: ...
 
+    @property
+    def quiet_hours(self) -> str: ...
+
     def options(self, name: str) -> Sequence[str]:
         """What one of them can be."""
         ...
@@ -72,6 +75,7 @@ class Client(Protocol):
     """The connection (`integrations.mqtt.MqttClient`)."""
 
     on_connected: Callable[[], None]
+    openings: int
 
     @property
     def connected(self) -> bool:

@@ -31,6 +31,11 @@ CALLER = Caller("mqtt", frozenset({"speak"}))
 
 _log = logging.getLogger(__name__)
 
+# Everybody who may write to the broker could open a microphone that a person has closed.
+_STAYS_MUTED = (
+    "What a person has muted is not opened from the broker; mqtt.may_unmute = true lets it."
+)
+
 # The name of a question, and its answer; None: it could not be asked at all
 Answered = Callable[[str, QuestionAnswer | None], None]
 
@@ -46,14 +51,20 @@ class Orders:
         tasks: OwnedTasks,
         follow_up: FollowUpChoice,
         answered: Answered,
+        stands: Callable[[str], None],
+        *,
+        may_unmute: bool,
     ) -> None:
-        """`follow_up`: what the switch turns on; `answered`: told what came of each question."""
+        """`follow_up`: what the switch turns on; `answered`: told what came of each question;
+        `stands`: told which switch is as it was, whatever whoever turned it shows now."""
         self._topics = topics
         self._parts = parts
         self._clock = clock
         self._tasks = tasks
         self._follow_up = follow_up
         self._answered = answered
+        self._stands = stands
+        self._may_unmute = may_unmute
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
@@ -61,8 +72,8 @@ class Orders:
         if message.retained:  # it would be done anew at every connection
             _log.warning("a retained message on %s is left out", message.topic)
             return True
-        order = read(self._topics, message, self._clock.now())
         try:
+            order = read(self._topics, message, self._clock.now())
             return await self._do(order, message)
         except (NotPossible, NotAnnounced) as error:
             self._refuse(message.topic.removeprefix(f"{self._topics.base}/"), str(error))
@@ -84,7 +95,7 @@ class Orders:
             case Ask():
                 self._tasks.start(self._ask(order), "mqtt-question")
             case Mute(on):
-                await box.mute(on, CALLER)
+                await self._mute(on)
             case FollowUp(on):
                 wanted = LiveRequest(follow_up=self._follow_up if on else "never")
                 await box.set_live(wanted, CALLER)
@@ -102,6 +113,16 @@ class Orders:
             case Late(what):
                 _log.warning("%s came too late to be said", what)
         return True
+
+    async def _mute(self, on: bool) -> None:
+        """Raises NotKept and NotPossible."""
+        try:
+            if not on and not self._may_unmute:
+                raise NotPossible(_STAYS_MUTED)
+            await self._parts.box.mute(on, CALLER)
+        except NotPossible:
+            self._stands("mute")
+            raise
 
     async def _ask(self, order: Ask) -> None:
         """Where too many wait already, this ends at once."""

@@ -24,6 +24,7 @@ class Settings:
     sensitivity: str
     wake_word: str
     profile: str
+    quiet_hours: str
 
 
 def states(facts: Facts, settings: Settings, offered: Offered) -> dict[str, str]:
@@ -40,6 +41,7 @@ def states(facts: Facts, settings: Settings, offered: Offered) -> dict[str, str]
         "sensitivity": settings.sensitivity,
         "wake_word": _among(settings.wake_word, offered.wake_words),
         "profile": _among(shown_profile(settings.profile), offered.profiles),
+        "quiet_hours": settings.quiet_hours,
         "volume": str(min(100, round(100 * settings.volume))),
         "speed": f"{settings.speed:g}",
         "brain": facts.brain or UNKNOWN,

@@ -212,10 +212,6 @@ class LiveClient:
         finally:
             await self._sdk.close()
 
-    async def warm(self) -> None:
-        """Import and prepare what the first connect needs (about a second). Raises as connect."""
-        await self._sdk.get()
-
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:

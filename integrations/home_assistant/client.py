@@ -80,6 +80,7 @@ class HomeAssistant:
         self._ca_file = ca_file
         self._pause_s = pause_s
         self._settle_s = settle_s
+        self.openings = 0  # connections that were signed in to, since the start
         self._picture = Picture()
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
@@ -230,6 +231,7 @@ class HomeAssistant:
             started = await _is_running(connection)
             await self._load(connection)
             self._connection = connection
+            self.openings += 1
             self._problem = None
             self._settled.set()
             for followed in list(self._followed):

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from integrations.errors import Unavailable
 from integrations.home_assistant.commands import Live
+from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.shapes import mapping, rows
-from integrations.home_assistant.websocket import CommandRefused
 
 AGENT = "conversation.home_assistant"
 KEPT_S = 300.0  # Home Assistant forgets a conversation after 5 minutes (helpers/chat_session.py)

@@ -19,6 +19,7 @@ _INTEGRATION = '"Model Context Protocol" ("Model Context Protocol Server" in old
 
 # X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL (x509_vfy.h).
 _OTHER_NAME = frozenset({62, 64})
+_NOT_YET, _EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 
 
 def wrong_token() -> SignInAgain:
@@ -64,6 +65,16 @@ def network(url: str, error: BaseException) -> IntegrationError:
                     f"The certificate of {shown(url)} is for another name: write the name that it "
                     "is for into home_assistant.url, or set home_assistant.verify_tls to false."
                 )
+            if cause.verify_code == _EXPIRED:
+                return Misconfigured(
+                    f"The certificate of {shown(url)} has expired: renew it in Home Assistant, or "
+                    "set this device's date if that is wrong."
+                )
+            if cause.verify_code == _NOT_YET:
+                return Unavailable(
+                    f"The certificate of {shown(url)} is not valid yet at this device's date: set "
+                    "the date; without a network clock a Raspberry Pi starts in the past."
+                )
             return Misconfigured(
                 f"The certificate of {shown(url)} is not trusted: set home_assistant.ca_file to "
                 "its authority, or home_assistant.verify_tls to false."
@@ -79,6 +90,14 @@ def network(url: str, error: BaseException) -> IntegrationError:
                 "home_assistant.url, or write the host's IP address there."
             )
     return silent(url)
+
+
+def no_name_server(url: str) -> Unavailable:
+    """Whoever should know where the name's host is does not answer."""
+    return Unavailable(
+        f"No name server tells where {host_of(url)!r} is: check the network's DNS, or write the "
+        "host's IP address into home_assistant.url."
+    )
 
 
 def silent(url: str) -> Unavailable:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import httpx
 
 from integrations.address import host_of
+from integrations.cleaning import one_line
 from integrations.home_assistant import reasons
 from integrations.tls import tls_for
 
 TIMEOUT_S = 10.0
+_LONGEST = 100  # characters of a name or a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
     try:
         config = answer.json()
         return Instance(
-            version=str(config["version"]),
+            version=one_line(str(config["version"]), _LONGEST),
             state=str(config["state"]),
-            name=str(config.get("location_name", "")),
+            name=one_line(str(config.get("location_name", "")), _LONGEST),
             recovery_mode=bool(config.get("recovery_mode")),
             components=frozenset(map(str, config["components"])),
         )

@@ -5,8 +5,9 @@ import logging
 from collections.abc import Mapping
 
 from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.related import touched_by
-from integrations.home_assistant.websocket import CommandRefused, Connection
+from integrations.home_assistant.websocket import Connection
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from datetime import datetime
 
 from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.context import find_list, read_row
+from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.services import Services
 from integrations.home_assistant.shapes import rows, text
-from integrations.home_assistant.websocket import CommandRefused
 
 NAME = "hearth_undo_"
 _DOMAIN = "scene"

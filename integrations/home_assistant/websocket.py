@@ -19,13 +19,15 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from integrations.address import host_of
 from integrations.causes import causes
-from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import reasons
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
 from integrations.home_assistant.shapes import mapping
 
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
+LOOKUP_S = 4.0  # for the name; a name server that is silent keeps a program waiting for 10 s
 # A connection that is dead without a word (power cut, Wi-Fi gone) is noticed after 10 s at most.
 PING_EVERY_S = 4.0
 PONG_WITHIN_S = 5.0
@@ -40,29 +42,6 @@ MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
 UNKNOWN_FORM = "Home Assistant answered in a form that Hearth does not know."
 
 EventHandler = Callable[[Mapping[str, Any]], None]
-
-
-class CommandRefused(Refused):
-    """A command was answered with an error."""
-
-    def __init__(self, sentence: str, code: str) -> None:
-        """`code`: Home Assistant's own, such as "unknown_command" or "pipeline-not-found"."""
-        super().__init__(sentence)
-        self.code = code
-
-    @property
-    def unknown(self) -> bool:
-        """This release, or this home without the integration, has no such command."""
-        return self.code == "unknown_command"
-
-
-class Unanswered(Unavailable):
-    """A command was sent and no answer came: it may have been carried out."""
-
-    def __init__(self, sentence: str, *, timed_out: bool) -> None:
-        """`timed_out`: the connection still stands; else it ended meanwhile."""
-        super().__init__(sentence)
-        self.timed_out = timed_out
 
 
 class Connection:
@@ -250,6 +229,7 @@ async def open_connection(
         raise reasons.no_address(url)
     scheme, _, rest = url.rstrip("/").partition("://")
     try:
+        await _look_up(url)
         socket = await _Connect(
             f"{'wss' if scheme.lower() == 'https' else 'ws'}://{rest}/api/websocket",
             ssl=tls,
@@ -266,6 +246,16 @@ async def open_connection(
     async with socket:
         await _sign_in(socket, url, token)
         yield Connection(socket)
+
+
+async def _look_up(url: str) -> None:
+    """Find the host by its name, for the reason's sake. Raises OSError, and Unavailable where the
+    name server does not answer."""
+    try:
+        async with asyncio.timeout(LOOKUP_S):
+            await asyncio.get_running_loop().getaddrinfo(host_of(url), None)
+    except TimeoutError:
+        raise reasons.no_name_server(url) from None
 
 
 def _explained(error: Exception, url: str) -> IntegrationError:

@@ -60,6 +60,10 @@ class McpHub:
         """Each server's state, in the order of the configuration."""
         return [session.state for session in self._sessions.values()]
 
+    def openings(self) -> dict[str, int]:
+        """How many sessions were opened with each server since the start."""
+        return {name: session.openings for name, session in self._sessions.items()}
+
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
         """The tools of every server that answers, listed anew; `states` says which did not.
 

@@ -62,6 +62,7 @@ class Session:
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
         self._aside = aside
+        self.openings = 0  # sessions that came about, since the start
         self._client: Client | None = None
         self._problem: IntegrationError | None = None
         self._opening: asyncio.Future[Client | IntegrationError] | None = None
@@ -302,6 +303,7 @@ class Session:
             self._stale_from = None if best else time.monotonic() + REDISCOVER_S
             self._prompt_name = None
             self._settle(client)
+            self.openings += 1
             try:
                 await self._ended.wait()
             finally:

@@ -25,7 +25,8 @@ from starlette.types import Scope as Asgi
 
 from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.mcp_server.tools import Offered, Reply, offered
-from integrations.web.box import Box, Busy, NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.busy import Busy
 from integrations.web.callers import Caller
 from integrations.web.guard import Guard
 from integrations.web.problems import BROKE

@@ -51,6 +51,7 @@ class MqttClient:
         self._receive = receive
         self._pause_s = pause_s
         self._version = V5
+        self.openings = 0  # connections since the start
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
         self.on_connected: Callable[[], None] = lambda: None  # must not block
@@ -111,6 +112,7 @@ class MqttClient:
         async with opening as connection:
             await connection.subscribe(self._subscriptions)
             self._connection = connection
+            self.openings += 1
             if self._problem is not None:
                 _log.info("the broker is there again")
             self._problem = None

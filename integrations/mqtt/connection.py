@@ -75,7 +75,9 @@ class Connection:
         """The broker has it when this returns (QoS 1). Raises Unavailable."""
         if self._gone.done():
             raise self._gone.result()
-        told = self._client.publish(message.topic, message.payload, 1, message.retain)
+        # JSON from outside may hold half a character, which UTF-8 cannot: nothing breaks by it.
+        payload = message.payload.encode("utf-8", "replace")
+        told = self._client.publish(message.topic, payload, 1, message.retain)
         await self._answered(told.mid)
 
     async def subscribe(self, wanted: Sequence[Subscription]) -> None:

@@ -30,18 +30,12 @@ class Advertised:
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
     """Tell the network of these until it is cancelled, and that they go then.
 
-    `host`: what they listen on, no loopback address. Returns at once where the extra is missing.
+    `host`: what they listen on, no loopback address.
     """
-    try:
-        # Imported late: it is in an extra, and most boxes do without.
-        from zeroconf import Error
-        from zeroconf.asyncio import AsyncZeroconf
-    except ImportError:
-        _log.warning(
-            "Home Assistant will not find the satellite by itself: install hearth-voice[wyoming], "
-            "or add it there by its address (Wyoming Protocol)."
-        )
-        return
+    # Imported late: most boxes do without.
+    from zeroconf import Error
+    from zeroconf.asyncio import AsyncZeroconf
+
     while True:
         try:
             address = await asyncio.to_thread(_address, host)

@@ -1,8 +1,11 @@
 """The server inside our loop: it answers, rests while nobody asks, and ends when it is told to."""
 
 import asyncio
+import contextlib
+import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,10 +13,14 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.asyncio.client import connect
 
+from integrations import serving as served
 from integrations.errors import Misconfigured
 from integrations.serving import serving
+from tests.simulators.certificate import make_certificate
 
 
 async def hello(request: Request) -> PlainTextResponse:
@@ -57,8 +64,197 @@ async def test_it_ends_with_its_context_started_or_not(started: bool) -> None:
         await asyncio.open_connection("127.0.0.1", port)
 
 
+async def test_cancelled_it_ends_as_well_and_the_next_one_answers() -> None:
+    """The loop must not go on to look at the closed socket, whose number the next one gets."""
+    for _ in range(3):
+        up: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def serve(up: asyncio.Future[int]) -> None:
+            async with serving(APP, "127.0.0.1", 0) as port:
+                up.set_result(port)
+                await asyncio.get_running_loop().create_future()
+
+        task = asyncio.ensure_future(serve(up))
+        async with asyncio.timeout(20), httpx.AsyncClient() as client:
+            assert (await client.get(f"http://127.0.0.1:{await up}/")).text == "hello"
+            task.cancel()
+            await asyncio.wait([task])
+        assert task.cancelled()
+        with pytest.raises(OSError, match="Connect call failed"):
+            await asyncio.open_connection("127.0.0.1", await up)
+
+
 async def test_a_port_in_use_is_told_with_its_number() -> None:
     async with serving(APP, "127.0.0.1", 0) as port:
         with pytest.raises(Misconfigured, match=f"Port {port} on 127.0.0.1 is in use"):
             async with serving(APP, "127.0.0.1", port):
                 pass
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: local",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+async def test_who_does_not_end_a_request_is_sent_away(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.1)
+    async with asyncio.timeout(20), serving(APP, "127.0.0.1", 0) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(said)
+        with contextlib.suppress(ConnectionResetError):
+            await reader.read()
+        writer.close()
+
+
+async def test_who_has_asked_is_answered_however_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def think(request: Request) -> PlainTextResponse:
+        await asyncio.sleep(0.3)
+        return PlainTextResponse((await request.body()).decode())
+
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.1)
+    app = Starlette(routes=[Route("/", think, methods=["POST"])])
+    async with serving(app, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
+        for _ in range(2):  # on the same connection
+            assert (await client.post(f"http://127.0.0.1:{port}/", content="so")).text == "so"
+
+
+async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text(await websocket.receive_text())
+
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.1)
+    app = Starlette(routes=[WebSocketRoute("/", echo)])
+    async with serving(app, "127.0.0.1", 0) as port, connect(f"ws://127.0.0.1:{port}/") as socket:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await socket.recv()
+        await socket.send("still here")
+        assert await socket.recv() == "still here"
+
+
+async def test_too_many_connections_leave_room_for_who_comes_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(served, "MOST_CONNECTIONS", 3)
+    async with asyncio.timeout(20), serving(APP, "127.0.0.1", 0) as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
+        for _, one in opened:
+            one.close()
+            await one.wait_closed()
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hello"
+
+
+async def _closed(one: socket.socket) -> None:
+    """Until the other end has closed it."""
+    with contextlib.suppress(ConnectionResetError):
+        assert await asyncio.get_running_loop().sock_recv(one, 1) == b""
+
+
+def _silent(port: int) -> socket.socket:
+    """A connection that says nothing, not even of TLS."""
+    one = socket.create_connection(("127.0.0.1", port))
+    one.setblocking(False)
+    return one
+
+
+async def test_who_does_not_end_a_handshake_is_sent_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(served, "HANDSHAKE_WITHIN_S", 0.1)
+    tls = make_certificate(tmp_path).server_context()
+    async with asyncio.timeout(20), serving(APP, "127.0.0.1", 0, tls) as port:
+        with _silent(port) as one:
+            await _closed(one)
+
+
+async def test_silent_connections_by_tls_count_before_they_have_said_anything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(served, "MOST_CONNECTIONS", 3)
+    certificate = make_certificate(tmp_path)
+    async with (
+        asyncio.timeout(20),
+        serving(APP, "127.0.0.1", 0, certificate.server_context()) as port,
+    ):
+        with contextlib.ExitStack() as opened:
+            for _ in range(3):
+                opened.enter_context(_silent(port))
+            with _silent(port) as fourth:  # long before the time of a handshake is over
+                await _closed(fourth)
+        async with httpx.AsyncClient(verify=certificate.client_context()) as client:
+            while True:  # until it is known that they have gone
+                with contextlib.suppress(httpx.TransportError):
+                    answer = await client.get(f"https://127.0.0.1:{port}/")
+                    break
+    assert answer.text == "hello"
+
+
+async def test_what_is_no_tls_at_all_costs_nobody_else_anything(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    async with (
+        asyncio.timeout(20),
+        serving(APP, "127.0.0.1", 0, certificate.server_context()) as port,
+    ):
+        with _silent(port) as one:
+            await asyncio.get_running_loop().sock_sendall(one, b"GET / HTTP/1.1\r\n\r\n")
+            with contextlib.suppress(ConnectionResetError):
+                while await asyncio.get_running_loop().sock_recv(one, 100):
+                    pass
+        async with httpx.AsyncClient(verify=certificate.client_context()) as client:
+            assert (await client.get(f"https://127.0.0.1:{port}/")).text == "hello"
+
+
+async def test_it_ends_while_somebody_is_in_a_handshake(tmp_path: Path) -> None:
+    tls = make_certificate(tmp_path).server_context()
+    async with asyncio.timeout(4):  # sooner than the handshake's time is over
+        async with serving(APP, "127.0.0.1", 0, tls) as port:
+            one = _silent(port)
+            await asyncio.to_thread(_let_in_is_tried, port)
+        with one:
+            await _closed(one)
+
+
+def _let_in_is_tried(port: int) -> None:
+    """Connections are taken in their order: when the next one is answered, so is the first one."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as next_one:
+        next_one.sendall(b"no TLS\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            while next_one.recv(100):
+                pass
+
+
+async def test_without_descriptors_it_waits_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop = asyncio.get_running_loop()
+    accept, failures = (
+        loop.sock_accept,
+        [OSError(24, "Too many open files"), ConnectionAbortedError()],
+    )
+
+    async def failing(listener: socket.socket) -> tuple[socket.socket, object]:
+        if failures:
+            raise failures.pop(0)
+        return await accept(listener)
+
+    monkeypatch.setattr(loop, "sock_accept", failing)
+    monkeypatch.setattr(served, "_ACCEPT_AGAIN_S", 0.01)
+    async with serving(APP, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
+        assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hello"
+    assert not failures
+    assert "No connection can be taken: Too many open files" in caplog.text

@@ -35,6 +35,7 @@ def wanted(data: dict[str, Any], words: Words = NEWS) -> dict[str, Any] | None:
         ({"volume": 1.5}, {}),
         ({"volume": True}, {}),
         ({"volume": "nan"}, {}),
+        ({"volume": 10**400}, {}),
         ({"volume": "loud"}, {}),
         ({"volume": {"a": 1}, "priority": ["high"]}, {}),
         ({"expire": 90}, {"expire_s": 90.0}),

@@ -81,6 +81,7 @@ class FakeLive(Followed):
 
     volume, speed = 0.5, 1.0
     follow_up, sensitivity, wake_word, profile = "question", "normal", "okay_nabu", "none"
+    quiet_hours = "off"
 
     def options(self, name: str) -> Sequence[str]:
         return {"wake_word": ("okay_nabu", "alexa"), "profile": ("none",)}[name]
@@ -194,6 +195,7 @@ class FakeClient:
         self.receive = receive
         self.on_connected: Callable[[], None] = lambda: None
         self.connected = False
+        self.openings = 0
         self.problem: IntegrationError | None = Unavailable("The broker is away.")
         self.entered = False
         self.published: list[Publication] = []

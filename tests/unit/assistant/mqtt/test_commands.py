@@ -134,6 +134,8 @@ def test_what_comes_too_late_is_not_said() -> None:
         ({"text": "Hi", "media": "x.wav"}, "a text"),
         ({"text": "Hi", "id": ""}, "a text"),
         ({"text": "Hi", "id": "x" * 101}, "a text"),
+        ('{"text": "Hi", "id": "\\ud800"}', "a text"),
+        ('{"text":' + "[" * 5_000, "a text"),
     ],
 )
 def test_a_wrong_announcement_is_refused_with_what_to_send(
@@ -171,6 +173,11 @@ def test_a_question_with_its_answers() -> None:
     )
 
 
+@pytest.mark.parametrize("sent", ["1" + "0" * 400, "1e999", "-1" + "0" * 400])
+def test_a_time_that_is_none_counts_as_not_told(sent: str) -> None:
+    assert isinstance(order("ask", f'{{"question": "Now?", "sent": {sent}}}'), Ask)
+
+
 def test_a_question_that_comes_late_is_not_asked() -> None:
     given = {"question": "Now?", "id": "n", "sent": NOW.timestamp() - 31}
     assert order("ask", given) == Late("ask", "n")
@@ -197,6 +204,8 @@ def test_a_wrong_question_is_refused() -> None:
         ("wake_word/set", "hey_mycroft", Change(LiveRequest(wake_word="hey_mycroft"))),
         ("profile/set", "kids", Change(LiveRequest(profile="kids"))),
         ("profile/set", "no profile", Change(LiveRequest(profile="none"))),
+        ("quiet_hours/set", "22:30-07:00", Change(LiveRequest(quiet_hours="22:30-07:00"))),
+        ("quiet_hours/set", "off", Change(LiveRequest(quiet_hours="off"))),
         ("listen", "PRESS", Press("listen")),
         ("stop", "", Press("stop")),
     ],
@@ -212,6 +221,7 @@ def test_a_setting_or_a_button(topic: str, payload: str, wanted: Order) -> None:
         ("volume/set", "loud", "Send a number from 0 to 100."),
         ("volume/set", "130", "Send a number from 0 to 100."),
         ("volume/set", "nan", "Send a number from 0 to 100."),
+        ("quiet_hours/set", "24:00-07:00", 'Send hours such as "22:30-07:00", or "off".'),
         ("sensitivity/set", "very", "Send one of its options."),
     ],
 )

@@ -54,6 +54,7 @@ def test_what_there_is() -> None:
         "sensitivity": "select",
         "wake_word": "select",
         "profile": "select",
+        "quiet_hours": "text",
         "volume": "number",
         "speed": "number",
         "state": "sensor",
@@ -112,7 +113,10 @@ def test_classes_and_categories() -> None:
             "next_timer",
             "timers",
         },
-        "config": {"follow_up", "sensitivity", "wake_word", "profile", "volume", "speed"},
+        "config": {
+            *("follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"),
+            *("volume", "speed"),
+        },
         "diagnostic": {
             "microphone",
             "problem",

@@ -46,6 +46,7 @@ class Rig:
             self.clock,
             follow_up="question",
             words=words,
+            may_unmute=False,
         )
 
     @property
@@ -165,6 +166,16 @@ async def test_all_is_told_again_at_the_next_connection(rig: Rig) -> None:
     rig.house.conversation.stand(muted=True)
     assert await rig.told() == {}
     assert await rig.connect() == {**first, "hearth/mute": "ON"}
+
+
+async def test_a_switch_that_may_not_be_turned_is_shown_as_it_was(rig: Rig) -> None:
+    rig.house.conversation.stand(muted=True)
+    await rig.connect()
+    assert await rig.client.receive(Arrival("hearth/mute/set", b"OFF"))
+    told = await rig.told()
+    assert told["hearth/mute"] == "ON"
+    assert json.loads(told["hearth/event"])["event_type"] == "fault"
+    assert rig.house.box.done == []
 
 
 async def test_and_when_home_assistant_has_started(rig: Rig) -> None:

@@ -24,8 +24,9 @@ YES = QuestionAnswer(result="answered", id="yes", sentence="yes", turn_id="t1")
 class Rig:
     """Orders with all that they stand on."""
 
-    def __init__(self, tasks: OwnedTasks) -> None:
+    def __init__(self, tasks: OwnedTasks, *, may_unmute: bool = False) -> None:
         self.house = House()
+        self.stands: list[str] = []  # whose state is told again
         self.clock = VirtualClock()
         self.answered: list[tuple[str, QuestionAnswer | None]] = []
         self.orders = Orders(
@@ -35,6 +36,8 @@ class Rig:
             tasks,
             "always",
             lambda *told: self.answered.append(told),
+            self.stands.append,
+            may_unmute=may_unmute,
         )
 
     async def take(self, key: str, payload: Any = "", **more: Any) -> bool:
@@ -106,6 +109,13 @@ async def test_what_is_wrong_is_refused_and_taken(rig: Rig) -> None:
     assert "Look at loud." in told["problem"]
 
 
+async def test_a_message_that_cannot_even_be_read_does_not_come_again(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.mqtt.orders.read", lambda *given: 1 // 0)
+    assert await rig.take("announce", "Dinner!", number=7)
+
+
 async def test_a_defect_of_ours_does_not_come_again(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -133,6 +143,27 @@ async def test_settings(rig: Rig) -> None:
         LiveRequest(volume=0.4),
     ]
     assert rig.told == []  # the box tells of it
+
+
+async def test_a_muted_microphone_is_not_opened_from_the_broker(rig: Rig) -> None:
+    assert await rig.take("mute/set", "OFF", number=3)
+    assert rig.house.box.done == []
+    assert rig.stands == ["mute"]
+    (told,) = rig.told
+    assert (told["kind"], told["what"], told["caller"]) == ("fault", "mute/set", "mqtt")
+    assert "mqtt.may_unmute" in told["problem"]
+
+
+async def test_but_where_its_owner_lets_it() -> None:
+    async with OwnedTasks() as tasks:
+        rig = Rig(tasks, may_unmute=True)
+        assert await rig.take("mute/set", "OFF")
+        assert rig.house.box.done == [("mute", False, "mqtt")]
+        assert (rig.stands, rig.told) == ([], [])
+        rig.house.box.raises = NotPossible("It stays muted: nobody would hear.")
+        assert await rig.take("mute/set", "OFF")
+        assert rig.stands == ["mute"]
+        assert rig.told[-1]["problem"] == "It stays muted: nobody would hear."
 
 
 async def test_a_setting_that_holds_but_is_not_kept_is_not_wanted_again(rig: Rig) -> None:

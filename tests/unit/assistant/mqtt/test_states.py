@@ -16,7 +16,7 @@ from audio.steady import MicrophoneStatus
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)
 ALL = Offered(words=True, wake_words=("okay_nabu",), profiles=("no profile", "kids"))
-SETTINGS = Settings(0.5, 1.05, "question", "normal", "okay_nabu", "none")
+SETTINGS = Settings(0.5, 1.05, "question", "normal", "okay_nabu", "none", "22:30-07:00")
 FACTS = Facts(
     Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING),
     heard="lights on",
@@ -42,6 +42,7 @@ def test_all_of_it() -> None:
         "sensitivity": "normal",
         "wake_word": "okay_nabu",
         "profile": "no profile",
+        "quiet_hours": "22:30-07:00",
         "volume": "50",
         "speed": "1.05",
         "brain": "offline",

@@ -6,7 +6,7 @@ import pytest
 
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import AGENT, Conversation, Recognized, Reply
-from integrations.home_assistant.websocket import CommandRefused, Unanswered
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
 # As Home Assistant 2026.11.0 answered.
 LIGHTS = {

@@ -17,12 +17,8 @@ from integrations.home_assistant.pipeline import (
     list_pipelines,
     transcribe,
 )
-from integrations.home_assistant.websocket import (
-    CommandRefused,
-    Connection,
-    Unanswered,
-    open_connection,
-)
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.websocket import Connection, open_connection
 
 HANDLER = 7
 PIPELINE = Pipeline("english", "en")

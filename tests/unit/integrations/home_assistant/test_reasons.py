@@ -11,6 +11,7 @@ from integrations.home_assistant import reasons
 @pytest.mark.parametrize(
     ("code", "mend"),
     [
+        (10, "has expired: renew it"),
         (18, "home_assistant.ca_file"),  # self-signed
         (62, "for another name"),  # of the host
         (64, "for another name"),  # of its address

@@ -7,6 +7,7 @@ import pytest
 
 from integrations.errors import Refused
 from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.registry import Registries
 from integrations.home_assistant.snapshots import (
     Found,
@@ -15,7 +16,6 @@ from integrations.home_assistant.snapshots import (
     snapshot_id,
     without_snapshots,
 )
-from integrations.home_assistant.websocket import CommandRefused
 
 PROMPT = """You are a voice assistant.
 Static context:

@@ -12,7 +12,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.home_assistant.websocket import Connection, Unanswered, open_connection
+from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.websocket import Connection, open_connection
 
 Answer = Callable[[ServerConnection, Request], Response | None]
 
@@ -40,6 +41,17 @@ def _response(status: int, body: str = "", location: str = "") -> Answer:
         return response
 
     return answer
+
+
+async def test_a_name_server_that_is_silent_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(*about: object) -> None:
+        await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr("integrations.home_assistant.websocket.LOOKUP_S", 0.01)
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", silent)
+    with pytest.raises(Unavailable, match=r"No name server tells where 'house\.test' is"):
+        async with open_connection("http://house.test:8123", "secret", None):
+            pytest.fail("it is connected")
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])

@@ -15,7 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from integrations.mcp_server.endpoint import McpServer
 from integrations.serving import serving
 from integrations.web.api import web_app
-from integrations.web.box import Busy, NotPossible
+from integrations.web.box import NotPossible
+from integrations.web.busy import Busy
 from integrations.web.callers import Caller
 from integrations.web.guard import Guard
 from integrations.web.requests import (
@@ -148,7 +149,7 @@ class TestTools:
         (turn,) = result.structured_content["turns"]
         assert (turn["heard"], turn["answer"], turn["caller"]) == ("yes?", "Yes.", "http:admin")
         assert "cost_usd" not in turn
-        assert box.asked == [("turns", 3)]
+        assert box.asked == [("turns", 3, None)]
 
 
 class TestTrouble:

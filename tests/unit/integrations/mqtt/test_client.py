@@ -85,8 +85,9 @@ async def test_it_connects_with_a_session_subscribes_and_says_goodbye() -> None:
         async with client(broker, box) as made:
             await until(box.connected)
             assert made.connected
-            await made.publish(Publication("box/state", "idle", retain=True))
+            await made.publish(Publication("box/state", "idle\ud800", retain=True))
         visit = await broker.until(1, DISCONNECT)
+    assert visit.read[1][1].endswith(b"idle?")
     assert (visit.version, visit.clean) == (V5, False)
     assert b"hearth-1" in visit.connect
     assert b"box/availability" in visit.connect

@@ -97,15 +97,6 @@ async def test_a_network_that_comes_late_is_waited_for(
     assert network.ended == ["unregistered", "closed"] * 2  # what was refused is closed too
 
 
-async def test_without_the_extra_it_is_said_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(sys.modules, "zeroconf.asyncio", None)
-    async with asyncio.timeout(5):
-        await advertise(SERVICES, "192.0.2.1")
-    assert "install hearth-voice[wyoming]" in caplog.text
-
-
 async def test_the_end_waits_for_no_network(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
