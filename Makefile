@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench test-devices test-home-assistant test-servers clean
+.PHONY: help setup demo test check bench test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -19,7 +19,7 @@ demo: setup ## spoken and typed commands in a simulated house
 	@$(BIN)/hearth demo
 
 test: setup ## all tests that need no sound device and no Home Assistant
-	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant"
+	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" $(TESTS)
 
 check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(SETUP) --check
@@ -28,7 +28,11 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry .
+	@deploy/development/check-unit.sh
 	@shellcheck .ci/run deploy/development/*.sh tests/home_assistant/real/debian.sh tests/home_assistant/real/house
+	@shellcheck -x deploy/install.sh deploy/install/*.sh deploy/addon/pack.sh
+	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy
+	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
 
 bench: setup ## measures, and prints what was measured on what
 	@$(BIN)/python -m tests.benchmarks
@@ -43,6 +47,21 @@ test-home-assistant: setup ## tests with a Home Assistant of their own (LONG=1: 
 test-servers: setup ## tests with tool servers from npm and PyPI, which it installs (needs npm)
 	@HEARTH_PYTHON="$(abspath $(BIN)/python)" deploy/development/mcp-servers.sh $(VENV)/mcp-servers
 	@HEARTH_MCP_SERVERS=$(VENV)/mcp-servers $(PYTEST) tests/servers
+
+test-service: ## tests of the systemd unit in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
+	@$(SETUP) --service
+	@$(PYTEST) tests/service -m service
+
+test-install: ## installs, upgrades and removes it in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
+	@$(SETUP) --service
+	@$(PYTEST) $(or $(INSTALLING),tests/install) -m service
+
+test-console: setup ## tests of the console page in Chromium without a screen
+	@$(SETUP) --console
+	@$(PYTEST) -m console tests/console
+
+test-faults: setup ## breaks the disk, the network, the clock and the process of a running Hearth (LONG=1: a hundred kills, a whole day)
+	@$(PYTEST) -m faults tests/chaos
 
 clean: ## removes the environment and what the tools left behind
 	rm -rf $(VENV) out build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -20,6 +20,9 @@ class AnnouncementQueue:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     def __contains__(self, name: str) -> bool:
         return name in self._waiting
 

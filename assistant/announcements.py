@@ -29,6 +29,11 @@ _log = logging.getLogger(__name__)
 class Speaker(Protocol):
     """Whoever says it, such as the turn's `Runner`."""
 
+    @property
+    def ending(self) -> bool:
+        """Nothing more is begun."""
+        ...
+
     def announce(self, text: str, language: str, manner: Manner) -> None:
         """Say it like that once the conversation rests."""
         ...
@@ -101,7 +106,19 @@ class Announcements:
         self._over = False
         self._saying = ""  # the text of what is being said
         self._played = True  # all of it, as far as is known
+        self._speaking = False  # one has been taken from the queue and is not over
+        self._inaudible = False  # a loudspeaker is waited for
         self._ends: dict[str, asyncio.Future[bool]] = {}  # of what waits or is being said, by id
+
+    @property
+    def waiting(self) -> int:
+        """How many wait to be said."""
+        return len(self._queue)
+
+    @property
+    def unsaid(self) -> bool:
+        """Something is being said, or comes next; not while only a loudspeaker is missing."""
+        return (self._speaking or bool(self._queue)) and not self._inaudible
 
     async def __aenter__(self) -> Self:
         await self._owner.__aenter__()
@@ -215,6 +232,8 @@ class Announcements:
             while self._queue:
                 await self._wait()
                 await self._leave_out_old()
+                if self._speaker.ending:
+                    return  # what was kept is for the next one
                 taken = self._queue.take()  # only now: others may have come meanwhile
                 if taken is not None:
                     await self._speak(*taken)
@@ -253,6 +272,13 @@ class Announcements:
             self._end(record, said=False)
 
     async def _speak(self, record: AnnouncementRecord, kept: bool) -> None:
+        self._speaking = True
+        try:
+            await self._say_once(record, kept)
+        finally:
+            self._speaking = False
+
+    async def _say_once(self, record: AnnouncementRecord, kept: bool) -> None:
         try:
             if kept and not await self._store.start_announcement(record.id):
                 self._end(record, said=False)  # another process has said it
@@ -286,7 +312,9 @@ class Announcements:
     async def _wait(self) -> None:
         """Until it may be said and can be heard."""
         if self._loudspeaker is not None:
+            self._inaudible = True
             await self._loudspeaker.audible()
+            self._inaudible = False
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:

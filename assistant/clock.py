@@ -12,10 +12,16 @@ _TIME_ERROR = 5  # what adjtimex(2) gives while nobody keeps the machine's clock
 _TIMEX_BYTES = 512  # more than its structure has anywhere; it begins with what to change: nothing
 
 
+def kernel_clock() -> int:
+    """The state of the machine's clock as adjtimex(2) gives it: 0 kept right, 1 to 4 around a leap
+    second, 5 not kept; -1: it may not be asked."""
+    state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
+    return state
+
+
 def synchronised() -> bool:
     """Whether the machine's clock is known to be right: the network or a receiver keeps it so."""
-    state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
-    return 0 <= state < _TIME_ERROR
+    return 0 <= kernel_clock() < _TIME_ERROR
 
 
 class Clock(Protocol):

@@ -1,5 +1,6 @@
 """One daemon for one data folder."""
 
+import errno
 import fcntl
 import os
 import time
@@ -18,7 +19,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock; it goes with the process, however that ends. Raises ConfigError."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = _open(folder / _NAME)
     except OSError as error:
         raise ConfigError(
             f"The data folder {folder} cannot be used ({error.strerror}); "
@@ -32,6 +33,22 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _open(file: Path) -> int:
+    """A handle to lock by. One that only reads will do, on a disk that is read-only or full.
+
+    Raises OSError.
+    """
+    try:
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno not in (errno.EROFS, errno.ENOSPC):
+            raise
+    try:
+        return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:  # nothing can be written here, so nobody can be in the way
+        return os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def is_held(folder: Path) -> bool:

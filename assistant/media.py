@@ -30,7 +30,7 @@ from assistant.tools.resolve import find_area
 from assistant.turn.state import State
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.websocket import Unanswered
+from integrations.home_assistant.refusals import Unanswered
 from integrations.owner import OwnedTasks
 
 NAME = "media_lowered"  # under which it is kept

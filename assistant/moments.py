@@ -52,7 +52,8 @@ class Moments:
             try:
                 await self.load()
             except StoreError as error:
-                _log.warning("mode and ratings cannot be read: %s", error)
+                if not error.told:
+                    _log.warning("mode and ratings cannot be read: %s", error)
 
     def __call__(self) -> Moment:
         """What holds now."""

@@ -24,7 +24,7 @@ from assistant.tools.rights import READ_ONLY, Rights
 from assistant.tools.toolbox import Toolbox
 from assistant.turn.log import FinishedTurn
 from integrations.home_assistant.client import HomeAssistant
-from integrations.web.box import Busy
+from integrations.web.busy import Busy
 
 REQUEST = "request"  # the caller of a turn that a person's own request opens
 

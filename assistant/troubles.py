@@ -49,6 +49,11 @@ class Troubles:
         """What a person should know now."""
         return tuple(self._now.values())
 
+    @property
+    def now(self) -> Mapping[str, str]:
+        """What does not work now, and a sentence on each."""
+        return dict(self._now)
+
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
         """Have it called at each change; what is returned ends that."""
         return self._followers.add(tell)

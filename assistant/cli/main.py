@@ -19,6 +19,7 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.journal.records import StoreError
 from audio.errors import AudioError
+from integrations.causes import unpacked
 from integrations.errors import IntegrationError
 
 COMMANDS = (
@@ -30,6 +31,7 @@ COMMANDS = (
     "say",
     "tools",
     "trace",
+    "costs",
     "audit",
     "doctor",
     "devices",
@@ -53,25 +55,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130
-    except (*EXPECTED, BrokenPipeError, ExceptionGroup) as error:
-        cause = _first(error)
+    except (*EXPECTED, BrokenPipeError, ImportError, ExceptionGroup) as error:
+        cause = unpacked(error)
         if isinstance(cause, BrokenPipeError):
             # The reader of our output went away (`hearth tools | head`): nothing is left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
+        if isinstance(cause, ImportError):  # most is imported when it is first needed
+            cause = ConfigError(f"a part of Hearth cannot be loaded ({cause}): install it again")
         if not isinstance(cause, EXPECTED):
             raise
         if arguments.debug:
             logging.getLogger(__name__).exception("hearth %s", command.name)
         print(f"hearth: {cause}", file=sys.stderr)
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
-
-
-def _first(error: Exception) -> Exception:
-    """The error inside task groups, which wrap what their tasks raise."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _load(name: str) -> Command:

@@ -20,10 +20,10 @@ class StarredFormatter(logging.Formatter):
         self._hidden: tuple[str, ...] = ()
 
     def hide(self, settings: Settings) -> None:
-        """From now on the secrets of these settings are starred."""
+        """From now on the secrets of these settings are starred too."""
         plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
         forms = {form for one in plain for form in (one, repr(one)[1:-1], json.dumps(one)[1:-1])}
-        self._hidden = tuple(sorted(forms, key=len, reverse=True))
+        self._hidden = tuple(sorted(forms.union(self._hidden), key=len, reverse=True))
 
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""

@@ -20,9 +20,10 @@ from assistant.cli.command import Command, Failed
 from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.moments import rulings_of
+from assistant.tools.listed import listed, rule_of
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision
-from assistant.tools.rules import OwnerRule, called, naming
+from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling
 from assistant.works import Works
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
@@ -87,11 +88,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         servers = bridge.hub.states()
     rules = rulings_of(settings.policy).rules
     if arguments.json:
-        listed = {
-            "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
-            "tools": [_plain(entry, rules) for entry in menu.entries],
-        }
-        print(json.dumps(listed, ensure_ascii=False))
+        whole = listed(servers, menu.entries, rules)
+        print(json.dumps(whole, ensure_ascii=False))
     else:
         _print_menu(servers, menu.entries, rules)
     return 0 if any(server.ok for server in servers) else 1
@@ -102,33 +100,16 @@ async def _instruction(bridge: Bridge, settings: Settings, clock: Clock, profile
     prompt = partial(bridge.hub.prompt, HOME_ASSISTANT)
     house = bridge.home
     asked = Briefer(
-        bridge.tools.menu, prompt, lambda: house.house, settings, clock, wait_s=PATIENCE_S
+        bridge.tools.menu,
+        prompt,
+        lambda: house.house,
+        settings,
+        clock,
+        memories=bridge.memories.briefed,
+        wait_s=PATIENCE_S,
     )
     async with asked as briefer:
         return (await briefer.brief(profile)).instruction
-
-
-def _plain(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
-    return {
-        "name": entry.declaration.name,
-        "server": entry.server,
-        "description": entry.declaration.description,
-        "parameters": entry.declaration.parameters,
-        "tier": entry.tier,
-        "rule": _rule(entry, rules),
-        "approved": entry.approved,
-        "hidden": entry.hidden,
-        "losses": [
-            *([f"not offered: {entry.why_hidden}"] if entry.hidden else []),
-            *entry.declaration.losses,
-        ],
-    }
-
-
-def _rule(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """What gave the tier; a rule of the owner's that names the tool comes first."""
-    number = naming(rules, entry.names, entry.server)
-    return entry.rule if number is None else called(number)
 
 
 def _print_menu(
@@ -145,7 +126,7 @@ def _print_menu(
         column.no_wrap = True  # so it is the description that is cut
     for entry in entries:
         about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
-        cells = (entry.declaration.name, entry.tier, _rule(entry, rules), about[:_LINE])
+        cells = (entry.declaration.name, entry.tier, rule_of(entry, rules), about[:_LINE])
         style = "dim" if entry.hidden else ""
         table.add_row(*(Text(one, no_wrap=True, overflow="ellipsis") for one in cells), style=style)
     console.print(table)

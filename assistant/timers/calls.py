@@ -29,8 +29,9 @@ class Tools(Protocol):
         arguments: Mapping[str, Any],
         heard: str | None = None,
         program: Program | None = None,
+        turn_id: str = "",
     ) -> tuple[MenuEntry, Verdict] | None:
-        """What would be decided about a call; nothing is run."""
+        """What would be decided about a call of that turn; nothing is run."""
         ...
 
     async def call(
@@ -74,10 +75,18 @@ class FrozenCalls:
         self._catalogue = catalogue
 
     async def freeze(
-        self, name: str, arguments: Mapping[str, Any], heard: str | None, language: str
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        heard: str | None,
+        language: str,
+        turn_id: str = "",
     ) -> dict[str, Any]:
-        """The call as it is kept. Raises NotLater: it would not be let through now."""
-        found = await self._tools.explain(name, arguments, heard, LATER)
+        """The call as it is kept. Raises NotLater: it would not be let through now.
+
+        `turn_id`: in which it is asked for; what its profile leaves out is not done later either.
+        """
+        found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:
             raise NotLater(self._catalogue.say("later.no_tool", language))
         entry, verdict = found

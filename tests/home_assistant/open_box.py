@@ -45,8 +45,8 @@ def settings_of(house: Address, folder: Path, **sections: dict[str, Any]) -> Set
 
 
 def mqtt_of(broker: Broker) -> dict[str, Any]:
-    """The section of the settings."""
-    return {"host": "127.0.0.1", "port": broker.port, "topic": TOPIC}
+    """The section of the settings, as the page has it."""
+    return {"host": "127.0.0.1", "port": broker.port, "topic": TOPIC, "may_unmute": True}
 
 
 def free_port() -> int:

@@ -42,6 +42,8 @@ TIMERS = {"Start", "Cancel", "Increase", "Decrease", "Pause", "Unpause"}
 class Listener:
     """Hears what is announced."""
 
+    ending = False
+
     def __init__(self) -> None:
         self.heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self.rung: list[str] = []

@@ -32,7 +32,7 @@ async def shown(
     broker: HouseBroker, house_: House, *, words: bool = False
 ) -> AsyncIterator[Settings]:
     """The device, while the block runs."""
-    mqtt = Mqtt(host="127.0.0.1", port=broker.port, topic=TOPIC)
+    mqtt = Mqtt(host="127.0.0.1", port=broker.port, topic=TOPIC, may_unmute=True)
     settings = Settings.model_validate(
         {
             "assistant": {"name": "Probe", "area": "Office"},
@@ -89,7 +89,7 @@ async def test_the_device_and_its_entities(
             "office",
         )
         made = await rows(admin)
-        assert len(made) == 23  # all but the profile: there is none to choose
+        assert len(made) == 24  # all but the profile: there is none to choose
         for key, row in made.items():
             assert row["entity_id"] == entity(row["entity_id"].partition(".")[0], key)
         states = await admin.states()
@@ -157,6 +157,13 @@ async def test_each_entity_does_what_it_is_for(
                 "sensitivity",
                 {"option": "high"},
                 LiveRequest(sensitivity="high"),
+            ),
+            (
+                "text.set_value",
+                "text",
+                "quiet_hours",
+                {"value": "22:30-07:00"},
+                LiveRequest(quiet_hours="22:30-07:00"),
             ),
             ("button.press", "button", "listen", {}, ("listen", "mqtt")),
             ("button.press", "button", "stop", {}, ("stop", "mqtt")),
@@ -227,7 +234,7 @@ async def test_words_that_may_not_go_out_any_more_take_their_sensors_with_them(
     # As with a new release, what is there already stays as it is.
     async with shown(broker, House()):
         await until(lambda: here(admin))
-        assert len(await rows(admin)) == 21
+        assert len(await rows(admin)) == 22
 
 
 async def _gone(admin: Admin, *keys: str) -> bool:

@@ -246,7 +246,7 @@ async def scene(
     """
     before, clock = asyncio.all_tasks(), LeapingClock()
     player = player or NullPlayer(paced=False)
-    with in_thread(service), patch("assistant.app.SystemClock", lambda: clock):
+    with in_thread(service), patch("assistant.conversation.SystemClock", lambda: clock):
         settings = gemini_settings(service, folder, **sections)
         opened = open_app(settings, player, hears=hears, resident=resident, prompter=prompter)
         async with opened as app:

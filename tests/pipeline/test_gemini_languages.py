@@ -140,7 +140,9 @@ class _Voice:
 @pytest.fixture
 def voices(monkeypatch: pytest.MonkeyPatch) -> Voices:
     made = Voices()
-    monkeypatch.setattr("assistant.app.voices_of", lambda settings, pace, ahead: made.voice)
+    monkeypatch.setattr(
+        "assistant.conversation.voices_of", lambda settings, pace, ahead: made.voice
+    )
     return made
 
 
@@ -203,7 +205,7 @@ async def test_our_own_sorry(way: str, voices: Voices, command: Path, tmp_path: 
     clock = LeapingClock()
     script = [lost(said[language]) for language in (order[0], *order)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assistant.app.SystemClock", lambda: clock)
+        patch.setattr("assistant.conversation.SystemClock", lambda: clock)
         async with (
             GeminiSimulator(script) as service,
             pipeline(_settings(tmp_path, service, "gemini-live")) as app,
@@ -228,7 +230,7 @@ async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
         Turn("text", [Say("It is 7:30."), Done()]),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assistant.app.SystemClock", lambda: clock)
+        patch.setattr("assistant.conversation.SystemClock", lambda: clock)
         async with (
             GeminiSimulator(script) as service,
             pipeline(_settings(tmp_path, service, "gemini-live", "offline")) as app,

@@ -227,7 +227,7 @@ async def test_a_score_that_rises_for_nothing(
 ) -> None:
     """It costs a connect: one in 30 s, closed after 10 s, and not a sample."""
     clock, service = LeapingClock(), GeminiSimulator()
-    monkeypatch.setattr("assistant.app.SystemClock", lambda: clock)
+    monkeypatch.setattr("assistant.conversation.SystemClock", lambda: clock)
     rise = clip_of(tmp_path / "rise.wav", _conversation(speech)[23 * 32_000 : 27 * 32_000])
     async with service, pipeline(_only_gemini(tmp_path, service)) as app:
 

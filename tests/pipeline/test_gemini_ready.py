@@ -1,50 +1,38 @@
-"""A process that stays prepares Gemini before the first wake word."""
+"""Gemini's package is imported while the first person speaks, and not before."""
 
-import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
-import pytest
-
+_CODE = """\
+import asyncio, sys
+from pathlib import Path
 from assistant.app import open_app
-from integrations.errors import Misconfigured
-from integrations.gemini import access
-from integrations.gemini.access import Access
+from assistant.turn.events import WakeRising
 from tests.pipeline.rig import offline_settings
 
-
-class Makers:
-    """Stands for the making of google-genai's client, which fails."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.both_asked = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-
-    def make(self, access: Access) -> None:
-        self._loop.call_soon_threadsafe(self._count)  # it is made in a thread
-        raise Misconfigured("There is no such file.")
-
-    def _count(self) -> None:
-        self.asked += 1
-        if self.asked == 2:
-            self.both_asked.set()
-
-
-@pytest.mark.parametrize("resident", [True, False])
-async def test_gemini_is_prepared_only_in_a_process_that_stays(
-    resident: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    makers = Makers()
-    monkeypatch.setattr(access, "make_client", makers.make)
+async def idle():
     settings = offline_settings(
-        tmp_path,
+        Path(sys.argv[1]),
         brain={"order": ["gemini-live", "gemini-once", "offline"]},
         privacy={"accept_cloud": True},
-        gemini={"api_key": "k"},
+        gemini={"api_key": "k", "base_url": "https://127.0.0.1:9"},
     )
-    async with open_app(settings, None, hears=False, resident=resident) as app:
-        if resident:
-            async with asyncio.timeout(10):
-                await makers.both_asked.wait()
-        await app.runner.rest()
-    assert makers.asked == (2 if resident else 0)
+    async with open_app(settings, None, hears=False, resident=True) as app:
+        before = "google.genai" in sys.modules
+        app.runner.dispatch(WakeRising(0.0))
+        for _ in range(2000):
+            if "google.genai" in sys.modules:
+                break
+            await asyncio.sleep(0.01)
+        print(before, "google.genai" in sys.modules)
+
+asyncio.run(idle())
+"""
+
+
+def test_a_rising_wake_word_imports_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["False", "True"], done.stderr

@@ -72,7 +72,9 @@ async def talk(
             async with scene(folder, service, player=player, hears=hears) as on:
                 yield on, player, clock
             return
-        with patch("assistant.app.voices_of", lambda settings, pace, ahead: lambda language: voice):
+        with patch(
+            "assistant.conversation.voices_of", lambda settings, pace, ahead: lambda language: voice
+        ):
             async with scene(folder, service, player=player, hears=hears) as on:
                 yield on, player, clock
 

@@ -115,6 +115,8 @@ class Watcher:
 class Room:
     """Says what is announced, at once."""
 
+    ending = False
+
     def __init__(self) -> None:
         self.said: list[str] = []
         self._ended: Callable[[str, bool], None] = lambda text, played: None
@@ -189,6 +191,7 @@ class Hearth:
                 clock,
                 follow_up="question",
                 words=False,
+                may_unmute=False,
             )
             await stack.enter_async_context(face)
             yield self.clients[-1]

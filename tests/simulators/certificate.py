@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+LATER, HOUR_AGO = datetime.timedelta(days=30), datetime.timedelta(hours=-1)
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -23,6 +25,8 @@ class Certificate:
     cert_file: Path  # the server's
     key_file: Path  # the server's, without a passphrase
     ca_file: Path  # what the client is to trust
+    authority: x509.Certificate
+    authority_key: ec.EllipticCurvePrivateKey
 
     def server_context(self) -> ssl.SSLContext:
         """What the server serves with."""
@@ -35,17 +39,29 @@ class Certificate:
         return ssl.create_default_context(cafile=str(self.ca_file))
 
 
-def make_certificate(folder: Path) -> Certificate:
+def make_certificate(
+    folder: Path, *, expired: bool = False, renewing: Certificate | None = None
+) -> Certificate:
     """Write an authority and a certificate for 127.0.0.1 and localhost into `folder`.
 
-    Both are valid from yesterday, so that a clock that is a little off does no harm.
+    Both are valid from yesterday, so that a clock that is a little off does no harm. `expired`: the
+    server's ended an hour ago. `renewing`: one of the same authority.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    authority_key = ec.generate_private_key(ec.SECP256R1())
     server_key = ec.generate_private_key(ec.SECP256R1())
-    authority = _authority(authority_key)
-    server = _server(server_key, authority, authority_key)
-    made = Certificate(folder / "server.pem", folder / "server.key", folder / "authority.pem")
+    if renewing is None:
+        authority_key = ec.generate_private_key(ec.SECP256R1())
+        authority = _authority(authority_key)
+    else:
+        authority_key, authority = renewing.authority_key, renewing.authority
+    server = _server(server_key, authority, authority_key, HOUR_AGO if expired else LATER)
+    made = Certificate(
+        folder / "server.pem",
+        folder / "server.key",
+        folder / "authority.pem",
+        authority,
+        authority_key,
+    )
     made.ca_file.write_bytes(authority.public_bytes(serialization.Encoding.PEM))
     made.cert_file.write_bytes(server.public_bytes(serialization.Encoding.PEM))
     made.key_file.write_bytes(
@@ -74,6 +90,7 @@ def _server(
     key: ec.EllipticCurvePrivateKey,
     authority: x509.Certificate,
     authority_key: ec.EllipticCurvePrivateKey,
+    ends: datetime.timedelta,
 ) -> x509.Certificate:
     here = [
         x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")),
@@ -82,7 +99,7 @@ def _server(
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     return (
-        _begin(_name("127.0.0.1"), authority.subject, key.public_key())
+        _begin(_name("127.0.0.1"), authority.subject, key.public_key(), ends)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -94,7 +111,10 @@ def _server(
 
 
 def _begin(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    ends: datetime.timedelta = LATER,
 ) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
@@ -104,7 +124,7 @@ def _begin(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=30))
+        .not_valid_after(now + ends)
     )
 
 

@@ -34,6 +34,7 @@ class Talker:
         self.mute = False  # what is said cannot be played, for another reason
         self.between: list[tuple[str, bool]] = []  # others that end meanwhile; whether whole
         self.ended: Callable[[str, bool], None] = lambda text, played: None
+        self.ending = False
 
     def announce(self, text: str, language: str, manner: Manner) -> None:
         assert self.free.is_set(), "it talks over somebody"
@@ -123,6 +124,42 @@ async def test_it_waits_for_the_conversation(
         assert talker.said == []
         talker.free.set()
         await said(talker, 1)
+
+
+async def test_what_waits_is_unsaid_until_it_was_heard(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    async with speaking(store, talker, clock) as announcements:
+        assert not announcements.unsaid
+        talker.free.clear()
+        await announcements.keep(news(clock, "one"))
+        await announcements.keep(news(clock, "two"))
+        assert announcements.unsaid
+        talker.free.set()
+        await announcements.over("one")
+        assert announcements.unsaid
+        await announcements.over("two")
+        await clock.run(0)
+        assert not announcements.unsaid
+        talker.there.clear()
+        await announcements.keep(news(clock, "three"))
+        await clock.run(0)
+        assert not announcements.unsaid  # nobody knows for how long there is no loudspeaker
+
+
+async def test_where_nothing_more_is_begun_what_was_kept_is_for_the_next_process(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()
+    async with speaking(store, talker, clock) as announcements:
+        await announcements.keep(news(clock, "one"))
+        talker.ending = True
+        talker.free.set()
+        await clock.run(1)
+        assert talker.said == []
+    talker.ending = False
+    async with speaking(store, talker, clock):
+        assert await said(talker, 1) == [("one!", "en")]
 
 
 async def test_it_is_marked_before_it_is_said_and_never_said_again(

@@ -6,8 +6,9 @@ import pytest
 
 from assistant import endings as module
 from assistant.endings import keep_names, open_endings
-from assistant.turn.ending import FixedEndings, PlainEndings
+from assistant.turn.ending import Endings, FixedEndings, PlainEndings
 from assistant.turn.house_ending import HouseEndings
+from assistant.turn.late_endings import LateEndings
 from audio.endpoint import HANG_OVER_MS
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
@@ -35,9 +36,23 @@ async def test_where_no_language_is_told_every_pause_is_the_same() -> None:
         assert endings.hang_over_ms(0, None) == HANG_OVER_MS
 
 
-async def test_where_english_is_spoken_the_words_count() -> None:
-    async with open_endings(("en-GB", "es"), corpus_house) as endings:
+async def test_where_english_is_spoken_the_words_count_once_somebody_speaks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = asyncio.Event()
+
+    def note(late: LateEndings, endings: Endings) -> None:
         assert isinstance(endings, HouseEndings)
+        made.set()
+
+    monkeypatch.setattr(LateEndings, "become", note)
+    async with open_endings(("en-GB", "es"), corpus_house) as endings:
+        assert isinstance(endings, LateEndings)
+        await asyncio.sleep(0)
+        assert not made.is_set()  # the recogniser is made when it is needed
+        endings.begin(0)
+        async with asyncio.timeout(20):
+            await made.wait()
 
 
 async def test_a_picture_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:

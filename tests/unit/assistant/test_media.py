@@ -15,7 +15,7 @@ from assistant.media import KEEP, NAME, RoomMedia
 from assistant.turn.state import State
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
-from integrations.home_assistant.websocket import Unanswered
+from integrations.home_assistant.refusals import Unanswered
 from tests.unit.assistant.test_media_players import player
 
 RADIO = "media_player.radio"

@@ -11,6 +11,7 @@ from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.mute import NAME, Mute
 from audio.errors import DeviceLost
+from integrations.web.box import NotPossible
 
 
 class Box:
@@ -52,6 +53,10 @@ class Box:
             raise DeviceLost("unplugged")
         self.done.append(name)
 
+    async def opening(self) -> bool:
+        self.done.append("tone")
+        return not self.deaf
+
 
 @pytest.fixture
 def box() -> Box:
@@ -59,7 +64,7 @@ def box() -> Box:
 
 
 async def muting(box: Box) -> Mute:
-    mute = Mute(box, box, box.sound)
+    mute = Mute(box, box, box.sound, box.opening)
     await mute.load()
     mute.attach(box)
     box.done.clear()
@@ -80,6 +85,40 @@ async def test_opened_once_the_disk_knows(box: Box) -> None:
     await mute.set(False)
     assert not mute.on
     assert box.done == ["disk False", "device False", "conversation False", "unmute"]
+
+
+async def test_a_program_opens_it_with_a_tone_before(box: Box) -> None:
+    mute = await muting(box)
+    await mute.set(True, aloud=True)
+    assert "tone" not in box.done
+    box.done.clear()
+    await mute.set(False, aloud=True)
+    assert not mute.on
+    assert box.done == ["tone", "disk False", "device False", "conversation False"]
+    await mute.set(False, aloud=True)
+    assert box.done.count("tone") == 1
+
+
+async def test_where_nobody_would_hear_the_tone_it_stays_closed(box: Box) -> None:
+    mute = await muting(box)
+    await mute.set(True)
+    box.done.clear()
+    box.deaf = True
+    with pytest.raises(NotPossible, match="stays muted"):
+        await mute.set(False, aloud=True)
+    assert mute.on
+    assert (box.value, box.done) == (True, ["tone"])
+    await mute.set(False)  # a person sees what they do
+    assert not mute.on
+
+
+async def test_without_a_loudspeaker_no_program_opens_it(box: Box) -> None:
+    mute = Mute(box, box)
+    await mute.load()
+    await mute.set(True)
+    with pytest.raises(NotPossible):
+        await mute.set(False, aloud=True)
+    assert mute.on
 
 
 async def test_twice_is_once(box: Box) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import struct
+import sys
 import threading
 import time
 import urllib.request
@@ -142,6 +143,17 @@ def test_a_port_that_is_taken(
         monkeypatch.setenv("HEARTH_HTTP__PORT", port)
         assert main(["run"]) == 2
     _one_sentence(capsys.readouterr().err, f"Port {port}")
+
+
+def test_a_part_that_cannot_be_loaded_once_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEARTH_AUDIO__INPUT", "null")
+    monkeypatch.setenv("HEARTH_AUDIO__OUTPUT", "null")
+    monkeypatch.setenv("HEARTH_WYOMING__ENABLED", "true")
+    monkeypatch.setitem(sys.modules, "assistant.wyoming_face", None)  # as if it were broken
+    assert main(["run"]) == 2
+    _one_sentence(capsys.readouterr().err, "assistant.wyoming_face")
 
 
 def test_without_a_microphone_it_stays_and_says_so(

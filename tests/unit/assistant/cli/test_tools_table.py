@@ -5,7 +5,8 @@ import json
 import pytest
 
 from assistant.cli.main import main
-from assistant.cli.tools import _plain, _print_menu
+from assistant.cli.tools import _print_menu
+from assistant.tools.listed import tool_json
 from assistant.tools.menu import Menu, build_menu
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState
 
@@ -52,10 +53,10 @@ def test_what_is_left_out_is_marked_and_said(capsys: pytest.CaptureFixture[str])
     said = " ".join(line.strip() for line in lines)
     why = "all tools would take more than 16,000 tokens of every turn, and others come first"
     assert f"{len(hidden)} not offered to the model: {why}." in said
-    plain = _plain(hidden[0])
+    plain = tool_json(hidden[0])
     assert plain["hidden"] is True
     assert plain["losses"][0] == f"not offered: {why}"
-    assert _plain(shown.entries[0])["losses"] == []
+    assert tool_json(shown.entries[0])["losses"] == []
 
 
 def test_the_embedded_house(

@@ -64,6 +64,16 @@ async def test_what_is_free_is_frozen_and_made_once(house: House) -> None:
     assert row.turn_id == "due"
 
 
+async def test_what_the_profile_of_the_turn_leaves_out_is_not_done_later(house: House) -> None:
+    house.box.narrow("kids", (OFF, "do_later"))
+    calls = calls_of(house)
+    assert (await calls.freeze(OFF, LAMP, None, "en", "kids"))["arguments"] == LAMP
+    for turn_id in ("kids", "kids-call-1"):
+        with pytest.raises(NotLater, match="I cannot do that here"):
+            await calls.freeze(ON, LAMP, None, "en", turn_id)
+    assert await calls.freeze(ON, LAMP, None, "en", "another")
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [

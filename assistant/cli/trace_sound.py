@@ -1,0 +1,50 @@
+"""`hearth trace --recordings` and `--play`: the sounds that were kept."""
+
+import asyncio
+import json
+from dataclasses import asdict
+
+from assistant.config.schema import Settings
+from assistant.journal.records import TurnRecord
+from assistant.output import open_outputs
+from assistant.recordings import Recording, path_of
+from audio.frames import SAMPLE_RATE
+from audio.wav import read_wav
+
+
+async def play(recording: Recording, settings: Settings) -> None:
+    """Through the configured loudspeaker. Raises AudioError."""
+    pcm = await asyncio.to_thread(read_wav, path_of(settings.data_folder, recording))
+    async with open_outputs(settings) as outputs:
+        player = outputs.stream("voice")
+        for start in range(0, len(pcm), 2 * SAMPLE_RATE):
+            await player.play(pcm[start : start + 2 * SAMPLE_RATE], SAMPLE_RATE)
+        await player.drain()
+
+
+def why_silent(record: TurnRecord, settings: Settings) -> str:
+    """Why there is no sound of a turn."""
+    if record.source not in ("voice", "follow_up", "barge_in"):
+        return f"The turn {record.turn_id} was not spoken, so there is no sound of it"
+    if not settings.recordings.keep:
+        return (
+            f"No sound of the turn {record.turn_id} was kept; "
+            "set recordings.keep to keep that of the next ones"
+        )
+    return f"No sound of the turn {record.turn_id} is kept; see what is with --recordings"
+
+
+def print_recordings(recordings: list[Recording], settings: Settings, *, as_json: bool) -> None:
+    """All of them, the oldest first."""
+    if as_json:
+        rows = [
+            {**asdict(one), "file": str(path_of(settings.data_folder, one))} for one in recordings
+        ]
+        print(json.dumps(rows, ensure_ascii=False, default=str))
+        return
+    if not recordings:
+        print("No sound is kept; recordings.keep says how many wakes, near misses and turns are")
+    for one in recordings:
+        when = one.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        score = "" if one.score is None else f"{one.score:.2f}"
+        print(f"{when}  {one.kind:4}  {one.word:16}  {score:4}  {one.seconds:5.1f} s  {one.name}")
