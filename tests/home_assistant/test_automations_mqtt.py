@@ -44,6 +44,7 @@ ENTITIES: dict[str, tuple[str | None, str | None]] = {
     "switch.hearth_kitchen_mute": ("switch", None),
     "switch.hearth_kitchen_follow_up": ("switch", CONFIG),
     "select.hearth_kitchen_sensitivity": (None, CONFIG),
+    "text.hearth_kitchen_quiet_hours": (None, CONFIG),
     "select.hearth_kitchen_wake_word": (None, CONFIG),
     "number.hearth_kitchen_volume": (None, CONFIG),
     "number.hearth_kitchen_speed": (None, CONFIG),
