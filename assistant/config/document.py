@@ -1,5 +1,6 @@
 """Writes docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
 
+import inspect
 import json
 import sys
 from typing import Any, Literal, get_args, get_origin
@@ -53,7 +54,9 @@ def document() -> str:
 def _section(title: str, section: type[Section], level: int = 2) -> str:
     rows = [_row(key, field) for key, field in keys_of(section).items()]
     head = ["| Key | Default | Kind | Meaning |", "|---|---|---|---|"]
-    return "\n".join([f"{'#' * level} {title}", "", section.__doc__ or "", "", *head, *rows, ""])
+    return "\n".join(
+        [f"{'#' * level} {title}", "", inspect.getdoc(section) or "", "", *head, *rows, ""]
+    )
 
 
 def _row(key: str, field: FieldInfo) -> str:

@@ -4,9 +4,12 @@ import asyncio
 import os
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import httpx
 
 
 def free_port() -> int:
@@ -74,3 +77,14 @@ async def _line_with(stream: asyncio.StreamReader, words: str) -> str:
             if words in line:
                 return line
     raise AssertionError(f"it ended without {words!r}: {seen}")
+
+
+async def until_health(port: str, word: str) -> float:
+    """Ask until it says so; the seconds that took."""
+    began = time.monotonic()
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with asyncio.timeout(20):
+            while (answer := await client.get("/healthz")).text != word:
+                assert answer.status_code == 200, "deaf is not dead"
+                await asyncio.sleep(0.05)
+    return time.monotonic() - began

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.devices
 HERTZ = 300.0
 LEVEL = 8000.0
 _TRIES = 4
+_EARLIER_S = 0.02  # what a monitor says of a moment may be so much too early
 QUIET = 16  # below it nothing is heard; the server dithers nothing, but resamples its clock
 
 
@@ -118,7 +119,7 @@ async def test_a_lead_in_is_given_before_the_first_word() -> None:
         await say(speaker.stream("voice"), tone(0.3))
         await heard.more(0.2)
         first = int(np.flatnonzero(np.abs(heard.sound.astype(int)) > QUIET)[0])
-        assert heard.at(first) - began >= 0.4
+        assert heard.at(first) - began >= 0.4 - _EARLIER_S
         assert_complete(heard, tone(0.3))
 
 

@@ -9,8 +9,9 @@ import httpx
 import numpy as np
 import pytest
 
+from assistant.troubles import LOOK_S
 from audio.wav import read_wav
-from tests.devices.daemon import daemon, settings
+from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.plain_alsa import NAME, PLAYED_RATE, PLUGGED, PlainAlsa, plain_alsa
 
 pytestmark = pytest.mark.devices
@@ -109,4 +110,4 @@ async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is
             # At once where udev tells; else the microphone lets go once a minute.
             told = await _stands(client, listening, ready, within_s=90)
             assert not [line for line in told if '"microphone": "missing"' in line]
-            assert (await client.get("/healthz")).text == "ok"
+            assert await until_health(surroundings["HEARTH_HTTP__PORT"], "ok") < LOOK_S + 1

@@ -3,30 +3,17 @@
 import asyncio
 import os
 import tempfile
-import time
 from pathlib import Path
 from unittest import mock
 
-import httpx
 import pytest
 
-from tests.devices.daemon import daemon, settings
+from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.pulse import SoundServer, play
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(180)]
 
 WITHIN_S = 3.0
-
-
-async def until_health(port: str, word: str) -> float:
-    """Ask until it says so; the seconds that took."""
-    began = time.monotonic()
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-        async with asyncio.timeout(20):
-            while (answer := await client.get("/healthz")).text != word:
-                assert answer.status_code == 200, "deaf is not dead"
-                await asyncio.sleep(0.05)
-    return time.monotonic() - began
 
 
 async def test_it_starts_without_a_sound_server_and_outlives_one(

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.devices.daemon import daemon, settings
+from tests.devices.daemon import daemon, settings, until_health
 
 pytestmark = pytest.mark.devices
 
@@ -65,5 +65,5 @@ async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None
         assert now["sound"]["loudspeaker"]["status"] == "missing"
         module = await _pactl(*LOAD)
         assert (await _until(states, "ready"))["problems"] == []
-        assert (await client.get("/healthz")).text == "ok"
+        await until_health(surroundings["HEARTH_HTTP__PORT"], "ok")
     await _pactl("unload-module", module)

@@ -1,7 +1,8 @@
 """The satellite on the box: what comes is announced, and our voice is given out."""
 
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -167,10 +168,12 @@ async def test_both_services_are_served(free_ports: tuple[int, int]) -> None:
     assert desk.played
 
 
-async def test_a_port_that_is_taken_leaves_nothing_open(free_ports: tuple[int, int]) -> None:
-    satellite, speech = free_ports
+async def test_a_port_that_is_taken_leaves_nothing_open(
+    three_free_ports: tuple[int, int, int],
+) -> None:
+    satellite, speech, free = three_free_ports
     async with face(Desk(), Voices(), port=satellite, tts_port=speech):
-        other = face(Desk(), Voices(), port=speech + 1, tts_port=speech)
+        other = face(Desk(), Voices(), port=free, tts_port=speech)
         with pytest.raises(Misconfigured, match=r"another wyoming\.tts_port"):
             await other.__aenter__()
     async with face(Desk(), Voices(), port=satellite, tts_port=speech):
@@ -184,13 +187,20 @@ def test_two_services_need_two_ports(tmp_path: Path) -> None:
         load_settings(file, {})
 
 
+def _free(count: int) -> list[int]:
+    """So many ports that nobody has just now."""
+    with ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [server.getsockname()[1] for server in taken]
+
+
 @pytest.fixture
 def free_ports() -> tuple[int, int]:
-    """Two that nobody has just now."""
-    import socket
+    one, two = _free(2)
+    return one, two
 
-    with (
-        socket.create_server(("127.0.0.1", 0)) as one,
-        socket.create_server(("127.0.0.1", 0)) as two,
-    ):
-        return one.getsockname()[1], two.getsockname()[1]
+
+@pytest.fixture
+def three_free_ports() -> tuple[int, int, int]:
+    one, two, three = _free(3)
+    return one, two, three
