@@ -105,9 +105,9 @@ async def open_bridge(
         tls = _tls(settings)
         servers = _servers(settings, url, token)
         device = HouseDevice(settings, clock)
-        aside = HomeAside(device.meta, partial(diagnose, url, token, *tls))
-        hub = await stack.enter_async_context(McpHub(servers, home=aside))
         home = HomeAssistant(url, token, *tls)
+        aside = HomeAside(device.meta, partial(diagnose, url, token, *tls), partial(_here, home))
+        hub = await stack.enter_async_context(McpHub(servers, home=aside))
         # Begun first: where the house is away, both waits for it pass at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
         if settings.mcp.servers:
@@ -241,6 +241,11 @@ async def _lately(store: Store) -> str:
 
 def _is_guest(moments: Moments) -> bool:
     return moments.modes.current is Mode.GUEST
+
+
+def _here(home: HomeAssistant) -> bool:
+    """Whether nothing has told yet that the house is away."""
+    return home.connected or home.problem is None
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:

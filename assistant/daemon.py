@@ -26,6 +26,7 @@ from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch
 from assistant.input import open_microphone
+from assistant.long_lived import LongLived
 from assistant.output import open_outputs
 from assistant.startup import Startup
 from assistant.turn.for_ever import listen_for_ever
@@ -251,7 +252,8 @@ class _Service:
                     for early in tuple(app.log.turns):  # they had waited
                         app.log.on_turn(early)
                 self._ready.set()
-                await asyncio.get_running_loop().create_future()
+                with LongLived(app.log.follow):
+                    await asyncio.get_running_loop().create_future()
 
 
 def _import() -> None:

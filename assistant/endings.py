@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from assistant.turn.ending import Endings, FixedEndings, PlainEndings
@@ -35,14 +36,14 @@ class KnowsNames(Protocol):
 
 @asynccontextmanager
 async def open_endings(
-    languages: Sequence[str], house: Callable[[], "House"]
+    languages: Sequence[str], house: Callable[[], "House"], area: str = ""
 ) -> AsyncIterator[Endings]:
     """For an ear that ends before. `languages`: those spoken, the usual one first.
 
     English first: by the words, where they are a command or half of one, from the first sentence
     on. Another first: the pause is longer for who has said little. None: the same for every pause,
-    and nothing else decides. `house`: the newest picture. A name that changes is known within
-    seconds.
+    and nothing else decides. `house`: the newest picture; `area`: the room of this box. A name that
+    changes is known within seconds.
     """
     if not languages:
         yield FixedEndings(HANG_OVER_MS)
@@ -57,7 +58,9 @@ async def open_endings(
         wanted = asyncio.Event()
         endings = LateEndings(lambda: _tell(loop, wanted))
         async with OwnedTasks() as tasks:
-            tasks.start(_know_words(endings, wanted, worker, usual, house), "words that end a turn")
+            make = partial(_make, worker, usual, area)
+            knowing = _know_words(endings, wanted, worker, make, house)
+            tasks.start(knowing, "words that end a turn")
             yield endings
     finally:
         worker.shutdown(wait=False, cancel_futures=True)
@@ -83,13 +86,13 @@ async def _know_words(
     late: LateEndings,
     wanted: asyncio.Event,
     worker: Executor,
-    language: str,
+    make: Callable[[], "HouseEndings"],
     house: Callable[[], "House"],
 ) -> None:
     """Once somebody begins to speak, judge by the words; never ends."""
     await wanted.wait()
     try:
-        known = await asyncio.get_running_loop().run_in_executor(worker, _make, worker, language)
+        known = await asyncio.get_running_loop().run_in_executor(worker, make)
     except AudioError as error:
         _log.warning("The end of a command cannot be told by its words: %s", error)
         return
@@ -98,9 +101,9 @@ async def _know_words(
     await keep_names(known, house)
 
 
-def _make(worker: Executor, language: str) -> "HouseEndings":
+def _make(worker: Executor, language: str, area: str) -> "HouseEndings":
     """Imports the recogniser and loads its model, 0.3 s and 30 MB."""
     from assistant.turn.house_ending import HouseEndings
     from audio.recognize.sphinx_live import SphinxLive
 
-    return HouseEndings(SphinxLive(), worker, language)
+    return HouseEndings(SphinxLive(), worker, language, area)

@@ -76,6 +76,11 @@ class Menu:
         entry = self._by_name.get(name)
         return entry if entry is not None and not entry.approved else None
 
+    @property
+    def has_home(self) -> bool:
+        """Whether the home's own server has listed any tool; it lists none while it is away."""
+        return any(entry.of_home and entry.built_in is None for entry in self.entries)
+
     def offered(self) -> list[MenuEntry]:
         """What the model is shown."""
         return [entry for entry in self.entries if not entry.hidden]

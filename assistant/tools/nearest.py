@@ -2,21 +2,48 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
+from heapq import nlargest
+from itertools import pairwise
 from typing import Any
 
+from assistant.tools.resolve import MAX_NAMES as KEPT_NAMES
 from assistant.tools.resolve import is_called, is_wildcard, same
 from integrations.home_assistant.house import Area, Floor, House
 
 MAX_NAMES = 3
 _LONGEST = 80  # characters compared; a longer name is not a name
 _LIKE = 0.6  # of difflib's measure; below, names only share letters by chance
+# Names that are compared letter by letter, 60 µs each: those that share most pairs of letters. The
+# rest of a house of 5,000 things would take 0.1 s, in which nothing else is done.
+_COMPARED = 150
+_BITS = 251  # a prime: pairs are spread well
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Up to three of `known`, the nearest first, as they are written; case does not count."""
     written = {one[:_LONGEST].casefold(): one for one in known}
-    found = get_close_matches(name[:_LONGEST].casefold(), written, MAX_NAMES, _LIKE)
+    wanted = name[:_LONGEST].casefold()
+    likely: Iterable[str] = written
+    if len(written) > _COMPARED:
+        pairs = _pairs(wanted)
+        likely = nlargest(_COMPARED, written, lambda one: _shared(pairs, _pairs(one)))
+    found = get_close_matches(wanted, likely, MAX_NAMES, _LIKE)
     return tuple(written[match] for match in found)
+
+
+@lru_cache(KEPT_NAMES)
+def _pairs(name: str) -> int:
+    """Its letters two by two (" k", "ki", "it", …), as bits; a few pairs share one."""
+    bits = 0
+    for one, other in pairwise(map(ord, f" {name} ")):
+        bits |= 1 << (one * 31 + other) % _BITS
+    return bits
+
+
+def _shared(one: int, other: int) -> float:
+    """0 to 1: how much of the two is the same (Dice)."""
+    return 2 * (one & other).bit_count() / (one.bit_count() + other.bit_count())
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:

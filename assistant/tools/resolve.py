@@ -304,9 +304,9 @@ def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
     return [
         one
         for one in house.exposed()
-        if (chosen.domains is None or one.domain in chosen.domains)
+        if any(visible(name) == wanted for name in one.names)  # asked first: it leaves hardly any
+        and (chosen.domains is None or one.domain in chosen.domains)
         and not is_called(one, chosen.name)
-        and any(visible(name) == wanted for name in one.names)
     ]
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
-from assistant.brains.offline.names import Names, house_names, without_words
+from assistant.brains.offline.names import Names, house_names, naming, without_words
+from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.wake import wake_tails
+from assistant.tools.resolve import find_area
 from assistant.turn.ending import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
@@ -84,12 +86,16 @@ class HouseEndings:
     A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.
     """
 
-    def __init__(self, recognizer: LiveRecognizer, worker: Executor, language: str) -> None:
-        """`worker`: one thread, the recogniser's. `language`: that of its words."""
+    def __init__(
+        self, recognizer: LiveRecognizer, worker: Executor, language: str, area: str = ""
+    ) -> None:
+        """`worker`: one thread, the recogniser's. `language`: that of its words; `area`: the
+        room of this box."""
         self._recognizer = recognizer
         self._worker = worker
         self._language = language
-        self._names: Names | None = None
+        self._area = area
+        self._known: object = None  # what the house is called
         self._parser = Parser(Names((), (), ()))
         self._sentence: _Sentence | None = None
         self._noise: SteadyNoise | None = None  # the decoder's
@@ -100,10 +106,10 @@ class HouseEndings:
 
     def use(self, house: House) -> None:
         """Know this house's names, soon; from the loop's thread, cheap where none has changed."""
-        names = house_names(house)
-        if names != self._names:
-            self._names = names
-            self._worker.submit(self._prepare, names)
+        known = naming(house)
+        if known != self._known:
+            self._known = known
+            self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
         """A new sentence; the sound that follows may begin before `after`."""
@@ -186,11 +192,13 @@ class HouseEndings:
 
     # --- the decoder's thread ---
 
-    def _prepare(self, names: Names) -> None:
-        recognizer = self._recognizer
-        unknown = recognizer.unknown(vocabulary(names))
+    def _prepare(self, house: House) -> None:
+        recognizer, here = self._recognizer, find_area(house, self._area) if self._area else None
+        names = house_names(house)
+        near = nearby(names, house, here.area_id if here is not None else "")
+        unknown = recognizer.unknown(vocabulary(near))
         readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
-        sayable = without_words(names, set(unknown) - set(readings))
+        sayable = without_words(near, set(unknown) - set(readings))
         try:
             recognizer.prepare(Grammar(_with_more(jsgf(sayable)), readings))
         except AudioError as error:

@@ -24,6 +24,7 @@ from integrations.demo_home.mcp_endpoint import McpEndpoint
 from integrations.demo_home.people import Person, whose
 from integrations.demo_home.rest import Rest
 from integrations.demo_home.websocket import Socket
+from integrations.home_assistant.house import Area, Floor
 from integrations.serving import serving
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -43,6 +44,8 @@ class DemoHome:
         self,
         *,
         things: tuple[Thing, ...] = THINGS,
+        areas: tuple[Area, ...] = AREAS,
+        floors: tuple[Floor, ...] = FLOORS,
         settle_s: float = 0.3,
         clock: Clock | None = None,
         token: str | None = None,
@@ -58,8 +61,8 @@ class DemoHome:
         self._stack = AsyncExitStack()
         self._journeys = asyncio.TaskGroup()
         self.house = DemoHouse(
-            FLOORS,
-            AREAS,
+            floors,
+            areas,
             things,
             clock=clock or SystemClock(),
             spawn=lambda journey: self._journeys.create_task(journey),

@@ -17,6 +17,7 @@ from integrations.owner import OwnedTasks
 _log = logging.getLogger(__name__)
 
 LISTING_S = 1.0  # that the others may take; the home's own server is waited for
+AWAY_S = 3.0  # that it may take where it is known to be away: it may have come back just now
 
 
 class McpHub:
@@ -32,6 +33,7 @@ class McpHub:
         self._sessions = {
             spec.name: Session(spec, home if spec.home_assistant else None) for spec in servers
         }
+        self._home = home
         self._hidden = {spec.name: Hidden(spec) for spec in servers}
         self._owners = OwnedTasks()
         self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
@@ -67,18 +69,22 @@ class McpHub:
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
         """The tools of every server that answers, listed anew; `states` says which did not.
 
-        The home's own server has all the time it takes. Another one that needs more than `wait_s`
-        counts with what it listed last; what it lists now counts the next time.
+        The home's own server has all the time it takes; where the home is away already, a few
+        seconds, and then it has no tools. Another one that needs more than `wait_s` counts with
+        what it listed last; what it lists now counts the next time.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
         homes = [task for name, task in under_way.items() if self.servers[name].home_assistant]
         if homes:
-            await asyncio.wait(homes)
+            here = self._home is None or self._home.here()
+            await asyncio.wait(homes, timeout=None if here else max(AWAY_S, wait_s))
         if len(homes) < len(under_way):
             left_s = max(0.0, wait_s - (time.monotonic() - began_s))
             await asyncio.wait(under_way.values(), timeout=left_s)
-        return [tool for name in self._sessions for tool in self._tools.get(name, ())]
+        silent = {name for name, task in under_way.items() if task in homes and not task.done()}
+        there = [name for name in self._sessions if name not in silent]
+        return [tool for name in there for tool in self._tools.get(name, ())]
 
     def _listing(self, name: str) -> asyncio.Task[None]:
         """The listing of one server that is under way, else a new one."""

@@ -8,6 +8,9 @@ from mcp.types import CallToolResult, TextContent
 from integrations.mcp.servers import McpResult
 
 MAX_TEXT = 200_000  # characters that are kept of an answer; a brain is given far fewer
+# The same of a prompt: Home Assistant's lists every exposed thing, 330,000 characters for 5,000 of
+# them, and what is not in it counts as not exposed.
+MAX_PROMPT = 4_000_000
 MAX_PARTS = 1_000
 _MAX_KIND = 60  # characters of "image/png" and its like
 
@@ -32,7 +35,10 @@ def as_result(answer: CallToolResult) -> McpResult:
     return McpResult(text, bool(answer.is_error))
 
 
-def as_text(parts: Iterable[object]) -> str:
-    """The texts of a prompt's or resource's parts, one below the other; others are left out."""
+def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
+    """The texts of a prompt's or resource's parts, one below the other; others are left out.
+
+    `most`: characters; the rest is cut.
+    """
     texts = (getattr(part, "text", "") for part in parts)
-    return "\n".join(text for text in texts if text)[:MAX_TEXT]
+    return "\n".join(text for text in texts if text)[:most]

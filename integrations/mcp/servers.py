@@ -92,6 +92,8 @@ class HomeAside:
     # Why the server cannot be used, asked after a failure that does not tell by itself. Ends within
     # seconds and raises nothing; None: no reason was found.
     diagnose: Callable[[], Awaitable[IntegrationError | None]]
+    # Whether the home is there, as far as is known; where it is not, nobody waits long for it.
+    here: Callable[[], bool] = lambda: True
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from integrations.mcp.hidden import Hidden
 from integrations.mcp.listing import MAX_TOOLS, Listing
 from integrations.mcp.opening import open_client
 from integrations.mcp.pauses import Pauses
-from integrations.mcp.results import MAX_TEXT, as_result, as_text
+from integrations.mcp.results import MAX_PROMPT, MAX_TEXT, as_result, as_text
 from integrations.mcp.servers import (
     CallLost,
     HomeAside,
@@ -226,7 +226,8 @@ class Session:
 
     async def _prompt_named(self, client: Client, name: str) -> str | None:
         prompt = await client.get_prompt(name, meta=self._meta())
-        return as_text(message.content for message in prompt.messages) or None
+        texts = (message.content for message in prompt.messages)
+        return as_text(texts, MAX_PROMPT) or None
 
     async def _resource(self, client: Client, uri: str) -> str:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)

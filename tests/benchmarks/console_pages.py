@@ -30,6 +30,7 @@ TURNS = 10_000
 MOST_MS = 300.0
 _AT_ONCE = 500  # turns that are written side by side
 _DAYS = 29
+_AGO = timedelta(days=_DAYS)
 _BRAINS = (("gemini-live", "gemini-3.8-live"), ("gemini-once", "gemini-3.8-flash"), ("offline", ""))
 _TIMELINE = ("wake", "speech_end", "end_of_turn", "heard", "first_audio_out", "answer_done")
 
@@ -56,7 +57,7 @@ async def _measure() -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as name:
         data = Path(name)
         given = {**settings(data), "HEARTH_ASSISTANT__DATA": name, "HEARTH_AUDIO__INPUT": "null"}
-        middle = await _fill(data / "hearth.db")
+        middle = await fill(data / "hearth.db")
         base = f"http://127.0.0.1:{given['HEARTH_HTTP__PORT']}"
         async with daemon(given), httpx.AsyncClient(base_url=base) as browser:
             token = await asyncio.to_thread((data / TOKEN_FILE).read_text)
@@ -89,23 +90,24 @@ async def _asked(browser: httpx.AsyncClient, path: str) -> list[float]:
     return took
 
 
-async def _fill(path: Path) -> str:
-    """Write the journal; the id of a turn in its middle."""
+async def fill(path: Path, turns: int = TURNS) -> str:
+    """Write a journal of a month with so many turns; the id of one in its middle."""
     now = datetime.now(UTC)
     async with Store(path, SystemClock()) as store:
-        for first in range(0, TURNS, _AT_ONCE):
-            many = range(first, min(first + _AT_ONCE, TURNS))
-            await asyncio.gather(*(_one(store, number, now) for number in many))
+        for first in range(0, turns, _AT_ONCE):
+            many = range(first, min(first + _AT_ONCE, turns))
+            moments = {f"t{one:05}": now - _AGO * (1 - one / turns) for one in many}
+            await asyncio.gather(*(write_turn(store, name, at) for name, at in moments.items()))
         for hour in range(0, 24 * _DAYS, 12):
             began = now - timedelta(hours=hour + 1)
             await store.reports.begin_fault("home_assistant", "It does not answer.", began)
             await store.reports.end_fault("home_assistant", began + timedelta(minutes=3))
-    return f"t{TURNS // 2:05}"
+    return f"t{turns // 2:05}"
 
 
-async def _one(store: Store, number: int, now: datetime) -> None:
-    turn_id, at = f"t{number:05}", now - timedelta(days=_DAYS) * (1 - number / TURNS)
-    brain, model = _BRAINS[number % len(_BRAINS)]
+async def write_turn(store: Store, turn_id: str, at: datetime) -> None:
+    """A turn by voice with one call, as a running Hearth writes it. `turn_id` ends in a digit."""
+    brain, model = _BRAINS[int(turn_id[-1]) % len(_BRAINS)]
     usage = Usage(1500, 90, {"input_audio": 1200, "input_text": 300, "output_text": 90})
     record = TurnRecord(
         turn_id,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from assistant.brains.briefing import rules
 from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, tidied, without_place
@@ -147,11 +148,16 @@ def _memories(memories: Sequence[str]) -> list[str]:
     return [rules.MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
 
 
+@lru_cache(maxsize=2)  # it seldom changes, and 5,000 things take 20 ms
+def _readable(home: str, known: bool) -> str:
+    return tidied(fenced(without_place(home, known=known)))
+
+
 def _home(given: Circumstances, room: int) -> list[str]:
     """The home's own text in what room is left."""
     if given.home is None:
         return [rules.AWAY]
-    text = tidied(fenced(without_place(given.home, known=bool(given.area))))
+    text = _readable(given.home, bool(given.area))
     if not text:
         return []
     room -= len(rules.HOME.format(text=""))

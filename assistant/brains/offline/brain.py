@@ -84,7 +84,8 @@ class OfflineBrain:
 
     async def prepare(self) -> None:
         """Build grammar and models for the house as it is, so that the first turn is quick."""
-        await self.listener.prepare(self.house())
+        house = self.house()
+        await self.listener.prepare(house, self.area_id(house))
 
     def close(self) -> None:
         """Let the recogniser's thread go."""
@@ -146,6 +147,10 @@ class OfflineTurn:
         language = understood.language
         steps = self._plan(understood.commands, house, menu, language)
         if isinstance(steps, Problem):
+            if steps.key == _NO_TOOL and not menu.has_home:  # only its last picture is left
+                # Its tools were asked for just now: they would not be there at once.
+                yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=False)
+                return
             yield self._words(answer_problem(steps, self._brain.catalogue, language), language)
             yield TurnDone(understood=steps.key != _NO_TOOL)
             return

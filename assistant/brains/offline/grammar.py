@@ -18,6 +18,14 @@ READINGS: Mapping[str, tuple[str, ...]] = {"unmute": ("AH N M Y UW T",)}
 NOT_ASKED = ("do not", "don't", "never", "did you", "why did you")
 
 _SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
+_TOLD = ("light", "switch", "fan")
+_OPENABLE = ("cover", "binary_sensor")
+# Each stands in sentences of its own.
+_ALONE = (
+    *("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script", "scene"),
+    "sensor",
+)
+SAID = frozenset((*_SWITCHABLE, *_TOLD, *_OPENABLE, *_ALONE))  # domains that sentences are about
 
 # What must exist, then sentences about it; left out where the house has none of it. None begins
 # with a name: "lights on in the office" is also the end of "who left the lights on in the office".
@@ -183,11 +191,10 @@ def _number(least: int) -> str:
 
 
 def _name_lists(names: Names) -> dict[str, list[str]]:
-    domains = ("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script")
-    lists = {domain: names.of(domain) for domain in (*domains, "scene", "sensor")}
+    lists = {domain: names.of(domain) for domain in _ALONE}
     lists["thing"] = names.of(*_SWITCHABLE)
-    lists["told"] = names.of("light", "switch", "fan")
-    lists["openable"] = names.of("cover", "binary_sensor")
+    lists["told"] = names.of(*_TOLD)
+    lists["openable"] = names.of(*_OPENABLE)
     lists["area"] = list(dict.fromkeys(name.text for name in names.areas))
     lists["floor"] = list(dict.fromkeys(name.text for name in names.floors))
     return lists

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
-from assistant.brains.offline.names import Names, house_names, without_words
+from assistant.brains.offline.names import Names, house_names, naming, without_words
+from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.reject import hopeless, weigh
@@ -45,7 +46,9 @@ class Listener:
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
-        self._names: Names | None = None
+        self._names = Names((), (), ())
+        self._known: object = None  # what the house is called, of which the parser is made
+        self._heard: tuple[object, str] = (None, "")  # the same of the grammar, and this box's room
         self._warm = False  # templates and language model are loaded
         self._parser = Parser(Names((), (), ()))
 
@@ -54,9 +57,9 @@ class Listener:
         """What can be heard."""
         return self._recognizer.languages
 
-    async def prepare(self, house: House) -> None:
+    async def prepare(self, house: House, area_id: str = "") -> None:
         """Build everything for this house ahead of the first turn, the language model included."""
-        await self._run(self._prepare, house)
+        await self._run(self._prepare, house, area_id)
 
     async def read(self, text: str, language: str, house: House, area_id: str) -> Understood:
         """Understand a typed sentence."""
@@ -85,8 +88,8 @@ class Listener:
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
-    def _prepare(self, house: House) -> None:
-        self._use(house)
+    def _prepare(self, house: House, area_id: str) -> None:
+        self._listen_for(house, area_id)
         if self._warm:
             return
         for language in self._recognizer.languages:
@@ -96,17 +99,28 @@ class Listener:
         self._warm = True
 
     def _use(self, house: House) -> None:
-        """Build parser and grammar anew if the house's names have changed."""
-        names = house_names(house)
-        if names == self._names:
+        """Make the parser anew if the house's names have changed."""
+        known = naming(house)
+        if known == self._known:
             return
-        self._parser = Parser(names)
-        if isinstance(self._recognizer, GrammarRecognizer):
-            unknown = self._recognizer.unknown(vocabulary(names))
-            readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
-            sayable = without_words(names, set(unknown) - set(readings))
-            self._recognizer.prepare(Grammar(jsgf(sayable), readings))
-        self._names = names
+        self._names = house_names(house)
+        self._parser = Parser(self._names)
+        self._known = known
+
+    def _listen_for(self, house: House, area_id: str) -> None:
+        """The same, and the grammar: it takes far longer, and what is typed needs none."""
+        self._use(house)
+        known, room = self._heard
+        if (known is self._known and room == area_id) or not isinstance(
+            self._recognizer, GrammarRecognizer
+        ):
+            return
+        near = nearby(self._names, house, area_id)
+        unknown = self._recognizer.unknown(vocabulary(near))
+        readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
+        sayable = without_words(near, set(unknown) - set(readings))
+        self._recognizer.prepare(Grammar(jsgf(sayable), readings))
+        self._heard = (self._known, area_id)
 
     def _read(self, text: str, language: str, house: House, area_id: str) -> Understood:
         self._use(house)
@@ -116,7 +130,7 @@ class Listener:
     def _hear(
         self, pcm: bytes, detection: int, language: str, house: House, area_id: str
     ) -> Understood:
-        self._use(house)
+        self._listen_for(house, area_id)
         spoken = language if self._hears(language) else self._recognizer.languages[0]
         if not isinstance(self._recognizer, GrammarRecognizer):
             text = self._recognizer.transcribe(pcm[2 * detection :])

@@ -191,6 +191,35 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "requires_context": {"domain": "lock"},
                 "response": "one_yesno",
             },
+            {
+                "sentences": ["está bloquead(o|a) [el|la] {name}"],
+                "requires_context": {"domain": "lock"},
+                "slots": {"state": "locked"},
+                "response": "one_yesno",
+            },
+            {
+                "sentences": ["está {cover_states:state} [el|la] {name}"],
+                "requires_context": {"domain": "cover"},
+                "response": "one_yesno",
+            },
+            {
+                "sentences": ["está {on_off_states:state} [el|la] {name}"],
+                "requires_context": {"domain": ["fan", "light", "switch"]},
+                "response": "one_yesno",
+            },
+        ],
+        # Theirs speak of bolts and keys alone.
+        "HassTurnOn": [
+            {
+                "sentences": ["bloque(a|e|á|ar) [el|la] {name}"],
+                "requires_context": {"domain": "lock"},
+            },
+        ],
+        "HassTurnOff": [
+            {
+                "sentences": ["desbloque(a|e|á|ar) [el|la] {name}"],
+                "requires_context": {"domain": "lock"},
+            },
         ],
     },
 }

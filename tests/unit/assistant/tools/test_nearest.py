@@ -1,11 +1,15 @@
 """Which known names are told instead of an unknown one."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 import pytest
 
+from assistant.tools import nearest as module
 from assistant.tools.nearest import nearest, nearest_in_house
 from integrations.home_assistant.house import House
+from tests.benchmarks.scale.houses import picture
 
 
 @pytest.mark.parametrize(
@@ -19,6 +23,39 @@ from integrations.home_assistant.house import House
 )
 def test_names_like_it_the_nearest_first(name: str, found: tuple[str, ...]) -> None:
     assert nearest(name, ["HassTurnOn", "HassTurnOff", "GetLiveContext"]) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("livng room celing light", "Living Room ceiling light"),
+        ("old studio thermostt", "Old Studio thermostat"),
+        ("Réading light", "Reading light"),
+        ("lampara Nort Kitchen", "lámpara North Kitchen"),
+    ],
+)
+def test_in_a_large_house_it_finds_what_comparing_all_names_finds(name: str, first: str) -> None:
+    names = [one for entity in picture(5_000).exposed() for one in entity.names]
+    found = nearest(name, names)
+    assert found[0] == first
+    written = {one.casefold(): one for one in names}
+    every = get_close_matches(name.casefold(), written, len(found), 0.6)
+    assert found == tuple(written[one] for one in every)
+
+
+def test_of_a_large_house_few_names_are_compared_letter_by_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = []
+
+    def count(name: str, likely: Iterable[str], most: int, like: float) -> list[str]:
+        compared.append(len(list(likely)))
+        return []
+
+    monkeypatch.setattr(module, "get_close_matches", count)
+    names = [one for entity in picture(5_000).exposed() for one in entity.names]
+    assert nearest("the disco ball in the cupboard", names) == ()
+    assert compared == [150]
 
 
 @pytest.mark.parametrize(

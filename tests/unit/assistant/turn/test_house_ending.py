@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from assistant.turn.ending import HANG_OVER_MS, Verdict, hang_over
 from assistant.turn.house_ending import HouseEndings
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
+from tests.benchmarks.scale.houses import picture
 from tests.corpus.house import corpus_house
 
 COMPLETE, UNFINISHED, UNKNOWN = (
@@ -44,6 +46,7 @@ class Recognizer:
         self.last_begins = 0  # sample of the sound given, at which the last word begins
         self.given = 0  # bytes
         self.grammars = 0
+        self.jsgf = ""  # of the last one
         self.stops = 0
         self._broken = broken
 
@@ -54,6 +57,7 @@ class Recognizer:
         if self._broken:
             raise InputUnusable("no such grammar")
         self.grammars += 1
+        self.jsgf = grammar.jsgf
         assert re.findall("^public .*", grammar.jsgf, re.MULTILINE) == [
             "public <unended> = <said> [and | and then | um | uh];"
         ]
@@ -263,3 +267,26 @@ def test_a_grammar_that_cannot_be_built_is_told_of(caplog: pytest.LogCaptureFixt
     endings.use(corpus_house())
     worker.work()
     assert "no such grammar" in caplog.text
+
+
+def test_of_a_large_house_it_knows_the_names_of_its_room() -> None:
+    recognizer, worker = Recognizer(), Later()
+    endings = HouseEndings(recognizer, worker, "en", "Outer Bathroom")
+    endings.use(picture(5_000))
+    worker.work()
+    assert "outer bathroom ceiling light" in recognizer.jsgf
+    assert "outer kitchen thermostat" in recognizer.jsgf  # of the same floor
+    assert "north pantry thermostat" not in recognizer.jsgf
+    assert len(recognizer.jsgf) < 40_000
+
+
+def test_a_state_that_changes_builds_nothing_anew() -> None:
+    recognizer, worker = Recognizer(), Later()
+    endings = HouseEndings(recognizer, worker, "en")
+    house = corpus_house()
+    endings.use(house)
+    worker.work()
+    light = replace(house.entities["light.kitchen"], state="on")
+    endings.use(replace(house, entities={**house.entities, light.entity_id: light}))
+    worker.work()
+    assert recognizer.grammars == 1

@@ -45,6 +45,7 @@ class LoopbackServer:
         self.tried: list[str] = []  # paths of all requests, answered or not
         self.refused = 0  # requests with a wrong token
         self.prompt = "Device control"
+        self.told = "The house has a lamp."
         self.config = dict(CONFIG)
         self.config_answer: Response | None = None  # in place of `config`
         self.moved = ""  # redirect everything there
@@ -117,7 +118,7 @@ class LoopbackServer:
         if method == "prompts/list":
             return {"result": {"prompts": [{"name": self.prompt}]}}
         if method == "prompts/get" and params["name"] == self.prompt:
-            content = {"type": "text", "text": "The house has a lamp."}
+            content = {"type": "text", "text": self.told}
             return {"result": {"messages": [{"role": "assistant", "content": content}]}}
         if method == "resources/read" and params["uri"] == "home://now":
             contents = {"uri": "home://now", "mimeType": "text/plain", "text": "The lamp is on."}

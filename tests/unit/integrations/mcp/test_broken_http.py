@@ -4,12 +4,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
+from integrations.errors import IntegrationError
+from integrations.mcp import hub as hub_module
 from integrations.mcp import wire
 from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import CallLost, ServerSpec
+from integrations.mcp.servers import CallLost, HomeAside, ServerSpec
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 EMPTY = b"HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n"
@@ -124,6 +127,26 @@ async def test_a_broken_answer_leaves_the_calls_beside_it_alone() -> None:
             await hub.call("raw", "t", {})
         async with asyncio.timeout(5):
             assert await listing == []
+
+
+async def test_a_home_that_is_known_to_be_away_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hub_module, "AWAY_S", 0.05)
+    raw, here = RawServer(), True
+
+    async def no_reason() -> IntegrationError | None:
+        return None
+
+    aside = HomeAside(lambda: None, no_reason, lambda: here)
+    async with raw.running() as spec:
+        home = replace(spec, home_assistant=True, timeout_s=60.0)
+        async with McpHub([home], home=aside) as hub:
+            assert [tool.name for tool in await hub.tools(0.05)] == ["t"]
+            here, raw.silent = False, {"tools/list"}
+            async with asyncio.timeout(5):
+                assert await hub.tools(0.05) == [], "its old tools are of no use"
+            assert (await hub.call("raw", "t", {})).text == "x", "what it still answers works"
 
 
 @pytest.mark.parametrize("status", [b"404 No", b"401 No", b"503 No"])

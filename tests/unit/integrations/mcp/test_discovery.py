@@ -150,6 +150,13 @@ async def test_menu_and_prompt_cost_one_request_each(server: LoopbackServer) -> 
     assert Counter(server.methods) == {"tools/list": 3, "prompts/get": 3, "tools/call": 1}
 
 
+async def test_the_prompt_of_a_large_house_comes_whole(server: LoopbackServer) -> None:
+    row = "- names: Lamp\n  domain: light\n"
+    server.told = 15_000 * row + "The end."  # a tool's answer may have a third of it
+    async with McpHub([server.spec()]) as hub:
+        assert await hub.prompt(HOME_ASSISTANT) == server.told
+
+
 async def test_a_prompt_of_another_name_is_found(server: LoopbackServer) -> None:
     async with McpHub([server.spec()]) as hub:
         assert await hub.prompt(HOME_ASSISTANT)

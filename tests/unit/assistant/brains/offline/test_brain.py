@@ -8,7 +8,7 @@ import pytest
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import BrainFault, ReplyText, TurnRequest
+from assistant.brains.protocol import BrainFault, Heard, ReplyText, TurnRequest
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
@@ -212,6 +212,19 @@ async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> No
     turn = brain(BrokenRecognizer()).begin(TurnRequest("t", "en", "voice", None, audio))
     events = [event async for event in turn.events()]
     assert events == [BrainFault("broken", "The model folder is empty.", retryable=False)]
+
+
+@pytest.mark.parametrize("text", ["turn on the kitchen light", "turn off all the lights"])
+async def test_a_house_that_is_away_and_has_left_its_picture(text: str) -> None:
+    async def menu() -> Menu:
+        return build_menu((), {}, ())
+
+    brain = OfflineBrain(corpus_house, menu, FreeRecognizer(), Catalogue(), VirtualClock())
+    events = [event async for event in brain.begin(typed(text)).events()]
+    assert events == [
+        Heard(text, "en"),
+        BrainFault("house_away", "Home Assistant cannot be reached", retryable=False),
+    ]
 
 
 @pytest.mark.parametrize(

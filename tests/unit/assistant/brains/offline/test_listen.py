@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from assistant.brains.offline.listen import Listener
 from audio.recognize.protocol import Decoding, Grammar, HeardWord
+from tests.corpus.house import corpus_house
 from tests.corpus.runs import corpus_brain, hear
 from tests.corpus.speech import Spoken
 
@@ -56,6 +58,16 @@ class ToldRecognizer:
         return self.decode_freely(pcm).text
 
 
+class Counting(ToldRecognizer):
+    """Counts its grammars."""
+
+    grammars = 0
+
+    def prepare(self, grammar: Grammar) -> None:
+        super().prepare(grammar)
+        self.grammars += 1
+
+
 @pytest.mark.parametrize(
     ("free", "calls"),
     [
@@ -71,3 +83,19 @@ async def test_a_command_that_may_mean_another_is_not_tried_again(
     turn = await hear(brain, SOUND)
     brain.close()
     assert len(turn.calls) == calls
+
+
+async def test_what_is_typed_needs_no_grammar_and_what_is_said_gets_one_for_each_room() -> None:
+    recognizer = Counting("turn on the kitchen light", ["turn on the kitchen light"])
+    listener, house = Listener(recognizer), corpus_house()
+    try:
+        typed = await listener.read("turn on the kitchen light", "en", house, "kitchen")
+        assert [command.intent for command in typed.commands] == ["HassTurnOn"]
+        assert recognizer.grammars == 0
+        await listener.prepare(house, "kitchen")
+        await listener.prepare(house, "kitchen")
+        assert recognizer.grammars == 1
+        await listener.prepare(house, "office")
+        assert recognizer.grammars == 2
+    finally:
+        listener.close()

@@ -1,0 +1,79 @@
+"""What Hearth costs as the house and the day grow, in short; docs/scale.md has all of it."""
+
+import asyncio
+
+from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.scale import boxes, growth, journal, tables
+from tests.benchmarks.scale.houses import SIZES
+
+FEW = (0, 1, 4)  # boxes
+# Aimed at in a house of 5,000 things, all exposed.
+LARGE = max(SIZES)
+MOST_MB = 200.0  # of a process with sound left out, after typed turns
+MOST_JUDGING_MS = 50.0
+MOST_TOKENS = 6_000.0  # of the instruction
+MOST_DECODING = 0.5  # s of CPU a s of sound: a recogniser that is slower is never done
+MOST_LOOK_MS = 300.0  # what a page may take
+TEXT = """\
+A simulated house in which everything is exposed, the simulated Gemini and Hearth are processes of
+their own; the box stands in the kitchen and has no microphone. What grows with the number of boxes
+is measured where a Home Assistant is installed already. All figures, the constants and what a
+fleet would need are in [scale.md](scale.md).
+"""
+
+
+def part() -> Part:
+    """Each size once, with 8 turns of either brain; LONG=1: 30."""
+    houses = {}
+    for size in SIZES:
+        print(f"a house of {size:,} things", flush=True)
+        houses[size] = asyncio.run(growth.grown(size))
+    columns = {size: {**one.parts, **one.whole} for size, one in houses.items()}
+    days = {turns: journal.kept(turns).figures for turns in journal.TURNS}
+    found = [
+        tables.table(
+            "Hearth's parts by the size of the house", tables.HOUSE_PARTS, columns, "things"
+        ),
+        tables.table("`hearth run`, whole, without sound", tables.HOUSE_WHOLE, columns, "things"),
+        tables.table("The journal", tables.JOURNAL, days, "turns"),
+        *_boxes(),
+    ]
+    large, long = columns[LARGE], days[max(days)]
+    of = f"a house of {LARGE:,} things"
+    lines = (
+        _line(
+            f"{of}: memory after typed turns", large["held after typed turns, MB"], "MB", MOST_MB
+        ),
+        _line(
+            f"{of}: a call judged",
+            large["resolve unknown, ms of CPU"],
+            "ms of CPU",
+            MOST_JUDGING_MS,
+        ),
+        _line(f"{of}: instruction", large["instruction, tokens"], "tokens", MOST_TOKENS),
+        _line(
+            f"{of}: a second of sound heard on the device",
+            large["decoding, s of CPU a s of sound"],
+            "s of CPU",
+            MOST_DECODING,
+        ),
+        _line(
+            f"{max(days):,} turns: costs of a month",
+            long["costs of a month, ms"],
+            "ms",
+            MOST_LOOK_MS,
+        ),
+    )
+    return Part("As house and day grow", lines, tuple(found), TEXT)
+
+
+def _boxes() -> list[Table]:
+    if not boxes.at_hand():
+        return []
+    crowds = asyncio.run(boxes.crowds(print, FEW))
+    columns = {crowd.boxes: crowd.figures for crowd in crowds}
+    return [tables.table("Boxes at one real Home Assistant", tables.BOXES, columns, "boxes")]
+
+
+def _line(subject: str, values: list[float] | tuple[float, ...], unit: str, most: float) -> Line:
+    return Line(subject, Measured(tuple(values), unit), most=most)

@@ -1,0 +1,172 @@
+"""What was measured as tables, for the page and the report: medians, as they are printed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from tests.benchmarks.report.line import Table
+from tests.benchmarks.scale.needs import Constants, Needs, Site, needs
+
+Figures = Mapping[str, Sequence[float]]
+
+SITES = (
+    Site("a flat: one box", houses=1, boxes=1, turns_a_day=60, changes_a_s=1.0),
+    Site("a house: five boxes", houses=1, boxes=5, turns_a_day=60, changes_a_s=10.0),
+    Site("a large one: 20 boxes", houses=1, boxes=20, turns_a_day=60, changes_a_s=100.0),
+    Site("a fleet: 1,000 boxes in 200 houses", houses=200, boxes=5, turns_a_day=60, changes_a_s=10),
+    Site("10,000 boxes in 2,000 houses", houses=2_000, boxes=5, turns_a_day=60, changes_a_s=10),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure: how it is called in a table, and where it stands."""
+
+    called: str
+    name: str
+    digits: int = 0
+    p95: bool = False  # beside the median
+
+
+HOUSE_PARTS = (
+    Row("tools offered to a model", "tools offered"),
+    Row("all tools, tokens", "menu, tokens"),
+    Row("the home's own text, tokens", "the home's text, tokens"),
+    Row("of it in the instruction, all else included, tokens", "instruction, tokens"),
+    Row("briefing of a model before a turn, ms of CPU", "brief, ms of CPU"),
+    Row("menu listed anew, ms of CPU", "menu anew, ms of CPU", 1),
+    Row("a call judged: one light by its name, ms of CPU", "resolve by name, ms of CPU", 1),
+    Row("- the lights of a room", "resolve by room, ms of CPU", 1),
+    Row("- a name with a slip", "resolve misspelt, ms of CPU", 1),
+    Row("- a name that nothing has", "resolve unknown, ms of CPU", 1),
+    Row("a sentence parsed on the device, ms of CPU", "sentence, ms of CPU", 1),
+    Row("- the first one of these names", "first sentence, ms of CPU"),
+    Row("names that people can say", "names"),
+    Row("- of them in the recogniser's grammar", "names listened for"),
+    Row("that grammar built, ms of CPU", "grammar, ms of CPU"),
+    Row("- held, MB", "grammar, MB"),
+    Row("a second of sound heard by it, s of CPU", "decoding, s of CPU a s of sound", 2),
+    Row("house and tools opened, ms of CPU", "open, ms of CPU"),
+    Row("- held, MB", "bridge, MB", 1),
+)
+HOUSE_WHOLE = (
+    Row("held before the first turn, MB", "held, MB"),
+    Row("- after typed turns, served on the device", "held after typed turns, MB"),
+    Row("- after typed turns, served by Gemini", "held with Gemini, MB"),
+    Row("first typed turn, on the device, ms", "first turn, offline, ms"),
+    Row("typed turn, on the device, ms", "turn, offline, ms", p95=True),
+    Row("- ms of CPU", "turn, offline, ms of CPU"),
+    Row("typed turn, Gemini, ms", "turn, gemini-live, ms", p95=True),
+    Row("- ms of CPU", "turn, gemini-live, ms of CPU"),
+    Row("a state that changes, µs of CPU", "a change of a state, µs of CPU"),
+)
+JOURNAL = (
+    Row("the file, MB", "file, MB", 1),
+    Row("- a turn, bytes", "a turn, bytes"),
+    Row("opened at the start, ms", "opening, ms", 1),
+    Row("a turn written, with its call and audit, ms", "a turn written, ms", 1, p95=True),
+    Row("the last turn read, ms", "the last turn, ms", 1),
+    Row("the last 25 read, ms", "25 turns, ms", 1),
+    Row("how the turns of a week have gone, ms", "how a week has gone, ms", 1),
+    Row("costs of a month, ms", "costs of a month, ms", 1),
+    Row("forgetting by age and size, once an hour, ms", "forgetting by age and size, ms", 1),
+    Row("the whole file checked, every six hours, ms", "reading the whole file, ms", 1),
+)
+BOXES = (
+    Row("Home Assistant holds, MB", "Home Assistant holds, MB"),
+    Row("- at rest, % of a core", "Home Assistant at rest, % of a core", 2),
+    Row("- a state that changes, ms of CPU", "a change, ms of Home Assistant's CPU", 2),
+    Row("- a turn, ms of CPU", "a turn, ms of Home Assistant's CPU", 1),
+    Row("a box holds, MB", "a box holds, MB"),
+    Row("- at rest, without sound, % of a core", "a box at rest, % of a core", 2),
+    Row("- a state that changes, ms of CPU", "a change, ms of a box's CPU", 2),
+    Row("- a turn, ms of CPU", "a turn alone, ms of the box's CPU", 1),
+    Row("a turn while the others are silent, ms", "a turn alone, ms", p95=True),
+    Row("one in every room at the same moment, ms", "all at once, ms", p95=True),
+    Row("turns without end, a second, all boxes", "without end, turns a second", 1),
+    Row("- each, ms", "without end, ms", p95=True),
+    Row("- Home Assistant, % of a core", "without end, Home Assistant, % of a core"),
+    Row("broker holds, MB", "broker holds, MB", 1),
+    Row("- MQTT messages of a turn", "a turn, MQTT messages", 1),
+)
+
+
+def table(title: str, rows: Sequence[Row], columns: Mapping[int, Figures], of: str) -> Table:
+    """A column for each size; a figure that was not measured there is left empty."""
+    head = ("", *(f"{number:,} {of}" for number in columns))
+    cells = [(row.called, *(_cell(row, figures) for figures in columns.values())) for row in rows]
+    return Table(title, head, cells)
+
+
+def _cell(row: Row, figures: Figures) -> str:
+    values = figures.get(row.name)
+    if not values:
+        return ""
+    told = f"{median(values):,.{row.digits}f}"
+    if row.p95 and len(values) > 1:
+        told += f" ({np.percentile(values, 95):,.{row.digits}f})"
+    return told
+
+
+def constants_table(known: Constants) -> Table:
+    """Per unit, as they go into the arithmetic."""
+    rows = (
+        ("a box without sound holds", f"{known.box_mb:.0f} MB"),
+        ("- at rest", f"{known.box_rest:.2%} of a core"),
+        ("- for a typed turn", f"{known.box_turn_s * 1000:.0f} ms of CPU"),
+        ("- for a state of the house that changes", f"{known.box_change_s * 1000:.2f} ms of CPU"),
+        ("Home Assistant, without any box, holds", f"{known.home_mb:.0f} MB"),
+        ("- more for each box", f"{known.home_box_mb:.1f} MB"),
+        ("- more at rest for each box", f"{known.home_box_rest:.3%} of a core"),
+        ("- for a turn", f"{known.home_turn_s * 1000:.0f} ms of CPU"),
+        ("- for a state that changes", f"{known.home_change_s * 1000:.1f} ms of CPU"),
+        ("- more for each box that is told", f"{known.home_change_box_s * 1000:.3f} ms of CPU"),
+        ("broker, for each box", f"{known.broker_box_mb:.2f} MB"),
+        ("- for a turn", f"{known.broker_turn_s * 1000:.1f} ms of CPU"),
+        ("MQTT, a turn", f"{known.turn_messages:.1f} messages, {known.turn_bytes:.0f} bytes"),
+        ("journal, a turn", f"{known.journal_turn_bytes:,.0f} bytes"),
+        ("`/metrics`", f"{known.series:.0f} series, {known.scrape_bytes / 1000:.1f} kB"),
+        (
+            "a sample in Prometheus's blocks",
+            f"{known.sample_bytes:.2f} bytes" if known.sample_bytes else "not measured",
+        ),
+    )
+    return Table("Constants", ("", "measured"), rows)
+
+
+def needs_table(known: Constants, sites: Sequence[Site] = SITES) -> Table:
+    """What each of `sites` needs."""
+    found = [(site, needs(known, site)) for site in sites]
+    rows = [(what, *(tell(site, need) for site, need in found)) for what, tell in _NEEDS]
+    return Table("What is needed", ("", *(site.name for site in sites)), rows)
+
+
+_NEEDS: tuple[tuple[str, Callable[[Site, Needs], str]], ...] = (
+    ("turns a day of a box; states that change a second", lambda site, need: _use(site)),
+    ("a box: memory without sound, MB", lambda site, need: f"{need.box_mb:.0f}"),
+    ("- share of a core, without sound", lambda site, need: f"{need.box_share:.1%}"),
+    ("- its journal in 30 days, MB", lambda site, need: f"{need.journal_mb:.1f}"),
+    ("its Home Assistant: more memory, MB", lambda site, need: f"{need.home_mb:.0f}"),
+    ("- share of a core for the boxes", lambda site, need: f"{need.home_share:.1%}"),
+    (
+        "- turns a second that take half a core of it",
+        lambda site, need: f"{need.home_turns_s:.0f}",
+    ),
+    ("broker of all: memory, MB", lambda site, need: f"{need.broker_mb:.1f}"),
+    ("- messages a second", lambda site, need: f"{need.broker_messages_s:,.2f}"),
+    ("- share of a core", lambda site, need: f"{need.broker_share:.2%}"),
+    ("time-series store of all: series", lambda site, need: f"{need.series:,.0f}"),
+    ("- samples a second, every 15 s", lambda site, need: f"{need.samples_s:,.0f}"),
+    ("- its network, kbit/s", lambda site, need: f"{need.scrape_kbit_s:,.0f}"),
+    ("- its disk for 30 days, GB", lambda site, need: _store(need)),
+)
+
+
+def _use(site: Site) -> str:
+    return f"{site.turns_a_day}; {site.changes_a_s:g}"
+
+
+def _store(need: Needs) -> str:
+    return f"{need.store_gb:.2f}" if need.store_gb else "not measured"
