@@ -49,10 +49,11 @@ def fit(
 ) -> Fitted:
     """Coerce and validate against the original schema.
 
-    null and "" are dropped where nothing must be given, as Home Assistant does; "30" becomes 30
-    where an integer is wanted, "light" becomes ["light"] where a list is, JSON text what it says.
-    A number in words is no number: it goes back. `renamed`: as declared -> as the server has it.
-    `format` binds nobody (JSON Schema, format-annotation). Never raises.
+    null and "" are dropped where nothing must be given, as Home Assistant does, but for a null that
+    the schema itself speaks of. "30" becomes 30 where an integer is wanted, "light" becomes
+    ["light"] where a list is, JSON text what it says. A number in words is no number: it goes
+    back. `renamed`: as declared -> as the server has it. `format` binds nobody (JSON Schema,
+    format-annotation). Never raises.
     """
     given = dict(arguments)
     try:
@@ -83,7 +84,10 @@ class _Fitting:
             key: value
             for key, value in given.items()
             if (value is not None and value != "")
-            or (key in needed and self._checks.admits(known.get(key, True), value))
+            or (
+                (key in needed or self._speaks_of_null(known.get(key), value))
+                and self._checks.admits(known.get(key, True), value)
+            )
         }
         unknown = [key for key in given if key not in known]
         if unknown and not extra:
@@ -95,6 +99,13 @@ class _Fitting:
             return Fitted(given)
         choices = _texts(error.validator_value) if error.validator == "enum" else []
         return Fitted(given, _phrase(error), _options(str(error.instance), choices))
+
+    def _speaks_of_null(self, schema: Any, value: Any) -> bool:
+        """Whether it is a null, and one that is named: it says something else than nothing."""
+        if value is not None:
+            return False
+        parts = self._parts(schema)
+        return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
         """The value, or the first plain reading of it that the schema admits."""

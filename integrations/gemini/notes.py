@@ -46,15 +46,47 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
     for key in (*_UNSAID, *(key for key in _UNEVALUATED if node.get(key) is not False)):
         if key in node:
             lose(key)
-    if any(key in node for key in _CONDITIONS):
-        lose("what holds on a condition")
-    said += _together(node, lose) + _excluded(node, lose)
+    said += _on_condition(node, lose) + _together(node, lose) + _excluded(node, lose)
     if node.get("default") is not None and (default := as_json(node["default"])):
         said.append(f"Default: {default[:_MAX_VALUE]}.")
     examples = node.get("examples")
     if isinstance(examples, list) and examples and (example := as_json(examples[0])):
         said.append(f"For example {example[:_MAX_VALUE]}.")
     return said
+
+
+def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
+    """Of conditions only this kind is said: where an argument is one of some values, others must be
+    given too."""
+    if all(key not in node for key in _CONDITIONS):
+        return []
+    where, then = _condition(node.get("if")), node.get("then")
+    wanted = then if isinstance(then, dict) else {}
+    names = wanted.get("required")
+    simple = node.keys().isdisjoint(("else", "dependentSchemas"))
+    if not (where and simple and isinstance(names, list) and names):
+        lose("what holds on a condition")
+        return []
+    only = wanted.keys() <= {"required"}
+    lose(f"what holds on a condition{' (said in the description)' if only else ''}")
+    return [f"Where {where} also {', '.join(map(str, names[:_MAX_NAMES]))}."]
+
+
+def _condition(node: Any) -> str:
+    """`{"properties": {"a": {"const": 1}}}` in words; "" for any other kind of condition."""
+    if not isinstance(node, dict) or not node.keys() <= {"properties", "required"}:
+        return ""
+    properties = node.get("properties")
+    if not isinstance(properties, dict) or not properties or len(properties) > _MAX_NAMES:
+        return ""
+    said = []
+    for name, schema in properties.items():
+        values = joined_choices([schema])
+        if values is None:
+            return ""
+        told = " or ".join(as_json(value)[:_MAX_VALUE] for value in values[0][:_MAX_NAMES])
+        said.append(f"{name} is {told}")
+    return " and ".join(said)
 
 
 def _together(node: Mapping[str, Any], lose: Lose) -> list[str]:

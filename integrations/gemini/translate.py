@@ -22,6 +22,7 @@ _MAX_LOSSES = 40
 _INDIRECT = frozenset((*REFERENCES, "allOf"))
 _BRANCHES = frozenset(("anyOf", "oneOf"))
 _STRUCTURE = _INDIRECT | _BRANCHES | {"const", "enum", "nullable"}
+_PLAIN = ("STRING", "NUMBER", "BOOLEAN")
 _SCALARS = {"string": "STRING", "integer": "INTEGER", "number": "NUMBER", "boolean": "BOOLEAN"}
 
 Node = Mapping[str, Any]
@@ -131,9 +132,9 @@ class Translator:
         types = types_of(node)
         plain = [name for name in types if name != "null"]
         if not plain:
-            plain = [likely_type(node) or "string"]
             if not types and not likely_type(node):
-                self.lose(path, "any value, given as text")
+                return self._any(node, path)
+            plain = [likely_type(node) or "string"]
         schema = self._typed(node, plain[0], path, refs, depth)
         if len(plain) > 1:
             others = [self._typed(node, name, path, refs, depth) for name in plain[1:]]
@@ -158,6 +159,23 @@ class Translator:
         elif kind == "string" and not LENGTHS.isdisjoint(node):
             schema.update(counts(node, "minLength", "maxLength", self._losing(path)))
         return described(schema, self._own(node), said)
+
+    def _any(self, node: Node, path: str) -> Schema:
+        """Whatever is given: of the plain kinds, and a list of them where it is in none itself."""
+        self.lose(path, "any value, but no object can be given")
+        said = notes(node, self._losing(path)) if is_noted(node) else []
+        kinds: list[Schema] = [{"type": kind} for kind in _PLAIN]
+        if not path.endswith("[]"):
+            kinds.append({"type": "ARRAY", "items": {"anyOf": kinds.copy()}})
+        return nullable({"anyOf": [described(one, self._own(node), said) for one in kinds]})
+
+    def _wider(self, schema: Schema, base: Node, path: str) -> Schema:
+        """The schema, or any other plain value: one of its alternatives admits anything."""
+        self.lose(path, "any other list or object")
+        told = schema.get("anyOf", [schema])
+        there = {one["type"] for one in told if "enum" not in one}
+        more = [{"type": kind} for kind in _PLAIN if kind not in there]
+        return {"anyOf": [*told, *(described(one, self._own(base), []) for one in more)]}
 
     def _choices(self, node: Node, values: list[Any], path: str, note: str = "") -> Schema:
         schema = choice_schema(node, values, self._losing(path))
@@ -220,18 +238,21 @@ class Translator:
     def _alternatives(
         self, node: Node, branches: list[Any], path: str, refs: Refs, depth: int
     ) -> Schema:
-        """anyOf and oneOf. An alternative that admits anything says nothing and is left out."""
+        """anyOf and oneOf."""
         base = {key: value for key, value in node.items() if key not in _BRANCHES}
+        shaped = not base.keys() <= ANNOTATIONS
         if node.keys() >= _BRANCHES:
             self.lose(path, "only one of anyOf and oneOf")
-        null = node.get("nullable") is True
+        null, anything = node.get("nullable") is True, False
         members: list[tuple[Node, Refs, bool]] = []
         for raw in branches[:MAX_CHOICES]:
             member, inner, recursive = self._flat(raw, path, refs)
             if types_of(member) == ["null"] or _only_null(member):
                 null = True
-            elif recursive or not member.keys() <= ANNOTATIONS:
+            elif recursive or (shaped and raw is not False) or not member.keys() <= ANNOTATIONS:
                 members.append((member, inner, recursive))
+            elif raw is True or isinstance(raw, dict):
+                null = anything = True
             elif raw is not False:
                 self.lose(path, "any other value")
         joined = joined_choices([member for member, *_ in members])
@@ -241,6 +262,8 @@ class Translator:
             schema = self._choices(base, joined[0], path, joined[1])
         else:
             schema = self._several(base, members, path, depth)
+        if anything and members:
+            schema = self._wider(schema, base, path)
         return nullable(schema) if null else schema
 
     def _several(

@@ -10,7 +10,7 @@ from tests.unit.integrations.gemini.declared import accepted
 ALL_TOOLS = "/api/mcp"  # of the integration's own setting: by default since 2026.10 all, for admins
 
 # The model is told of all of it, in other words: what it writes then is looked at by us.
-TOLD_OTHERWISE = ("(said in the description)", "given as text", "given as JSON text")
+TOLD_OTHERWISE = ("(said in the description)", "no object can be given", "given as JSON text")
 
 
 def _declared(tools: list[Json]) -> None:

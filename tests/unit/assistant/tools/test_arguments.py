@@ -125,12 +125,34 @@ def test_a_missing_argument_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "value"),
-    [({"type": "string"}, ""), ({"type": ["string", "null"]}, None), ({}, None), ({}, "")],
+    [({"type": "string"}, ""), ({}, None), ({}, "")],
 )
 def test_nothing_is_kept_where_something_must_be_given(schema: dict[str, Any], value: Any) -> None:
     tool = {"properties": {"x": schema}}
     assert fit({**tool, "required": ["x"]}, {"x": value}).arguments == {"x": value}
     assert fit(tool, {"x": value}).arguments == {}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": ["string", "null"]},
+        {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 10},
+        {"enum": ["a", None]},
+        {"type": "string", "nullable": True},
+        {"$ref": "#/$defs/maybe"},
+    ],
+)
+def test_a_null_that_the_schema_speaks_of_is_sent(schema: dict[str, Any]) -> None:
+    maybe = {"oneOf": [{"const": None}, {"type": "string"}]}
+    tool = {"properties": {"x": schema}, "$defs": {"maybe": maybe}}
+    assert fit(tool, {"x": None}).arguments == {"x": None}
+    assert fit({**tool, "required": ["x"]}, {"x": None}).arguments == {"x": None}
+
+
+def test_a_null_that_another_part_of_the_schema_refuses_is_not_sent() -> None:
+    both = {"allOf": [{"type": ["string", "null"]}, {"type": "string"}]}
+    assert fit({"properties": {"x": both}}, {"x": None}).arguments == {}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,11 @@ from integrations.gemini.declarations import convert
 from tests.unit.integrations.gemini.declared import accepted, argument
 
 SAID = "(said in the description)"
-ANY = "x: any value, given as text"
+ANY = "x: any value, but no object can be given"
 TEXT = {"type": "STRING"}
+NUMBER, TRUTH = {"type": "NUMBER"}, {"type": "BOOLEAN"}
+A_LIST = {"type": "ARRAY", "items": {"anyOf": [TEXT, NUMBER, TRUTH]}}
+ANYTHING = {"anyOf": [{**one, "nullable": True} for one in (TEXT, NUMBER, TRUTH, A_LIST)]}
 
 PLAIN: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("string", {"type": "string"}, TEXT, ()),
@@ -18,11 +21,11 @@ PLAIN: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("boolean", {"type": "boolean"}, {"type": "BOOLEAN"}, ()),
     ("type in capitals", {"type": "STRING"}, TEXT, ()),
     ("null", {"type": "null"}, {**TEXT, "nullable": True}, ()),
-    ("{}", {}, TEXT, (ANY,)),
-    ("true", True, TEXT, (ANY,)),
+    ("{}", {}, ANYTHING, (ANY,)),
+    ("true", True, ANYTHING, (ANY,)),
     ("false", False, None, ()),
-    ("an unknown type", {"type": "thing"}, TEXT, (ANY,)),
-    ("no schema at all", 5, TEXT, (ANY,)),
+    ("an unknown type", {"type": "thing"}, ANYTHING, (ANY,)),
+    ("no schema at all", 5, ANYTHING, (ANY,)),
     ("missing type, length", {"maxLength": 3}, {**TEXT, "maxLength": 3}, ()),
     ("missing type, bound", {"minimum": 1}, {"type": "NUMBER", "minimum": 1}, ()),
     ("missing type, items", {"items": {"type": "string"}}, {"type": "ARRAY", "items": TEXT}, ()),
@@ -45,7 +48,7 @@ PLAIN: list[tuple[str, Any, Any, tuple[str, ...]]] = [
         {"anyOf": [{"type": "STRING", "nullable": True}, {"type": "INTEGER", "nullable": True}]},
         (),
     ),
-    ("type list of nothing known", {"type": ["thing", 3, []]}, TEXT, (ANY,)),
+    ("type list of nothing known", {"type": ["thing", 3, []]}, ANYTHING, (ANY,)),
     ("title", {"type": "string", "title": "T"}, {**TEXT, "description": "T"}, ()),
     (
         "description in control characters",
@@ -133,8 +136,8 @@ CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("mixed, but typed", {"type": "string", "enum": ["a", 1]}, {**TEXT, "enum": ["a"]}, ()),
     ("not finite", {"enum": [float("nan"), "a"]}, {**TEXT, "enum": ["a"]},
      ("x: a list of mixed values, given as text", "x: a choice that cannot be written")),
-    ("none", {"enum": []}, TEXT, (ANY,)),
-    ("of a wrong kind", {"enum": "ab"}, TEXT, (ANY,)),
+    ("none", {"enum": []}, ANYTHING, (ANY,)),
+    ("of a wrong kind", {"enum": "ab"}, ANYTHING, (ANY,)),
 ]  # fmt: skip
 
 ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
@@ -143,8 +146,18 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("default", {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3},
      {"type": "INTEGER", "description": "Default: 3.", "nullable": True}, ()),
     ("anything", {"anyOf": [{}, {"type": "array", "items": {"type": "string"}}]},
-     {"type": "ARRAY", "items": TEXT}, ("x: any other value",)),
-    ("anything alone", {"anyOf": [{}, True]}, TEXT, ("x: any other value", ANY)),
+     {"anyOf": [{**one, "nullable": True}
+                for one in ({"type": "ARRAY", "items": TEXT}, TEXT, NUMBER, TRUTH)]},
+     ("x: any other list or object",)),
+    ("anything beside choices", {"anyOf": [{"const": "a"}, {}], "description": "d"},
+     {"anyOf": [{**one, "description": "d", "nullable": True}
+                for one in ({**TEXT, "enum": ["a"]}, TEXT, NUMBER, TRUTH)]},
+     ("x: any other list or object",)),
+    ("anything of one type", {"type": "string", "anyOf": [{"enum": ["a"]}, {}]},
+     {"anyOf": [{**TEXT, "enum": ["a"]}, TEXT]}, ()),
+    ("anything alone", {"anyOf": [{}, True]}, ANYTHING, (ANY,)),
+    ("anything or null", {"anyOf": [{}, {"type": "null"}]},
+     ANYTHING, (ANY,)),
     ("nothing", {"anyOf": [False, {"type": "string"}]}, TEXT, ("x: it admits nothing",)),
     ("oneOf", {"oneOf": [{"type": "string"}, {"type": "number"}], "description": "d"},
      {"anyOf": [{"type": "STRING", "description": "d"}, {"type": "NUMBER", "description": "d"}]},
@@ -160,8 +173,8 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      {"anyOf": [{"type": "INTEGER", "minimum": 5}, {"type": "INTEGER", "maximum": 1}]}, ()),
     ("both", {"anyOf": [{"type": "string"}], "oneOf": [{"type": "string"}]}, TEXT,
      ("x: only one of anyOf and oneOf",)),
-    ("none", {"anyOf": []}, TEXT, (ANY,)),
-    ("of a wrong kind", {"anyOf": {"type": "string"}, "oneOf": 3}, TEXT, (ANY,)),
+    ("none", {"anyOf": []}, ANYTHING, (ANY,)),
+    ("of a wrong kind", {"anyOf": {"type": "string"}, "oneOf": 3}, ANYTHING, (ANY,)),
     ("members of a wrong kind", {"anyOf": [3, "a", {"type": "string"}]}, TEXT,
      ("x: any other value",)),
     ("allOf", {"allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 9}]},
@@ -178,7 +191,7 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      ("x: only the first of two pattern", f"x: pattern {SAID}")),
     ("allOf of anyOfs", {"allOf": [{"anyOf": [{"type": "string"}]}, {"anyOf": [{"minLength": 1}]}]},
      TEXT, ("x: only the first of two anyOf",)),
-    ("allOf of a wrong kind", {"allOf": {"type": "string"}}, TEXT, (ANY,)),
+    ("allOf of a wrong kind", {"allOf": {"type": "string"}}, ANYTHING, (ANY,)),
     ("a condition", {"type": "string", "if": {}, "then": {"minLength": 1}}, TEXT,
      ("x: what holds on a condition",)),
 ]  # fmt: skip

@@ -21,7 +21,7 @@ def test_sound_schemas_are_declared_and_their_arguments_come_back() -> None:
         assert not _unread(declaration), number
         fitted = fit(schema, arguments)
         assert (fitted.problem, fitted.arguments) == ("", _known(schema, arguments)), number
-        if any("any" in loss or "free" in loss for loss in declaration.losses):
+        if any("any other" in loss or "free" in loss for loss in declaration.losses):
             continue  # the model is told of text where there may be more
         written = as_written(declaration, arguments)
         fitted = fit(schema, written, declaration.renamed)

@@ -11,7 +11,7 @@ from tests.shared_data import shared
 from tests.unit.integrations.gemini.declared import accepted
 
 # Home Assistant says of it no more than what it is for.
-UNTYPED = ("is_volume_muted: any value, given as text",)
+UNTYPED = ("is_volume_muted: any value, but no object can be given",)
 
 
 def tools(*parts: str) -> Iterator[dict[str, Any]]:

@@ -8,9 +8,13 @@ from integrations.gemini.declarations import convert
 from tests.unit.integrations.gemini.declared import accepted, argument
 
 TEXT = {"type": "STRING"}
+PLAIN = [TEXT, {"type": "NUMBER"}, {"type": "BOOLEAN"}]
+A_LIST = {"type": "ARRAY", "items": {"anyOf": PLAIN}}
+ANY_PLAIN = {"anyOf": [{**one, "nullable": True} for one in PLAIN]}
+ANYTHING = {"anyOf": [*ANY_PLAIN["anyOf"], {**A_LIST, "nullable": True}]}
 RED = {**TEXT, "enum": ["red"]}
 SAID = "(said in the description)"
-ANY = "any value, given as text"
+ANY = "any value, but no object can be given"
 FREE = "a free object, given as JSON text"
 DEEPER = "recursion: what is deeper is given as JSON text"
 DEFINITIONS: dict[str, Any] = {
@@ -36,7 +40,7 @@ REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      {**RED, "description": "outer"}, ()),
     ("through another", {"$ref": "#/$defs/via"}, {**RED, "description": "inner"}, ()),
     ("a property", {"$ref": "#/properties/y"}, {"type": "BOOLEAN"}, ()),
-    ("into a list", {"$ref": "#/$defs/colour/enum/0"}, TEXT,
+    ("into a list", {"$ref": "#/$defs/colour/enum/0"}, ANYTHING,
      ("x: reference #/$defs/colour/enum/0", f"x: {ANY}")),
     ("~1", {"$ref": "#/$defs/a~1b"}, RED, ()),
     ("~0 and %20", {"$ref": "#/$defs/a~0b%20c"}, RED, ()),
@@ -45,14 +49,15 @@ REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("$id", {"$ref": "colour.json"}, RED, ()),
     ("$id under the root's", {"$ref": "https://a.b/colour.json"}, RED, ()),
     ("$id with a pointer", {"$ref": "https://a.b/root.json#/$defs/colour"}, RED, ()),
-    ("nowhere", {"$ref": "#/$defs/none"}, TEXT, ("x: reference #/$defs/none", f"x: {ANY}")),
-    ("remote", {"$ref": "https://example.org/s.json"}, TEXT,
+    ("nowhere", {"$ref": "#/$defs/none"}, ANYTHING, ("x: reference #/$defs/none", f"x: {ANY}")),
+    ("remote", {"$ref": "https://example.org/s.json"}, ANYTHING,
      ("x: reference https://example.org/s.json", f"x: {ANY}")),
-    ("no URL", {"$ref": "http://[/s.json"}, TEXT, ("x: reference http://[/s.json", f"x: {ANY}")),
-    ("of a wrong kind", {"$ref": 5}, TEXT, (f"x: {ANY}",)),
-    ("to false", {"$ref": "#/$defs/nothing"}, TEXT, ("x: it admits nothing", f"x: {ANY}")),
+    ("no URL", {"$ref": "http://[/s.json"}, ANYTHING,
+     ("x: reference http://[/s.json", f"x: {ANY}")),
+    ("of a wrong kind", {"$ref": 5}, ANYTHING, (f"x: {ANY}",)),
+    ("to false", {"$ref": "#/$defs/nothing"}, ANYTHING, ("x: it admits nothing", f"x: {ANY}")),
     ("to true twice", {"$ref": "#/$defs/all", "properties": {"a": {"$ref": "#/$defs/all"}}},
-     {"type": "OBJECT", "properties": {"a": TEXT}}, (f"x.a: {ANY}",)),
+     {"type": "OBJECT", "properties": {"a": ANYTHING}}, (f"x.a: {ANY}",)),
     ("to itself", {"$ref": "#/properties/x"}, {**TEXT, "description": "A value as JSON text."},
      (f"x: {DEEPER}", f"x: {FREE}")),
     ("recursive", {"$ref": "#/$defs/tree"},
@@ -66,11 +71,12 @@ REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
 ]  # fmt: skip
 
 LISTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
-    ("without items", {"type": "array"}, {"items": TEXT}, (f"x[]: {ANY}",)),
-    ("items true", {"type": "array", "items": True}, {"items": TEXT}, (f"x[]: {ANY}",)),
-    ("items false", {"type": "array", "items": False}, {"items": TEXT},
+    ("without items", {"type": "array"}, {"items": ANY_PLAIN}, (f"x[]: {ANY}",)),
+    ("items true", {"type": "array", "items": True}, {"items": ANY_PLAIN}, (f"x[]: {ANY}",)),
+    ("items false", {"type": "array", "items": False}, {"items": ANY_PLAIN},
      ("x[]: it admits nothing", f"x[]: {ANY}")),
-    ("items of a wrong kind", {"type": "array", "items": "a"}, {"items": TEXT}, (f"x[]: {ANY}",)),
+    ("items of a wrong kind", {"type": "array", "items": "a"}, {"items": ANY_PLAIN},
+     (f"x[]: {ANY}",)),
     ("lengths", {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2.0},
      {"items": TEXT, "minItems": 1, "maxItems": 2}, ()),
     ("lengths of a wrong kind",
@@ -120,14 +126,38 @@ OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
                     "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
      {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "acb"}},
      ("x: what holds on a condition",)),
+    ("a condition that can be said",
+     {"properties": INNER, "if": {"properties": {"a": {"enum": [1, 2]}}},
+      "then": {"required": ["b"]}},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
+      "description": "Where a is 1 or 2 also b."}, (f"x: what holds on a condition {SAID}",)),
+    ("a condition that is said in part",
+     {"properties": INNER, "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+      "then": {"required": ["b"], "minProperties": 2}},
+     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
+      "description": "Where a is 1 also b."}, ("x: what holds on a condition",)),
+    *(
+        (f"a condition of another kind: {one}", {"properties": INNER, **one},
+         {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}},
+         ("x: what holds on a condition",))
+        for one in (
+            {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {}},
+            {"if": {"properties": {"a": {"minimum": 1}}}, "then": {"required": ["b"]}},
+            {"if": {"properties": {}}, "then": {"required": ["b"]}},
+            {"if": {"minProperties": 1}, "then": {"required": ["b"]}},
+            {"if": True, "then": {"required": ["b"]}},
+            {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": "b"}},
+        )
+    ),
     ("allOf", {"allOf": [{"properties": INNER, "required": ["a"]},
                          {"properties": {"a": {"minimum": 1}, "b": {"type": "string"}}}]},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER", "minimum": 1}, "b": TEXT},
       "required": ["a"]}, ()),
     ("anyOf of what is required",
      {"properties": INNER, "anyOf": [{"required": ["a"]}, {"description": "or nothing"}]},
-     {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]},
-     ("x: any other value",)),
+     {"anyOf": [{"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]},
+                {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
+                 "description": "or nothing"}]}, ()),
 ]  # fmt: skip
 
 

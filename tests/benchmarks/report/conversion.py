@@ -1,0 +1,92 @@
+"""What becomes of MCP tools on their way to Gemini: ours and five other converters."""
+
+import asyncio
+from collections.abc import Iterator
+
+from assistant.tools.menu import build_menu
+from integrations.gemini.declarations import convert
+from integrations.mcp.servers import ServerSpec
+from tests.benchmarks import declarations
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.schema_comparison import Column, Comparison, compare
+from tests.benchmarks.schema_judge import Verdict
+
+TEXT = """\
+{count} tools of `tests/corpus/schemas-*.json`, each with arguments that its schema takes and
+refuses, through each converter and google-genai to the set-up that goes over the wire; one judge
+for all (`tests/benchmarks/schema_judge.py`). [tool-schemas.md](tool-schemas.md) says how it judges,
+how each converter is called, what became of every tool, and what the corpus, which is ours, does
+not ask. The menus are tools in the shapes of Home Assistant's own, those that crash none of the
+converters; time is the CPU time from the listed tools to the written set-up, in turns.
+"""
+WORK = (
+    "Ours also checks each declaration against the subset, and notes what is lost. "
+    "Theirs: {crash} crash, {wrong} wrong on the corpus."
+)
+
+
+def part() -> Part:
+    """Five passes over each menu; LONG=1: 51."""
+    found = asyncio.run(compare(how_many(5, 51), print))
+    ours, *theirs = found.columns
+    rows: list[tuple[object, ...]] = [
+        (one.title, *one.counts().values(), one.unwarned) for one in found.columns
+    ]
+    rows += [(title, why, "", "", "", "") for title, why in found.missing.items()]
+    return Part(
+        "Tools of MCP servers, told to Gemini",
+        (*_counted(ours, theirs), *_timed(found), *_alone()),
+        (Table("What became of them", ("", *Verdict, "right without warnings"), rows),),
+        TEXT.format(count=len(found.cases)),
+        {name: text for one in theirs for name, text in one.versions.items() if name in one.title},
+    )
+
+
+def _counted(ours: Column, theirs: list[Column]) -> Iterator[Line]:
+    for verdict in (Verdict.CRASH, Verdict.WRONG, Verdict.LOSS):
+        for one in theirs:
+            yield Line(
+                f"tools that come out as {verdict}",
+                _number(ours, verdict),
+                one.title,
+                _number(one, verdict),
+                most=0 if verdict is not Verdict.LOSS else None,
+            )
+
+
+def _number(column: Column, verdict: Verdict) -> Measured:
+    return Measured((float(column.counts()[verdict]),), "tools")
+
+
+def _timed(found: Comparison) -> Iterator[Line]:
+    by_title = {column.title: column.counts() for column in found.columns}
+    for size, taken in found.ms.items():
+        (_, ours), *theirs = taken.items()
+        for title, values in theirs:
+            counts = {verdict.value: number for verdict, number in by_title[title].items()}
+            yield Line(
+                f"a menu of {size:,} tools",
+                Measured(ours, "ms of CPU"),
+                title,
+                Measured(values, "ms of CPU"),
+                remark=WORK.format(**counts) if sum(ours) > sum(values) else "",
+            )
+
+
+def _alone() -> Iterator[Line]:
+    """Ours without the SDK: 1,000 tools of all shapes, and the whole menu with tiers and names."""
+    listed, times = declarations.tools(), how_many(9, 51)
+    spec = {"many": ServerSpec("many", "http", trust="trusted")}
+
+    def converting() -> None:
+        for one in listed:
+            convert(one.name, one.description, one.input_schema)
+
+    ways = {
+        "1,000 tools of all shapes, converted and checked": (converting, declarations.BUDGET_MS),
+        "1,000 tools of all shapes, the whole menu": (lambda: build_menu(listed, spec), None),
+    }
+    for subject, (work, most) in ways.items():
+        taken = tuple(declarations.milliseconds(work, 1) for _ in range(times))
+        yield Line(subject, Measured(taken, "ms of CPU"), most=most)

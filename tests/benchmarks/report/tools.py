@@ -1,0 +1,48 @@
+"""What one tool call costs: through Hearth, by the MCP SDK's own client, and by a plain POST."""
+
+import asyncio
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.benchmarks import tool_call
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.report.line import Line, Measured, Part
+from tests.benchmarks.tool_call import BUDGET, HUB, PLAIN, SDK, TOOLBOX
+
+TEXT = """\
+The same call of a light, to the state that it is in already, from the arguments to the read result;
+in {house}.
+The three ways and the plain one take turns, in an order that is drawn anew each time; all keep
+their connection. `McpHub.call` is Hearth's session: one owner, time-outs, the reading of
+the result. `Toolbox.call` is all that a model's call goes through: policy, the entities that are
+meant, what is read back from the house, and the journal on disk. The plain POST sends the JSON-RPC
+message by httpx and reads the answer, as no client could do it with less; the SDK is `mcp.Client`
+over `streamable_http_client` with an `httpx2.AsyncClient`, as its documentation has it.
+"""
+INSIDE = "Ours has that client inside: what is more is the owner, the time-out and the result."
+WHOLE = (
+    "It does more than the plain call: policy, entities, a look at the house before and after, two "
+    "entries in the journal. What a person waits for is the sum, so it is shown."
+)
+
+
+def part() -> Part:
+    """300 rounds; LONG=1: 2,000."""
+    with tempfile.TemporaryDirectory() as folder:
+        house, taken = asyncio.run(_measure(Path(folder), how_many(300, 2_000)))
+    found = {kind: Measured(tuple(values), "ms") for kind, values in taken.items()}
+    plain, sdk = "a plain POST, kept alive", f"mcp {version('mcp')}, its client alone"
+    lines = (
+        Line("one call, McpHub.call", found[HUB], plain, found[PLAIN], most_ratio=BUDGET),
+        Line("one call, McpHub.call", found[HUB], sdk, found[SDK], remark=INSIDE),
+        Line("one call, all of Toolbox.call", found[TOOLBOX], plain, found[PLAIN], remark=WHOLE),
+    )
+    named = {"real": "a real Home Assistant", "embedded": "the embedded house of the same process"}
+    text = TEXT.format(house=named[house])
+    return Part("A tool call", lines, text=text, versions={"mcp": version("mcp")})
+
+
+async def _measure(folder: Path, rounds: int) -> tuple[str, dict[str, list[float]]]:
+    async with tool_call.ways(folder, sdk=True) as (house, calls):
+        return house, await tool_call.measure(calls, rounds)
