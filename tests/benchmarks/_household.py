@@ -92,14 +92,15 @@ class Box:
 
 @asynccontextmanager
 async def household(
-    folder: Path, sound: Mapping[str, str], **more: str
+    folder: Path, sound: Mapping[str, str], room_s: float = 20.0, **more: str
 ) -> AsyncIterator[Household]:
     """Everything around Hearth. `folder`: an empty one; `sound`: the sound server's surroundings;
-    `more`: settings, as SECTION__KEY="value"."""
+    `room_s`: how long the room's noise is before it begins again, after a gap; `more`: settings, as
+    SECTION__KEY="value"."""
     async with AsyncExitStack() as stack:
         gemini = stack.enter_context(GeminiProcess(_ANSWER))
         house = await stack.enter_async_context(_process(_HOUSE, _TOKEN, sound))
-        await stack.enter_async_context(_room(folder, sound))
+        await stack.enter_async_context(_room(folder, sound, room_s))
         given = settings(
             folder,
             HOME_ASSISTANT__URL=house,
@@ -133,11 +134,12 @@ async def _process(code: str, argument: str, sound: Mapping[str, str]) -> AsyncI
 
 
 @asynccontextmanager
-async def _room(folder: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
+async def _room(folder: Path, sound: Mapping[str, str], seconds: float) -> AsyncIterator[None]:
     """Its noise, for as long as the benchmark takes."""
     file = folder / "room.wav"
-    write_wav(file, at_level(pink(20.0, 1), ROOM_DBFS), SAMPLE_RATE)
-    again = f"while paplay --device=micsink {file}; do :; done"
+    write_wav(file, at_level(pink(seconds, 1), ROOM_DBFS), SAMPLE_RATE)
+    play = f"paplay --device=micsink {file}"
+    again = f"trap 'kill $!; exit' TERM; while {play} & wait $!; do :; done"
     noise = await asyncio.create_subprocess_exec("sh", "-c", again, env=dict(sound))
     try:
         yield

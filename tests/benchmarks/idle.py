@@ -22,6 +22,7 @@ from audio.frames import SAMPLE_RATE
 from audio.wav import write_wav
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.benchmarks.noises import Sound, at_level, pink, talker
+from tests.benchmarks.processes import cpu_s
 from tests.devices.daemon import daemon, settings
 from tests.devices.pulse import sound_server
 
@@ -132,17 +133,11 @@ async def _costs(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
     """Each process's share of one core: the median of the intervals."""
     shares: dict[str, list[float]] = {name: [] for name in pids}
     for _ in range(INTERVALS):
-        before = {name: _cpu_s(pid) for name, pid in pids.items()}
+        before = {name: cpu_s([pid]) for name, pid in pids.items()}
         await asyncio.sleep(seconds)
         for name, pid in pids.items():
-            shares[name].append((_cpu_s(pid) - before[name]) / seconds)
+            shares[name].append((cpu_s([pid]) - before[name]) / seconds)
     return {name: median(of_it) for name, of_it in shares.items()}
-
-
-def _cpu_s(pid: int) -> float:
-    """What all its threads have used; a thread that ended meanwhile is not in it."""
-    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 def _resident_mb(pid: int) -> float:

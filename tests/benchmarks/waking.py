@@ -34,6 +34,14 @@ WORD_ENDS = {
     "hey_mycroft": 1.30,
     "hey_rhasspy": 1.24,
 }
+# Where it begins, by the same detector.
+WORD_STARTS = {
+    "okay_nabu": 0.65,
+    "alexa": 0.49,
+    "hey_jarvis": 0.49,
+    "hey_mycroft": 0.56,
+    "hey_rhasspy": 0.52,
+}
 SENSITIVITIES: tuple[Sensitivity, ...] = ("low", "normal", "high")
 BEFORE, AFTER = bytes(SAMPLE_RATE * 2), bytes(SAMPLE_RATE * 2)  # a second of room around a clip
 

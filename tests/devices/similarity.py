@@ -3,6 +3,19 @@
 import numpy as np
 
 
+def where(heard: bytes, said: bytes) -> int:
+    """The sample of `heard` at which `said` begins, at the best alignment; below 0: before it.
+
+    Both mono int16 of one rate.
+    """
+    long = np.frombuffer(heard, np.int16).astype(np.float64)
+    short = np.frombuffer(said, np.int16).astype(np.float64)
+    room = len(long) + len(short)
+    spectrum = np.fft.rfft(long, room) * np.conj(np.fft.rfft(short, room))
+    lag = int(np.argmax(np.fft.irfft(spectrum, room)))
+    return lag if lag < len(long) else lag - room
+
+
 def similarity(heard: bytes, said: bytes) -> float:
     """Pearson correlation of two mono int16 recordings of one rate at the best alignment.
 
@@ -13,11 +26,7 @@ def similarity(heard: bytes, said: bytes) -> float:
     short = np.frombuffer(said, np.int16).astype(np.float64)
     if not long.any() or not short.any():
         return 0.0
-    room = len(long) + len(short)
-    spectrum = np.fft.rfft(long, room) * np.conj(np.fft.rfft(short, room))
-    lag = int(np.argmax(np.fft.irfft(spectrum, room)))
-    if lag >= len(long):
-        lag -= room  # the recording began after the clip did
+    lag = where(heard, said)
     padded = np.concatenate([np.zeros(len(short)), long, np.zeros(len(short))])
     piece = padded[len(short) + lag : 2 * len(short) + lag]
     return 0.0 if not piece.any() else float(np.corrcoef(piece, short)[0, 1])

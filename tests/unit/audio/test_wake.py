@@ -57,7 +57,7 @@ def test_a_spoken_wake_word_is_found_once(engine: str, word: str, speech: Path) 
     detection = found[0]
     assert 0.5 < detection.score <= best
     late = detection.at / 16_000 - 1 - WORD_ENDS[word]
-    assert -0.15 < late < 0.25  # within what the leads are made for
+    assert -0.20 < late < 0.25  # within what the leads are made for
     assert detection.at - detection.mark == LEAD[engine]
     assert detection.mark / 16_000 - 1 < WORD_ENDS[word]  # what follows the word is kept whole
     listener.close()
@@ -128,16 +128,49 @@ def test_a_model_of_ones_own(engine: str, model: Path, tmp_path: Path, speech: P
     assert [detection.word for detection in found] == [str(own)]
 
 
+def test_open_scores_the_newest_sound(speech: Path) -> None:
+    """The package's own features stay 40 ms behind: a word is found that much sooner, on average
+    over where it falls in the chunks of 80 ms."""
+    pcm = read_wav(speech / "alexa.wav") + SECOND
+    sooner = []
+    for later_ms in range(0, 80, 20):
+        shifted = SECOND + bytes(later_ms * 32) + pcm
+        engine = make_wake_engine("open", ["alexa"])
+        ours = listen(engine, shifted)[0][0].at
+        engine.close()
+        sooner.append((plain_open_wake(shifted) - ours) / 16)
+    assert set(sooner) <= {0, 80}
+    assert 20 < sum(sooner) / len(sooner) < 60
+
+
+def plain_open_wake(pcm: bytes) -> int:
+    """The sample at which the package itself finds alexa, in the chunks that ours takes."""
+    features = pyopen_wakeword.OpenWakeWordFeatures.from_builtin()
+    model = pyopen_wakeword.OpenWakeWord.from_builtin(pyopen_wakeword.Model.ALEXA)
+    ahead, chunk = 30 * 32, 80 * 32  # bytes
+    pieces = [bytes(ahead), *(pcm[at : at + chunk] for at in range(0, len(pcm), chunk))]
+    at = next(
+        number * chunk // 2
+        for number, piece in enumerate(pieces)
+        for embedding in features.process_streaming(piece)
+        for score in model.process_streaming(embedding)
+        if score > 0.5
+    )
+    features.close()
+    model.close()
+    return at
+
+
 @pytest.mark.parametrize("engine", WORDS)
 def test_sensitivity_moves_the_moment_of_detection(engine: str, speech: Path) -> None:
-    pcm = SECOND + read_wav(speech / "okay_nabu.wav") + SECOND
+    pcm = SECOND + read_wav(speech / "hey_jarvis.wav") + SECOND
     at = {
-        level: listen(make_wake_engine(engine, ["okay_nabu"], level), pcm)[0][0]
+        level: listen(make_wake_engine(engine, ["hey_jarvis"], level), pcm)[0][0]
         for level in ("low", "high")
     }
     assert at["high"].score < at["low"].score
     assert at["high"].at < at["low"].at
-    single = make_wake_engine(engine, ["okay_nabu"], "low", {"okay_nabu": "high"})
+    single = make_wake_engine(engine, ["hey_jarvis"], "low", {"hey_jarvis": "high"})
     assert listen(single, pcm)[0] == [at["high"]]
 
 

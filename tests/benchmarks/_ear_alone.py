@@ -1,0 +1,83 @@
+"""The ear of Hearth alone, from the microphone's blocks to its events, and nothing else.
+
+    python -m tests.benchmarks._ear_alone micro|open WORD ...
+
+It is asked and answers as `peers/_wake_engines.py`. The sound comes in blocks as the microphone has
+them, and in a quiet room they wait for each other as they do there.
+"""
+
+import asyncio
+import importlib.metadata
+import json
+import sys
+import time
+from typing import Any
+
+from assistant.turn.ear import Ear
+from assistant.turn.events import WakeHeard
+from assistant.turn.hearing import Hearing
+from audio.capture import BLOCK_MS
+from audio.endpoint import Endpointer
+from audio.frames import SAMPLES_PER_MS, Framer
+from audio.quiet import QuietRoom
+from audio.vad import make_voice_detector
+from audio.wake import make_wake_engine
+from audio.wav import read_wav
+
+_BLOCK = BLOCK_MS * SAMPLES_PER_MS
+
+
+class EarAlone:
+    """One stream, a piece at a time; a piece is whole blocks of the microphone."""
+
+    def __init__(self, hearing: Hearing) -> None:
+        self._hearing = hearing
+        self._room = QuietRoom(BLOCK_MS)
+        self._framer = Framer()
+        self._waiting: list[bytes] = []
+
+    async def answer(self, pcm: bytes) -> dict[str, Any]:
+        """Which words fired, behind how many samples of the piece and after how many ms of work on
+        what was handed over there; the processor time of all of it."""
+        found = []
+        cpu = time.process_time()
+        for at in range(0, len(pcm), _BLOCK * 2):
+            before = time.perf_counter()
+            words = await self._hear(pcm[at : at + _BLOCK * 2])
+            took_ms = (time.perf_counter() - before) * 1000
+            found += [(word, at // 2 + _BLOCK, took_ms) for word in words]
+        return {"found": found, "cpu_s": time.process_time() - cpu}
+
+    async def _hear(self, block: bytes) -> list[str]:
+        self._waiting.append(block)
+        if self._room.may_wait(block):
+            return []
+        blocks, self._waiting = self._waiting, []
+        words = []
+        for waited in blocks:
+            for frame in self._framer.push(waited):
+                events = await self._hearing.hear(frame)
+                words += [event.word for event in events if isinstance(event, WakeHeard)]
+        return words
+
+
+async def serve(engine: str, words: list[str]) -> None:
+    """Answer until there are no more questions."""
+    voice = make_voice_detector()
+    endpointer = Endpointer(chunk_samples=voice.chunk_samples)
+    ear = Ear(make_wake_engine(engine, words), voice, endpointer)
+    hearing = Hearing(ear)
+    try:
+        await hearing.restart()
+        alone = EarAlone(hearing)
+        print(json.dumps({"numpy": importlib.metadata.version("numpy")}), flush=True)
+        for line in sys.stdin:  # nothing else is to be done meanwhile
+            answer = await alone.answer(read_wav(json.loads(line)["wav"]))
+            print(json.dumps(answer), flush=True)
+    finally:
+        hearing.close()
+        ear.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,50 @@
+"""What a process and those that it has started use, from the kernel's own figures."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def family(pid: int) -> list[int]:
+    """That process and all that came from it and still run."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(child) for child in task.read_text().split()]
+        except OSError:
+            continue  # the thread has just ended
+        for child in children:
+            found += family(child)
+    return found
+
+
+def cpu_s(pids: Iterable[int]) -> float:
+    """What all their threads have used; a thread that ended meanwhile is not in it."""
+    used = 0
+    for pid in pids:
+        for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            try:
+                used += int(thread.read_text().split()[0])
+            except OSError:
+                continue
+    return used / 1e9
+
+
+def pss_mb(pids: Iterable[int]) -> float:
+    """What they alone hold, and their share of what others hold too."""
+    return sum(_field(pid, "Pss:") for pid in pids) / 1024
+
+
+def rss_mb(pids: Iterable[int]) -> float:
+    """What they hold; what several of them share counts whole for each."""
+    return sum(_field(pid, "Rss:") for pid in pids) / 1024
+
+
+def _field(pid: int, name: str) -> int:
+    try:
+        told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0  # it has just ended
+    for line in told.splitlines():
+        if line.startswith(name):
+            return int(line.split()[1])
+    raise RuntimeError(f"the kernel tells no {name} of process {pid}")

@@ -1,0 +1,250 @@
+"""What waiting costs: processor and memory, ours and other people's, at the same microphone."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from audio.frames import SAMPLE_RATE
+from audio.wav import write_wav
+from tests.benchmarks._household import ROOM_DBFS, household
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.noises import at_level, pink, talker
+from tests.benchmarks.peers.environment import PeerMissing
+from tests.benchmarks.peers.listeners import (
+    HEARTH,
+    OPENWAKEWORD_LOOP,
+    SATELLITE_PAIR,
+    TOKEN,
+    Listener,
+    listeners,
+)
+from tests.benchmarks.peers.wake import LOOPS, Loop, called, our_loop, their_loop, versions_of
+from tests.benchmarks.processes import cpu_s, family, pss_mb, rss_mb
+from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.devices.pulse import sound_server
+
+SILENT, TALK = "silent room", "beside talk"
+# Aimed at, of the medians.
+BOUNDS: Mapping[tuple[str, str], float] = {
+    (SILENT, OPENWAKEWORD_LOOP): 0.35,
+    (SILENT, SATELLITE_PAIR): 1.0,
+    (TALK, SATELLITE_PAIR): 1.0,
+}
+
+_TALK_DBFS = -28.0
+_SETTLE_S = 8.0
+_WORD = "okay_nabu"
+_CORE = "% of a core"
+_WHOLE = (
+    "the whole assistant stands there, with house, tools, brains and faces; the peer only waits"
+)
+_EAR = "ours has the gates, the ring, the level meter and its thread in it; the peer is the engine"
+
+_TEXT = """\
+**Live**: all listeners wait at once at one simulated microphone for `okay_nabu`, in a silent room
+({silent:.0f} dBFS of noise) and while somebody talks of other things ({talk:.0f} dBFS). Counted is
+what the kernel says that their processes used, those that they started included (a recorder,
+where they need one; Hearth and openWakeWord's loop record by themselves), in {count} intervals of
+{seconds} s. Memory is looked at after each interval. PSS is what the processes alone hold and their
+share of what others hold too: of ours that is a little less than on a box of its own, since the
+programs of this benchmark run the same Python with the same packages. RSS counts what is shared
+whole for each process: of a peer that is two or three that is a little more than it holds.
+
+Hearth is the whole `hearth run` of a household: Home Assistant (the simulated house) with its tools
+and its pushed changes, Gemini set up, HTTP interface, journal, timers. openWakeWord is the loop
+of its example for the microphone: 80 ms at a time, one word, TensorFlow Lite, its defaults.
+pyopen-wakeword and pymicro-wakeword are their own commands behind `parec`. wyoming-satellite and
+its wake service run as the satellite's README has it, with the wake word on the device and without
+zeroconf. The first three only wait for a word. The satellite also plays and streams, and leaves
+speech, house and answers to Home Assistant, whose cost on its own machine is not in the figure.
+
+**From memory**: {piece:.0f} s of the same two sounds, {rounds} times, one listener after the other
+and as fast as it can; the processor's time by the sound's. Hearth is its ear alone, with the
+gates that a quiet room shuts; the others are the loops of their documentation, one word each.
+"""
+
+
+@dataclass(slots=True)
+class Cost:
+    """What one listener used, a value for each interval."""
+
+    cpu: dict[str, list[float]] = field(default_factory=lambda: {SILENT: [], TALK: []})  # % of core
+    memory: dict[str, list[float]] = field(  # MB, in the silent room
+        default_factory=lambda: {"PSS": [], "RSS": []}
+    )
+    processes: int = 0
+
+
+def part() -> Part:
+    """About three minutes; with LONG=1 about ten."""
+    count, seconds = how_many(8, 20), how_many(5, 10)
+    piece_s, rounds = how_many(20, 60), how_many(5, 20)
+    missing, versions = dict[str, str](), dict[str, str]()
+    with tempfile.TemporaryDirectory() as name, sound_server() as sound:
+        folder = Path(name)
+        costs, absent = asyncio.run(_live(folder, sound, count, seconds))
+        shares = _from_memory(folder, piece_s, rounds, missing, versions)
+    missing |= absent
+    text = _TEXT.format(
+        silent=ROOM_DBFS,
+        talk=_TALK_DBFS,
+        count=count,
+        seconds=seconds,
+        piece=piece_s,
+        rounds=rounds,
+    )
+    text += "".join(f"\n{who} is missing: {why}\n" for who, why in missing.items())
+    return Part(
+        "Waiting",
+        (*live_lines(costs), *memory_lines(costs), *ear_lines(shares)),
+        (processes_table(costs),),
+        text,
+        versions,
+    )
+
+
+def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
+    """The processor, Hearth beside each peer that is there; alone where none is."""
+    for room in (SILENT, TALK):
+        ours = Measured(tuple(costs[HEARTH].cpu[room]), _CORE)
+        subject = f"processor, {room}, the whole of hearth run"
+        if len(costs) == 1:
+            yield Line(subject, ours)
+        for name, cost in costs.items():
+            if name != HEARTH:
+                theirs = Measured(tuple(cost.cpu[room]), _CORE)
+                line = Line(subject, ours, name, theirs, most_ratio=BOUNDS.get((room, name)))
+                yield behind(line, _WHOLE)
+
+
+def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
+    """The memory, likewise."""
+    for kind in costs[HEARTH].memory:
+        ours = Measured(tuple(costs[HEARTH].memory[kind]), "MB")
+        subject = f"memory ({kind}), waiting, the whole of hearth run"
+        if len(costs) == 1:
+            yield Line(subject, ours)
+        for name, cost in costs.items():
+            if name != HEARTH:
+                theirs = Measured(tuple(cost.memory[kind]), "MB")
+                yield behind(Line(subject, ours, name, theirs), _WHOLE)
+
+
+def ear_lines(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterable[Line]:
+    """The ear alone beside each loop that is there. `shares`: of each room, of each of them."""
+    for room, of_room in shares.items():
+        subject = f"processor, {room}, Hearth's ear alone from memory"
+        ours = Measured(tuple(of_room[HEARTH]), _CORE)
+        if len(of_room) == 1:
+            yield Line(subject, ours)
+        for name, theirs in of_room.items():
+            if name != HEARTH:
+                line = Line(subject, ours, called(name), Measured(tuple(theirs), _CORE))
+                yield behind(line, _EAR)
+
+
+def behind(line: Line, reason: str) -> Line:
+    """The same with the reason where ours costs more."""
+    if line.ratio is None or line.ratio <= 1.0:
+        return line
+    return replace(line, remark=reason)
+
+
+def processes_table(costs: Mapping[str, Cost]) -> Table:
+    """How many processes each is."""
+    rows = [(name, cost.processes) for name, cost in costs.items()]
+    return Table("Processes", ("listener", "processes"), rows)
+
+
+async def _live(
+    folder: Path, sound: Mapping[str, str], count: int, seconds: float
+) -> tuple[dict[str, Cost], dict[str, str]]:
+    """What each listener cost; and who is missing, with the reason."""
+    talk = folder / "talk.wav"
+    write_wav(
+        talk, at_level(talker(_SETTLE_S + count * seconds + 20.0, 1), _TALK_DBFS), SAMPLE_RATE
+    )
+    room_s = 2 * (_SETTLE_S + count * seconds) + 300.0
+    async with (
+        household(folder, sound, room_s, HTTP__TOKEN=TOKEN) as home,
+        listeners(home, sound, print) as (running, missing),
+    ):
+        costs = {one.name: Cost() for one in running}
+        await asyncio.sleep(_SETTLE_S)
+        await measure(running, costs, SILENT, count, seconds)
+        async with _talking(talk, sound):
+            await asyncio.sleep(_SETTLE_S)
+            await measure(running, costs, TALK, count, seconds)
+    return costs, missing
+
+
+async def measure(
+    running: Sequence[Listener], costs: Mapping[str, Cost], room: str, count: int, seconds: float
+) -> None:
+    """Add to the costs of each so many intervals. Raises RuntimeError where one has ended."""
+    loop = asyncio.get_running_loop()
+    for _ in range(count):
+        before = {one.name: (loop.time(), cpu_s(_pids(one))) for one in running}
+        await asyncio.sleep(seconds)
+        for one in running:
+            began, used = before[one.name]
+            pids = _pids(one)
+            cost = costs[one.name]
+            cost.cpu[room].append((cpu_s(pids) - used) / (loop.time() - began) * 100)
+            cost.processes = len(pids)
+            if room == SILENT:
+                cost.memory["PSS"].append(pss_mb(pids))
+                cost.memory["RSS"].append(rss_mb(pids))
+
+
+def _pids(listener: Listener) -> list[int]:
+    if not all(Path(f"/proc/{root}").exists() for root in listener.roots):
+        raise RuntimeError(f"{listener.name} has ended while it was measured")
+    return [pid for root in listener.roots for pid in family(root)]
+
+
+@asynccontextmanager
+async def _talking(wav: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
+    player = await asyncio.create_subprocess_exec(
+        *("paplay", "--device=micsink", str(wav)), env=dict(sound)
+    )
+    try:
+        yield
+    finally:
+        if player.returncode is None:
+            player.terminate()
+        await player.wait()
+
+
+def _from_memory(
+    folder: Path, seconds: float, rounds: int, missing: dict[str, str], versions: dict[str, str]
+) -> dict[str, dict[str, list[float]]]:
+    """Shares of a core, of each room, of each that listens."""
+    sounds = {
+        SILENT: at_level(pink(seconds, 5), ROOM_DBFS),
+        TALK: at_level(talker(seconds, 5), _TALK_DBFS),
+    }
+    shares: dict[str, dict[str, list[float]]] = {}
+    with ExitStack() as stack:
+        loops: dict[str, Loop] = {HEARTH: stack.enter_context(our_loop("micro", [_WORD]))}
+        for package in LOOPS:
+            try:
+                loop = stack.enter_context(their_loop(package, [_WORD], print))
+            except PeerMissing as error:
+                missing[package] = str(error)
+                continue
+            loops[package] = loop
+            versions |= versions_of(package, loop)
+        for room, sound in sounds.items():
+            wav = folder / "sound.wav"
+            write_wav(wav, sound, SAMPLE_RATE)
+            for loop in loops.values():
+                loop.ask(wav)  # warm: what is made at first is not counted
+            shares[room] = {name: [] for name in loops}
+            for _ in range(rounds):
+                for name, loop in loops.items():
+                    shares[room][name].append(loop.ask(wav).cpu_s / seconds * 100)
+    return shares

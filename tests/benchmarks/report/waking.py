@@ -1,0 +1,279 @@
+"""Wake words: how soon each listener tells of one, ours and other people's, on the same sound."""
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
+from audio.wav import write_wav
+from tests.benchmarks import room_clock, waking
+from tests.benchmarks._household import ROOM_DBFS, household
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.noises import at_level, pink
+from tests.benchmarks.peers.environment import PeerMissing
+from tests.benchmarks.peers.listeners import HEARTH, TOKEN, Listener, listeners
+from tests.benchmarks.peers.wake import (
+    LOOPS,
+    Answer,
+    Loop,
+    called,
+    our_loop,
+    their_loop,
+    versions_of,
+)
+from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.devices.pulse import sound_server
+
+# Ours, and whose loop runs the same models or does the same work.
+PAIRS = (
+    ("micro", "pymicro-wakeword"),
+    ("micro", "openwakeword"),
+    ("open", "pyopen-wakeword"),
+    ("open", "openwakeword"),
+)
+_WORDS: Mapping[str, Sequence[str]] = {
+    **waking.WORDS,
+    "pymicro-wakeword": waking.WORDS["micro"],
+    "pyopen-wakeword": waking.WORDS["open"],
+    "openwakeword": waking.WORDS["open"],
+}
+_BEFORE_S, _AFTER_S = 6.0, 1.5  # of the room: every gate is shut when the word comes
+_BLOCK = 1280  # samples; a piece is whole blocks for every loop
+_WITHIN_S = 3.0  # a word that is told later than that was missed
+_REST_S = 3.5  # between two words: every listener waits again
+_SETTLE_S = 6.0
+_MS = "ms"
+_LIVE = "okay_nabu"
+_BLOCKS = "Hearth takes 80 ms of sound at a time, so that a waiting box wakes less often"
+_MODEL = "other models, which fire later in some words; `open` has the peer's own"
+
+_TEXT = """\
+From the beginning of the wake word to the moment at which a program is told of it: how long the
+word itself lasts is in it (0.6 to 1 s), so that no figure is below zero. Every listener hears the
+same sound, one word after the other, and a line has the words that both found.
+
+**From memory**: one recording of a person for each word (five words, four for microWakeWord), in
+a silent room ({level:.0f} dBFS), begun {phases} times so that it falls differently into the
+listener's chunks. Counted are the chunks that a listener needs, and the work on the last one.
+Hearth is its ear alone, from the microphone's blocks of 80 ms on; the others are the loops of
+their own documentation: `openwakeword.Model.predict` with 1,280 samples, default framework
+(TensorFlow Lite), score above 0.5; `pyopen_wakeword` with 160 samples, above 0.5;
+`pymicro_wakeword` with 160 samples, the models' own cutoffs. All words are armed. Hearth's
+sensitivity is `normal`.
+
+**Live**: `okay_nabu` is said {times} times into a simulated microphone on which all listen at
+once, as programs of their own. Hearth is the whole `hearth run` of a household, told by
+`/v1/events`. wyoming-satellite and its wake service run as the satellite's README has it (wake
+word on the device), told by `run-pipeline` on its connection to Home Assistant; 1.0.0 and 1.8.2
+are what PyPI has, newer ones are on GitHub alone. pyopen-wakeword and pymicro-wakeword are their
+own commands behind a recorder (`parec`, 64 ms; their READMEs have `arecord`). openWakeWord is the
+loop of its example for the microphone, through sounddevice.
+
+The wheel of openWakeWord holds no models and its own download is not from PyPI, so it is given
+openWakeWord's models of pyopen-wakeword's wheel. Five recordings show how soon, not how often:
+for hits and false accepts among people see [wake words](wake-words.md).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word in a silent room."""
+
+    word: str
+    wav: Path
+    start: int  # sample at which the word begins
+    end: int  # sample behind the word
+
+
+def part() -> Part:
+    """About two minutes; with LONG=1 about eight. Raises RuntimeError without the recordings."""
+    if not waking.has_clips():
+        raise RuntimeError("the recordings of people are missing; set HEARTH_SHARED")
+    phases, times = how_many(4, 16), how_many(10, 40)
+    missing = dict[str, str]()
+    versions = dict[str, str]()
+    with tempfile.TemporaryDirectory() as name, sound_server() as sound:
+        folder = Path(name)
+        pieces = make_pieces(folder, phases)
+        told = _from_memory(pieces, missing, versions)
+        live, absent = asyncio.run(_live(folder, sound, times))
+    missing |= absent
+    text = _TEXT.format(level=ROOM_DBFS, phases=phases, times=times)
+    text += "".join(f"\n{who} is missing: {why}\n" for who, why in missing.items())
+    return Part(
+        "Wake word",
+        (*memory_lines(told), *live_lines(live)),
+        (found_table(pieces, told), live_table(live, times)),
+        text,
+        versions,
+    )
+
+
+def make_pieces(folder: Path, phases: int) -> list[Piece]:
+    """Each word as often, begun later and later within 80 ms."""
+    room = at_level(pink(_BEFORE_S + _AFTER_S + 4.0, 3), ROOM_DBFS)
+    pieces = []
+    for word in waking.WORDS["open"]:
+        clip = waking.clip(word)
+        for phase in range(phases):
+            at = round(_BEFORE_S * SAMPLE_RATE) + phase * _BLOCK // phases
+            wav = folder / f"{word}-{phase}.wav"
+            write_wav(wav, mixed(room, clip, at), SAMPLE_RATE)
+            start, end = (
+                at + round(seconds[word] * SAMPLE_RATE)
+                for seconds in (waking.WORD_STARTS, waking.WORD_ENDS)
+            )
+            pieces.append(Piece(word, wav, start, end))
+    return pieces
+
+
+def mixed(room: bytes, clip: bytes, at: int) -> bytes:
+    """The clip from sample `at` on in the room, which ends, in whole blocks, some time after it.
+
+    Raises ValueError where the room is too short.
+    """
+    length = at + len(clip) // 2 + round(_AFTER_S * SAMPLE_RATE)
+    length -= length % _BLOCK
+    both = np.frombuffer(room, "<i2")[:length].astype(np.int32)
+    if len(both) < length:
+        raise ValueError(f"the room has {len(both)} samples, {length} are needed")
+    both[at : at + len(clip) // 2] += np.frombuffer(clip, "<i2")
+    return bytes(both.clip(-32768, 32767).astype("<i2").tobytes())
+
+
+def _from_memory(
+    pieces: Sequence[Piece], missing: dict[str, str], versions: dict[str, str]
+) -> dict[str, dict[Piece, float]]:
+    """What each loop told of each piece that it found: ms since its word began."""
+    with ExitStack() as stack:
+        loops = dict[str, Loop]()
+        for engine in waking.ENGINES:
+            loops[engine] = stack.enter_context(our_loop(engine, _WORDS[engine]))
+        for package in LOOPS:
+            try:
+                loop = stack.enter_context(their_loop(package, _WORDS[package], print))
+            except PeerMissing as error:
+                missing[package] = str(error)
+                continue
+            loops[package] = loop
+            versions |= versions_of(package, loop)
+        told: dict[str, dict[Piece, float]] = {name: {} for name in loops}
+        for piece in pieces:
+            for name, loop in loops.items():
+                if piece.word in _WORDS[name]:
+                    ms = told_ms(loop.ask(piece.wav), piece)
+                    told[name] |= {} if ms is None else {piece: ms}
+    return told
+
+
+def told_ms(answer: Answer, piece: Piece) -> float | None:
+    """How long after its beginning the word was told first; None: it was missed."""
+    latest = piece.start + round(_WITHIN_S * SAMPLE_RATE)
+    for one in answer.fired:
+        if one.word == piece.word and piece.start < one.behind <= latest:
+            return one.told_ms(piece.start)
+    return None
+
+
+def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
+    """Ours beside each peer that is there; alone where none is."""
+    for engine in waking.ENGINES:
+        peers = [peer for ours, peer in PAIRS if ours == engine and peer in told]
+        subject = f"from memory, Hearth's ear with {engine}"
+        if not peers:
+            yield Line(subject, Measured(tuple(told[engine].values()), _MS))
+        for peer in peers:
+            both = told[engine].keys() & told[peer].keys()
+            ours, theirs = (
+                Measured(tuple(told[name][piece] for piece in sorted(both, key=_order)), _MS)
+                for name in (engine, peer)
+            )
+            same = (engine, peer) != ("micro", "openwakeword")
+            yield behind(Line(subject, ours, called(peer), theirs), _BLOCKS if same else _MODEL)
+
+
+def _order(piece: Piece) -> Path:
+    return piece.wav
+
+
+def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
+    """Hearth beside each peer that is there; alone where none is."""
+    subject = "live, the whole of hearth run"
+    ours = live[HEARTH]
+    if len(live) == 1:
+        yield Line(subject, Measured(tuple(ours.values()), _MS))
+    for name, theirs in live.items():
+        both = sorted(ours.keys() & theirs.keys())
+        if name != HEARTH and both:
+            mine, yours = (
+                Measured(tuple(of[number] for number in both), _MS) for of in (ours, theirs)
+            )
+            yield behind(Line(subject, mine, name, yours), _BLOCKS)
+
+
+def behind(line: Line, reason: str) -> Line:
+    """The same with the reason where ours is later."""
+    if line.ratio is None or line.ratio <= 1.0:
+        return line
+    return replace(line, remark=reason)
+
+
+def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float]]) -> Table:
+    """Who found how many, and how long after the end of the word."""
+    rows = []
+    for name, found in told.items():
+        asked = [piece for piece in pieces if piece.word in _WORDS[name]]
+        after = [ms - (piece.end - piece.start) / SAMPLES_PER_MS for piece, ms in found.items()]
+        figures = np.percentile(after, (0, 50, 100)) if after else ()
+        cells = [f"{figure:.0f}" for figure in figures] or ["", "", ""]
+        rows.append((_called(name), f"{len(found)} of {len(asked)}", *cells))
+    head = ("from memory", "found", "ms after the word's end: first", "median", "last")
+    return Table("Words found, and when", head, rows)
+
+
+def _called(name: str) -> str:
+    return f"Hearth's ear with {name}" if name in waking.ENGINES else called(name)
+
+
+def live_table(live: Mapping[str, Mapping[int, float]], times: int) -> Table:
+    """Who told of how many."""
+    rows = [(name, f"{len(told)} of {times}") for name, told in live.items()]
+    return Table("Words told, live", ("listener", "told"), rows)
+
+
+async def _live(
+    folder: Path, sound: Mapping[str, str], times: int
+) -> tuple[dict[str, dict[int, float]], dict[str, str]]:
+    """Of each listener the ms of each word that it told; and who is missing, with the reason."""
+    clip = folder / "word.wav"
+    write_wav(clip, waking.clip(_LIVE), SAMPLE_RATE)
+    room_s = _SETTLE_S + times * (_REST_S + _WITHIN_S) + 180.0
+    moments = []
+    async with (
+        household(folder, sound, room_s, HTTP__TOKEN=TOKEN) as home,
+        listeners(home, sound, print) as (running, missing),
+        room_clock.room_clock(sound) as clock,
+    ):
+        await asyncio.sleep(_SETTLE_S)
+        for _ in range(times):
+            began = await room_clock.say(clip, clock, sound)
+            moments.append(began + waking.WORD_STARTS[_LIVE])
+            await asyncio.sleep(_REST_S + random.uniform(0.0, 0.1))
+    return {one.name: told_of(one, moments) for one in running}, missing
+
+
+def told_of(listener: Listener, moments: Sequence[float]) -> dict[int, float]:
+    """ms from each moment to when it was told first, by number; those that were missed are not in
+    it."""
+    told = dict[int, float]()
+    for number, moment in enumerate(moments):
+        after = [at - moment for at in listener.told if 0 < at - moment <= _WITHIN_S]
+        if after:
+            told[number] = min(after) * 1000
+    return told
