@@ -48,6 +48,7 @@ async def open_app(
     *,
     hears: bool,
     resident: bool = False,
+    paced: bool = False,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
     """Build and connect everything, and close it in the end.
@@ -55,11 +56,14 @@ async def open_app(
     `player`: where answers sound; None: nothing is synthesised, as for typed turns.
     `hears`: whether a source of sound will be listened to.
     `resident`: the process stays, so what takes long may go on in the background.
+    `paced`: the sound comes as fast as it is spoken, as a resident's always does.
     `prompter`: who can be asked by keyboard, where there is anybody.
     Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
     """
     async with (
-        open_conversation(settings, player, hears=hears, resident=resident) as conversation,
+        open_conversation(
+            settings, player, hears=hears, resident=resident, paced=paced
+        ) as conversation,
         open_around(conversation, hears=hears, resident=resident, prompter=prompter) as app,
     ):
         yield app

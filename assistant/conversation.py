@@ -92,6 +92,7 @@ async def open_conversation(
     *,
     hears: bool,
     resident: bool,
+    paced: bool = False,
 ) -> AsyncIterator[Conversation]:
     """See `assistant.app.open_app`. Raises ConfigError, AudioError and StoreError.
 
@@ -105,7 +106,8 @@ async def open_conversation(
         catalogue, later = Catalogue(), Later()
         mouth = _mouth(settings, player, controls, resident=resident)
         stack.callback(mouth.close)
-        ear = await _open_ear(stack, settings, later, resident=resident) if hears else None
+        paced = paced or resident
+        ear = await _open_ear(stack, settings, later, paced=paced) if hears else None
         log = TurnLog(store)
         brain, tools = LateBrain(), LateTools()
         acknowledging = _acknowledging(settings, later)
@@ -172,13 +174,13 @@ def _stop_listener(settings: Settings, later: Later) -> StopListener | None:
     return None if settings.offline.recognizer else DecodedStop(later.transcribe)
 
 
-async def _open_ear(
-    stack: AsyncExitStack, settings: Settings, later: Later, *, resident: bool
-) -> Ear:
+async def _open_ear(stack: AsyncExitStack, settings: Settings, later: Later, *, paced: bool) -> Ear:
     """The ear, until the stack is closed."""
     # A file that is read at full speed is ahead of any recogniser.
-    languages = settings.assistant.languages if resident else ()
-    endings = await stack.enter_async_context(open_endings(languages, lambda: later.house()))
+    languages = settings.assistant.languages if paced else ()
+    endings = await stack.enter_async_context(
+        open_endings(languages, lambda: later.house(), settings.assistant.area)
+    )
     voice = make_voice_detector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
     ear = Ear(wake_engine(settings), voice, endpointer, endings)

@@ -153,7 +153,7 @@ async def _with_microphone(settings: Settings) -> int:
     console = Console(highlight=False)
     async with (
         open_outputs(settings, paced=True) as outputs,
-        open_app(settings, outputs, hears=True) as app,
+        open_app(settings, outputs, hears=True, paced=True) as app,
         open_microphone(settings, outputs) as microphone,
     ):
         assert app.bridge.demo is not None

@@ -29,7 +29,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     source = WavSource(arguments.file, realtime=paced)
     async with (
         open_file_player(arguments.out, paced) as player,
-        open_app(settings, player, hears=True) as app,
+        open_app(settings, player, hears=True, paced=paced) as app,
     ):
         show_notices(app.notices)
         await app.runner.listen(source, turns=1)

@@ -15,7 +15,7 @@ from typing import Any, Self
 from tests.simulators.book import Respond
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn
-from tests.simulators.script import Step
+from tests.simulators.script import Opening, Step
 
 _KEPT_TURNS = 20
 _START_S = 30.0
@@ -40,6 +40,22 @@ class ServedTurn:
     ended_at: float | None  # arrival of activity_end, or of the text
     calls: int
     samples: int  # of the person's sound
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSound:
+    """The person's sound of one turn as it came."""
+
+    pcm: bytes  # mono int16 at 16 kHz
+    pieces: list[tuple[float, int]]  # arrival in seconds of the monotonic clock, bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sounded:
+    """One turn with the person's sound as it arrived."""
+
+    turn: ServedTurn
+    pcm: bytes  # mono int16 at 16 kHz
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +87,16 @@ class GeminiProcess:
 
     address: Address
 
-    def __init__(self, respond: Respond) -> None:
+    def __init__(self, respond: Respond, *, check: bool = True, opens_s: float = 0.0) -> None:
+        """`check`: see above; without it a client may do what the real service would refuse.
+
+        `opens_s`: from a connection's set-up to its `setupComplete`.
+        """
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_run, args=(theirs, respond), daemon=True)
+        self._process = context.Process(
+            target=_run, args=(theirs, respond, check, opens_s), daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._process.start()
@@ -104,6 +126,18 @@ class GeminiProcess:
         assert isinstance(turn, ServedTurn)
         return turn
 
+    def newest_sound(self) -> ServedSound:
+        """What the person said in the newest turn."""
+        sound = self._ask(_newest_sound)
+        assert isinstance(sound, ServedSound)
+        return sound
+
+    def since(self, index: int) -> list[Sounded]:
+        """The turns from this one on, the oldest first; only so many are kept."""
+        turns = self._ask(partial(_since, index=index))
+        assert isinstance(turns, list)
+        return turns
+
     def go_away(self, left_s: float) -> None:
         """Announce the end of every open connection."""
         self._ask(partial(_go_away, left_s=left_s))
@@ -127,8 +161,21 @@ def _respond(serving: _Serving, respond: Respond) -> None:
 
 
 def _newest(serving: _Serving) -> ServedTurn:
-    turn = serving.simulator.turns[-1]
+    return _told(serving.simulator.turns[-1])
+
+
+def _since(serving: _Serving, index: int) -> list[Sounded]:
+    turns = serving.simulator.turns
+    return [Sounded(_told(turn), turn.pcm) for turn in turns if turn.index >= index]
+
+
+def _told(turn: HeardTurn) -> ServedTurn:
     return ServedTurn(turn.index, turn.ended_at, len(turn.calls), len(turn.heard) // 2)
+
+
+def _newest_sound(serving: _Serving) -> ServedSound:
+    turn = serving.simulator.turns[-1]
+    return ServedSound(turn.pcm, list(turn.chunks))
 
 
 def _go_away(serving: _Serving, left_s: float) -> None:
@@ -147,15 +194,18 @@ def _sockets(serving: _Serving) -> tuple[int, int]:
     return serving.simulator.open_sockets, serving.simulator.total_sockets
 
 
-def _run(pipe: Connection, respond: Respond) -> None:
-    asyncio.run(_serve(pipe, respond))
+def _run(pipe: Connection, respond: Respond, check: bool, opens_s: float) -> None:
+    asyncio.run(_serve(pipe, respond, check, opens_s))
 
 
-async def _serve(pipe: Connection, respond: Respond) -> None:
+async def _serve(pipe: Connection, respond: Respond, check: bool, opens_s: float) -> None:
     failures = ""
     try:
         simulator = GeminiSimulator(
-            respond=lambda turn: serving.respond(turn), keep_turns=_KEPT_TURNS
+            respond=lambda turn: serving.respond(turn),
+            opening=Opening(delay_s=opens_s),
+            keep_turns=_KEPT_TURNS,
+            check=check,
         )
         serving = _Serving(simulator, respond)
         async with simulator:

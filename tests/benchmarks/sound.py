@@ -39,16 +39,19 @@ def clips(folder: Path, tight: bool = False) -> list[Clip]:
 
     `tight`: without what lies around the command's voiced part, so that a turn takes less time.
     """
+    return [_write(folder / f"clip-{i}.wav", *pair, tight) for i, pair in enumerate(spoken())]
+
+
+def spoken() -> list[tuple[bytes, bytes]]:
+    """The wake word and the command of each speaker, 16 kHz mono int16."""
     speech = shared_folder() / "data" / "speech"
     if speech.is_dir():
         wake = read_wav(speech / "okay_nabu.wav")
         takes = (read_wav(speech / f"turn_on_the_office_lights_{take}.wav") for take in _TAKES)
-        spoken = [(wake, take) for take in takes]
-    else:
-        quiet = bytes(SAMPLE_RATE)
-        pairs = ((say(WAKE_WORD, voice), say(COMMAND, voice)) for voice in _VOICES)
-        spoken = [(quiet + wake.tobytes(), command.tobytes()) for wake, command in pairs]
-    return [_write(folder / f"clip-{i}.wav", *pair, tight) for i, pair in enumerate(spoken)]
+        return [(wake, take) for take in takes]
+    quiet = bytes(SAMPLE_RATE)
+    pairs = ((say(WAKE_WORD, voice), say(COMMAND, voice)) for voice in _VOICES)
+    return [(quiet + wake.tobytes(), command.tobytes()) for wake, command in pairs]
 
 
 def _write(path: Path, wake: bytes, command: bytes, tight: bool) -> Clip:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from assistant.app import App
+from assistant.app import App, open_app
 from assistant.turn.timeline import Moment, Timeline
 from audio.player import Player
 from tests.benchmarks.service import Address
-from tests.pipeline.rig import offline_settings, pipeline
+from tests.pipeline.rig import offline_settings
 from tests.simulators.script import Call
 
 OFFICE_LIGHTS = ("light.office", "light.desk_lamp")
@@ -20,9 +20,12 @@ LIGHTS_ON = Call("intent__HassTurnOn", {"area": "office", "domain": ["light"]})
 
 @asynccontextmanager
 async def hearth(
-    folder: Path, address: Address, player: Player, **voice: Any
+    folder: Path, address: Address, player: Player, *, resident: bool = False, **voice: Any
 ) -> AsyncIterator[App]:
-    """Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that section."""
+    """Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that section.
+
+    `resident`: as `hearth run` has it, which ends a turn by its words; for sound in real time.
+    """
     settings = offline_settings(
         folder,
         brain={"order": ["gemini-live"]},
@@ -36,7 +39,7 @@ async def hearth(
         sounds={"thinking": False},  # the first sound that is timed is the answer's
         limits={"daily_cost_usd": 1_000.0},  # what the simulated service counts is not billed
     )
-    async with pipeline(settings, player) as app:
+    async with open_app(settings, player, hears=True, resident=resident) as app:
         yield app
 
 

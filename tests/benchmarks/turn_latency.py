@@ -124,7 +124,8 @@ async def measure_voice(
     if voice == "piper":
         section["models"] = {"en": str(make_tiny_voice(folder))}
     player = NotingPlayer()
-    async with hearth(folder / voice, service.address, player, **section) as app:
+    where = folder / voice
+    async with hearth(where, service.address, player, resident=True, **section) as app:
         await measure(app, service, Case(voice, 0.0, 0.0, 0), player, spoken[:1])  # warms up
         return [(case, await measure(app, service, case, player, spoken)) for case in cases(voice)]
 

@@ -1,0 +1,195 @@
+"""What was measured of whole turns, as lines and tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tests.benchmarks.cut_offs import Delays, cut_percent
+from tests.benchmarks.end_of_turn import HEAD, row
+from tests.benchmarks.lost_start import Opened, lost_of, rounded, unanswered
+from tests.benchmarks.peers.pipecat import NAME, lines_to_write
+from tests.benchmarks.report.line import Line, Measured, Table, Verdict
+from tests.benchmarks.weighing import OURS, THEIRS, Weights
+from tests.benchmarks.whole_turns import THINK_S, VOICES, Turn
+
+MORE = (
+    "With the first turn a recogniser of the house's commands comes, with its grammar and a "
+    "language's sentences, which ends turns by their words; the peer has none, and no house"
+)
+BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
+IDLE_RATIO, MEMORY_RATIO = 0.25, 1.0
+PEER = NAME
+# By voice, or the peer, and tool calls.
+Rows = dict[tuple[str, int], list[Turn]]
+
+_CALLS = ("no tool call", "one tool call")
+_NAMES = {"gemini": "Hearth, native voice", "espeak": "Hearth, local voice", THEIRS: NAME}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that was measured; without the peer, what is its is not there."""
+
+    rows: Rows
+    cold: Sequence[Opened]
+    delays: dict[str, Delays]  # OURS, THEIRS
+    weights: Weights
+    installed: dict[str, tuple[float, int]]  # MB, packages
+    speakers: int
+    spoken_ms: Sequence[float]  # of the commands that were said cold
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+def lines(found: Found) -> Iterator[Line]:
+    """All lines in their order."""
+    yield from turn_lines(found.rows)
+    yield from cut_off_lines(found.delays)
+    yield from lost_lines(found.rows, found.cold, found.spoken_ms)
+    yield from weight_lines(found.weights)
+    yield _line("installed, without compiled files", "MB", *_sizes(found))
+
+
+def turn_lines(rows: Rows) -> Iterator[Line]:
+    """How soon an answer is heard, ours beside the peer's with as many tool calls."""
+    for voice in VOICES:
+        for calls, called in enumerate(_CALLS):
+            yield _line(
+                f"last word to first sound, {_NAMES[voice].partition(', ')[2]}, {called}",
+                "ms",
+                sounds(rows[voice, calls]),
+                sounds(rows.get((THEIRS, calls), [])),
+                most=BOUND_MS if voice == "gemini" else None,
+            )
+
+
+def sounds(turns: Sequence[Turn]) -> tuple[float, ...]:
+    """ms to the first sound, without what the service thinks, of those who could finish."""
+    heard = (turn.audible for turn in turns if not turn.cut_off)
+    return tuple(ms - THINK_S * 1000 for ms in heard if ms is not None)
+
+
+def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
+    """Whom either cuts off, in %."""
+    for kind in ("command", "question"):
+        shares = {who: (cut_percent(found, kind),) for who, found in delays.items()}
+        yield _line(f"cut off, {kind}s with a pause", "%", shares[OURS], shares.get(THEIRS, ()))
+
+
+def lost_lines(rows: Rows, cold: Sequence[Opened], spoken_ms: Sequence[float]) -> Iterator[Line]:
+    """What is missing of a command's start."""
+    warm = [
+        tuple(0.0 if turn.lost is None else turn.lost for turn in rows.get((who, 0), ()))
+        for who in ("gemini", THEIRS)
+    ]
+    yield _line("start of the command lost, warm", "ms", *warm, most=0.0)
+    for opened in cold:
+        ours = lost_of(opened.ours, spoken_ms)
+        theirs = lost_of(opened.theirs, spoken_ms) if opened.theirs else ()
+        subject = f"start of the command lost, connecting for {opened.delay_s:g} s"
+        yield _line(subject, "ms", ours, theirs, most=0.0)
+
+
+def weight_lines(weights: Weights) -> Iterator[Line]:
+    """Waiting, and what is held."""
+    idle = (tuple(weights.idle.get(who, ())) for who in (OURS, THEIRS))
+    yield _line("waiting in a silent room", "% of a core", *idle, most_ratio=IDLE_RATIO)
+    for when, held in (
+        ("ready", weights.ready),
+        (f"after {weights.turns} turns", weights.after),
+    ):
+        sizes = ((held[who].pss,) if who in held else () for who in (OURS, THEIRS))
+        line = _line(f"memory, {when}", "MB", *sizes, most_ratio=MEMORY_RATIO)
+        yield replace(line, remark=MORE) if line.verdict is Verdict.MISSED else line
+
+
+def tables(found: Found) -> Iterator[Table]:
+    """What lines do not show."""
+    yield Table(
+        "Turns, ms from the last voiced sample",
+        ("who", "", "turns", "without an answer", "cut off", "end told, p50 / p95", "first sound"),
+        [_turns(_NAMES[who], _CALLS[calls], turns) for (who, calls), turns in found.rows.items()],
+    )
+    yield Table(
+        "Who is cut off, and how soon the others' turns end",
+        HEAD,
+        [
+            row(NAME if who == THEIRS else "Hearth", f"{kind}s", one).cells()
+            for kind in ("command", "question")
+            for who, delays in found.delays.items()
+            for one in [[ms for said, ms in delays if said.kind == kind]]
+        ],
+    )
+    yield lost_table(found.cold, found.spoken_ms)
+    yield Table(
+        "To install and to write",
+        ("who", "MB", "packages", "lines of code to write"),
+        [
+            (NAME if who == THEIRS else "Hearth", f"{size:.0f}", count, _code(who))
+            for who, (size, count) in found.installed.items()
+        ],
+    )
+    yield memory_table(found.weights)
+
+
+def lost_table(cold: Sequence[Opened], spoken_ms: Sequence[float]) -> Table:
+    """Whole turns that came to nothing."""
+    rows = []
+    for opened in cold:
+        for name, turns in (("Hearth", opened.ours), (NAME, opened.theirs)):
+            if turns:
+                lost = rounded(lost_of(turns, spoken_ms))
+                none = f"{unanswered(turns)} of {len(turns)}"
+                rows.append((f"{opened.delay_s:g} s", name, lost, none))
+    return Table("Connecting in the turn", ("for", "who", "ms lost", "without an answer"), rows)
+
+
+def memory_table(weights: Weights) -> Table:
+    """Both ways to count it."""
+    rows = []
+    for when, held in (("ready", weights.ready), (f"{weights.turns} turns", weights.after)):
+        for who, size in held.items():
+            name = NAME if who == THEIRS else "Hearth"
+            rows.append((name, when, f"{size.pss:.0f}", f"{size.rss:.0f}"))
+    return Table("Memory of all processes, MB", ("who", "when", "PSS", "RSS"), rows)
+
+
+def _turns(name: str, called: str, turns: Sequence[Turn]) -> tuple[object, ...]:
+    wire = [turn.wire for turn in turns if turn.wire is not None and not turn.cut_off]
+    none = sum(turn.audible is None for turn in turns)
+    cut = sum(turn.cut_off for turn in turns)
+    return (name, called, len(turns), none, cut, _spread(wire), _spread(sounds(turns)))
+
+
+def _spread(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    p50, p95 = np.percentile(values, (50, 95))
+    return f"{p50:.0f} / {p95:.0f}"
+
+
+def _sizes(found: Found) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    theirs = found.installed.get(THEIRS)
+    return (found.installed[OURS][0],), () if theirs is None else (theirs[0],)
+
+
+def _code(who: str) -> str:
+    if who == OURS:
+        return "none; settings"
+    return f"{lines_to_write()}, of them no microphone, no wake word, no house"
+
+
+def _line(
+    subject: str,
+    unit: str,
+    ours: tuple[float, ...],
+    theirs: tuple[float, ...] = (),
+    *,
+    most: float | None = None,
+    most_ratio: float | None = None,
+) -> Line:
+    """Beside the peer where there is something of it; alone without a bound on the ratio."""
+    mine = Measured(ours, unit)
+    if not theirs:
+        return Line(subject, mine, most=most)
+    return Line(subject, mine, PEER, Measured(theirs, unit), most_ratio=most_ratio, most=most)

@@ -1,0 +1,153 @@
+"""Whole turns beside pipecat-ai with Gemini Live: how soon, what is lost, what it costs to wait."""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from audio.frames import SAMPLE_RATE
+from audio.wav import write_wav
+from tests.benchmarks import cut_offs, lost_start, weighing
+from tests.benchmarks._household import ROOM_DBFS
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.installed import hearth_mb
+from tests.benchmarks.noises import at_level, pink
+from tests.benchmarks.peers.environment import PeerMissing, python_of
+from tests.benchmarks.peers.pipecat import ENVIRONMENT, NAME, installed_mb, pipecat
+from tests.benchmarks.report.line import Part
+from tests.benchmarks.report.turn_lines import Found, Rows, lines, tables
+from tests.benchmarks.service import GeminiProcess
+from tests.benchmarks.utterances import utterances
+from tests.benchmarks.weighing import OURS, THEIRS
+from tests.benchmarks.whole_turns import (
+    THINK_S,
+    Ours,
+    Said,
+    Theirs,
+    our_side,
+    recordings,
+    script,
+)
+from tests.devices.pulse import sound_server
+
+_ROOM_S = 30.0  # until the noise of the room begins again
+_SETTLE_S = 3.0
+
+_TEXT = """\
+**Ours** is Hearth as `hearth run` has it, with the embedded house. It hears "okay nabu" and the
+command in one breath. **The peer** is {name} as its example of Gemini Live with locally driven
+turns has it: `GeminiLiveLLMService` with the service's own turns switched off,
+`SileroVADAnalyzer()` (`stop_secs` 0.2), Smart Turn v3.2, a transport that reads sound in frames of
+20 ms in real time, and one tool that answers at once. It has no wake word and hears the command
+alone. Both have the default model and TLS on loopback to the same simulated Gemini, in a process of
+its own, which thinks for {think:.0f} ms and then speaks; a tool's result it answers at once.
+{speakers} people say "turn on the office lights" in a silent room ({room:.0f} dBFS); the rows take
+turns, {turns} times without a tool, {more} with one or with a local voice.
+
+Times are from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the
+loudest) to the first audible sample of the answer (1 % of full scale) where it is handed to the
+loudspeaker. What the service thinks is taken off. Who was cut off has no time.
+
+Hearth ends a turn by its words, and the command above is one of the house's. What it does with
+others, and whom either cuts off, stands in the second table: made utterances, most with a pause
+before a word that must come, in a quiet room. Hearth's are in stream time with the recogniser's own
+time added; the peer's in real time, {streams} at once, without a model. Where Smart Turn holds a
+sentence to be unfinished it waits for 3 s of silence.
+
+**Lost** is what is missing of the command's voiced start in the sound that the service has. Warm:
+the connection was there. Cold: Hearth connects when the wake word's score rises. The peer's
+pipeline begins, as its bots do, with microphone and connection at once, 0.1 s before the first
+voiced sample; so what its voice detector needs at the start of a stream is in its figure. Then the
+service takes the set-up after so many seconds.
+
+**Waiting** is the whole of `hearth run` in the surroundings of a home (a sound server's microphone,
+wake word, Home Assistant's websocket, MCP, HTTP, journal, voice) beside the peer's process, whose
+microphone is a file and which has neither wake word nor house nor a voice of its own. The
+processor's time is the kernel's for all threads and children, over the same seconds. Memory is PSS;
+what Hearth holds of libraries that the simulated house beside it uses too counts in part, so RSS,
+in which it counts whole, stands in a table.
+{missing}"""
+
+
+def part() -> Part:
+    """About seven minutes; with LONG=1 about two hours. Without the peer ours alone."""
+    python, missing = None, ""
+    try:
+        python = python_of(ENVIRONMENT, print)
+    except PeerMissing as error:
+        missing = f"\nThe peer is missing here: {error}.\n"
+    with tempfile.TemporaryDirectory() as name, sound_server() as sound:
+        folder = Path(name)
+        found = asyncio.run(_measure(folder, sound, python))
+    text = _TEXT.format(
+        name=NAME,
+        think=THINK_S * 1000,
+        speakers=found.speakers,
+        room=ROOM_DBFS,
+        turns=_counts()[0],
+        more=_counts()[1],
+        streams=cut_offs.STREAMS,
+        missing=missing,
+    )
+    return Part("Whole turns", tuple(lines(found)), tuple(tables(found)), text, found.versions)
+
+
+async def _measure(folder: Path, sound: Mapping[str, str], python: Path | None) -> Found:
+    said, room = recordings(folder), folder / "quiet-room.wav"
+    write_wav(room, at_level(pink(_ROOM_S, 5), ROOM_DBFS), SAMPLE_RATE)
+    print("what is cut off")
+    takes = cut_offs.takes_of(utterances()[:: how_many(10, 1)])
+    delays = {OURS: await asyncio.to_thread(cut_offs.ours, takes)}
+    installed = {OURS: hearth_mb()}
+    versions: dict[str, str] = {}
+    if python is not None:
+        installed[THEIRS] = installed_mb(python)
+        with GeminiProcess(script(0)) as service:
+            async with pipecat(python, service.address, room) as peer:
+                versions = dict(peer.versions)
+                delays[THEIRS] = await cut_offs.theirs(peer, folder, takes)
+    print("whole turns")
+    rows = await _whole(folder / "warm", room, said, python)
+    print("lost starts")
+    few = said[: how_many(2, 10)]
+    cold = await lost_start.cold(folder / "cold", room, few, python)
+    print("what waiting costs")
+    home = folder / "home"
+    home.mkdir()
+    weights = await weighing.weigh(home, room, sound, said[0], python)
+    spoken_ms = [one.cold.spoken_ms for one in few]
+    return Found(rows, cold, delays, weights, installed, len(said), spoken_ms, versions)
+
+
+async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | None) -> Rows:
+    """All rows, a turn of each after the other, again and again."""
+    rows: Rows = {}
+    most, more = _counts()
+    async with AsyncExitStack() as stack:
+        service = stack.enter_context(GeminiProcess(script(0)))
+        ours = await stack.enter_async_context(our_side(folder, service))
+        sides: dict[str, Ours | Theirs] = dict(ours)
+        if python is not None:
+            peer = await stack.enter_async_context(pipecat(python, service.address, room))
+            await peer.open()
+            sides[THEIRS] = Theirs(peer, service)
+            await asyncio.sleep(_SETTLE_S)
+        for number in range(-1, most):  # the first of each warms up
+            one = said[number % len(said)]
+            for calls in (0, 1):
+                service.respond(script(calls))
+                for name, side in sides.items():
+                    if number >= more and (calls or name == "espeak"):
+                        continue
+                    turn = await side.turn(one.theirs if name == THEIRS else one.ours)
+                    if number >= 0:
+                        rows.setdefault((name, calls), []).append(turn)
+        if python is not None:
+            await peer.close()
+    return rows
+
+
+def _counts() -> tuple[int, int]:
+    """Turns of native voice and peer without a tool; of every other row."""
+    return how_many(12, 200), how_many(6, 200)

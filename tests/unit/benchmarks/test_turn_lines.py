@@ -1,0 +1,94 @@
+"""What was measured of whole turns, as the report has it, with the peer and without it."""
+
+from tests.benchmarks.lost_start import Opened
+from tests.benchmarks.report.line import Verdict
+from tests.benchmarks.report.turn_lines import (
+    BOUND_MS,
+    Found,
+    lines,
+    lost_table,
+    sounds,
+    tables,
+)
+from tests.benchmarks.utterances import Utterance
+from tests.benchmarks.weighing import OURS, THEIRS, Size, Weights
+from tests.benchmarks.whole_turns import Turn
+
+HALF = Utterance("command", "held", "slt", 500, "turn on", "the light")
+OPEN = Utterance("question", "held", "slt", 500, "what is", "the time")
+
+
+def turns(first_sound_ms: float, lost: float = 0.0) -> list[Turn]:
+    """One that was answered, one that was cut off, one without an answer."""
+    return [
+        Turn(first_sound_ms + 300, 310.0, lost),
+        Turn(100.0, -200.0, lost),
+        Turn(None, 320.0, lost),
+    ]
+
+
+def found(*, peer: bool) -> Found:
+    who = {"gemini": 330.0, "espeak": 350.0} | ({THEIRS: 520.0} if peer else {})
+    rows = {(name, calls): turns(ms, 60.0 * (name == THEIRS)) for name, ms in who.items()
+            for calls in (0, 1)}  # fmt: skip
+    names = (OURS, THEIRS) if peer else (OURS,)
+    cold = (Turn(900.0, 310.0, 0.0),)
+    nobody = (Turn(None, None, None),)
+    weights = Weights(
+        idle={name: [1.0] if name == OURS else [9.0] for name in names},
+        ready={name: Size(100.0, 140.0) for name in names},
+        after={name: Size(200.0 if name == OURS else 190.0, 240.0) for name in names},
+        turns=4,
+    )
+    return Found(
+        rows,
+        [Opened(1.0, cold, nobody if peer else ())],
+        {name: [(HALF, 300.0), (HALF, -5.0), (OPEN, 900.0)] for name in names},
+        weights,
+        dict.fromkeys(names, (300.0, 71)),
+        speakers=10,
+        spoken_ms=[1_100.0],
+    )
+
+
+def test_only_who_was_heard_out_and_answered_has_a_time() -> None:
+    assert sounds(turns(330.0)) == (330.0,)
+
+
+def test_the_lines_beside_the_peer() -> None:
+    by_subject = {line.subject: line for line in lines(found(peer=True))}
+    native = by_subject["last word to first sound, native voice, no tool call"]
+    assert (native.most, native.verdict) == (BOUND_MS, Verdict.KEPT)
+    assert native.theirs is not None
+    assert native.theirs.values == (520.0,)
+    assert by_subject["cut off, commands with a pause"].ours.values == (50.0,)
+    warm = by_subject["start of the command lost, warm"]
+    assert warm.theirs is not None
+    assert (warm.ours.p50, warm.theirs.p50, warm.verdict) == (0.0, 60.0, Verdict.KEPT)
+    cold = by_subject["start of the command lost, connecting for 1 s"]
+    assert cold.theirs is not None
+    assert cold.theirs.values == (1_100.0,)
+    assert by_subject["waiting in a silent room"].verdict is Verdict.KEPT
+    assert by_subject["memory, ready"].verdict is Verdict.KEPT
+    after = by_subject["memory, after 4 turns"]
+    assert after.verdict is Verdict.MISSED
+    assert "recogniser" in after.remark
+
+
+def test_without_the_peer_ours_stand_alone() -> None:
+    alone = list(lines(found(peer=False)))
+    assert [line.subject for line in alone] == [line.subject for line in lines(found(peer=True))]
+    assert all(line.theirs is None and line.ratio is None for line in alone)
+
+
+def test_the_tables() -> None:
+    by_title = {table.title: table for table in tables(found(peer=True))}
+    told = by_title["Turns, ms from the last voiced sample"].rows[0]
+    assert told == ("Hearth, native voice", "no tool call", 3, 1, 1, "315 / 320", "330 / 330")
+    assert all(len(table.head) == len(one) for table in by_title.values() for one in table.rows)
+    assert by_title["To install and to write"].rows[0][0] == "Hearth"
+
+
+def test_a_peer_that_is_not_there_has_no_row() -> None:
+    table = lost_table([Opened(0.0, (Turn(1.0, 1.0, 0.0),), ())], [1_000.0])
+    assert table.rows == [("0 s", "Hearth", "0", "0 of 1")]
