@@ -23,15 +23,21 @@ _BACKLOG = 64  # connections that wait; asyncio takes in, and complains of, as m
 MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
 HANDSHAKE_WITHIN_S = 5.0  # of TLS, until which nobody has said anything
 REQUEST_WITHIN_S = 20.0  # the whole of a request, once it is waited for
+TAKEN_WITHIN_S = 10.0  # what waits to be sent; whoever reads nothing would keep a place for ever
+# Bytes that the kernel keeps for one connection each way (it doubles them). By itself it keeps some
+# megabytes of what somebody does not read, and all connections together the memory of a small box.
+_BUFFER = 128 * 1024
 _ACCEPT_AGAIN_S = 1.0  # where the system has none left; asyncio waits as long
 
 _log = logging.getLogger(__name__)
 
 
 class _Connection(H11Protocol):
-    """One that has so long to say what it wants; uvicorn alone waits for ever."""
+    """One that has so long to say what it wants, and to take what it is answered; uvicorn alone
+    waits for ever."""
 
     _patience: asyncio.TimerHandle | None = None  # while a request is waited for
+    _reads: asyncio.TimerHandle | None = None  # while more waits to be sent than should
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -41,8 +47,18 @@ class _Connection(H11Protocol):
         super().data_received(data)
         self._wait_so_long()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._reads is None:
+            self._reads = self.loop.call_later(TAKEN_WITHIN_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._is_read()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_no_more()
+        self._is_read()
         super().connection_lost(exc)
 
     def _wait_so_long(self) -> None:
@@ -52,6 +68,11 @@ class _Connection(H11Protocol):
             self._wait_no_more()
         elif self._patience is None:
             self._patience = self.loop.call_later(REQUEST_WITHIN_S, self.transport.abort)
+
+    def _is_read(self) -> None:
+        if self._reads is not None:
+            self._reads.cancel()
+            self._reads = None
 
     def _wait_no_more(self) -> None:
         if self._patience is not None:
@@ -201,5 +222,7 @@ def _listen(host: str, port: int) -> socket.socket:
     # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and
     # with Nagle's algorithm on each answer comes 40 ms late.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for way in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+        listener.setsockopt(socket.SOL_SOCKET, way, _BUFFER)
     listener.setblocking(False)
     return listener

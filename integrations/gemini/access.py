@@ -50,7 +50,8 @@ def make_client(access: Access) -> "Client":
     """
     from google.genai import Client
     from google.genai.types import HttpOptions
-    from httpx2 import AsyncHTTPTransport
+
+    from integrations.gemini.transport import PromptTransport
 
     key = _usable_key(access.api_key)
     address = _usable_address(access.base_url)
@@ -68,7 +69,7 @@ def make_client(access: Access) -> "Client":
             async_client_args={
                 "verify": context,
                 # With a transport of ours it takes httpx2 even where aiohttp is installed.
-                "transport": AsyncHTTPTransport(verify=context),
+                "transport": PromptTransport(verify=context),
                 "ssl": context,
                 "ping_interval": _PING_INTERVAL_S,
                 "ping_timeout": _PING_TIMEOUT_S,

@@ -15,6 +15,8 @@ from integrations.wyoming_face.wire import MOST_DATA, BadEvent, read_event
 MOST_CONNECTIONS = 8  # Home Assistant keeps one, and opens one now and then to look
 # A satellite's connection carries a ping every two seconds; others ask one thing and go.
 SILENT_S = 60.0
+TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
+CLOSE_S = 1.0  # for what is still to be sent
 
 _log = logging.getLogger(__name__)
 Send = Callable[[Event], Awaitable[None]]  # raises OSError
@@ -51,6 +53,7 @@ class WyomingServer:
         session: Callable[[Send], Session],
         setting: str,
         silent_s: float = SILENT_S,
+        taken_within_s: float = TAKEN_WITHIN_S,
     ) -> None:
         """`port` 0: any; `setting`: the port's name, for errors."""
         self._host = host
@@ -58,6 +61,7 @@ class WyomingServer:
         self._session = session
         self._setting = setting
         self._silent_s = silent_s
+        self._taken_within_s = taken_within_s
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
         self._open = 0
@@ -104,8 +108,9 @@ class WyomingServer:
         sending = asyncio.Lock()
 
         async def send(event: Event) -> None:
-            async with sending:  # what is played meanwhile tells of its end too
-                await async_write_event(event, writer)
+            async with asyncio.timeout(self._taken_within_s):  # TimeoutError is an OSError
+                async with sending:  # what is played meanwhile tells of its end too
+                    await async_write_event(event, writer)
 
         try:
             async with self._session(send) as session:
@@ -114,13 +119,13 @@ class WyomingServer:
         except BadEvent as error:
             _log.info("a Wyoming connection is closed: %s", error)
         except OSError as error:
-            _log.debug("a Wyoming connection is lost: %s", error)
+            _log.debug("a Wyoming connection is lost: %s", str(error) or "nobody reads")
         except Exception:
             # One connection's trouble must not end the others.
             _log.exception("a Wyoming connection broke")
         finally:
             self._open -= 1
-            writer.close()
+            await _close(writer)
 
     async def _next(self, reader: asyncio.StreamReader) -> Event | None:
         try:
@@ -129,3 +134,19 @@ class WyomingServer:
         except TimeoutError:
             _log.debug("a Wyoming connection is closed: nothing came for a while")
             return None
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Send what is left, if it is taken soon; closed it is in any case."""
+    writer.close()
+    closing = True
+    try:
+        async with asyncio.timeout(CLOSE_S) as patience:
+            await writer.wait_closed()
+            closing = False
+    except OSError as error:
+        closing = patience.expired()
+        _log.debug("the end of a Wyoming connection was not taken: %s", str(error) or "nobody reads")
+    finally:
+        if closing:  # of one that is closed Python 3.13 would know no loop any more
+            writer.transport.abort()

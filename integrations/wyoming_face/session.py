@@ -6,9 +6,11 @@ from typing import Self
 
 from wyoming.event import Event
 
+from integrations.cleaning import one_line
 from integrations.owner import OwnedTasks
 
 WIDTH, CHANNELS = 2, 1  # of all sound, either way: int16, mono
+_LONGEST_PING = 200  # characters of what is said back
 
 
 class DescribedSession:
@@ -38,7 +40,9 @@ class DescribedSession:
             case "describe":
                 await self._send(self._info)
             case "ping":
-                await self._send(Event("pong", {"text": event.data.get("text")}))
+                text = event.data.get("text")
+                back = one_line(text, _LONGEST_PING) if isinstance(text, str) else None
+                await self._send(Event("pong", {"text": back}))
             case _:
                 await self._serve(event)
 

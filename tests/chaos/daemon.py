@@ -17,6 +17,7 @@ from typing import IO, Any
 import httpx
 
 from integrations.demo_home.server import DemoHome
+from tests.chaos.promises import Life, Told, assert_promises
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60.0
@@ -42,12 +43,16 @@ class Daemon:
     before: tuple[str, ...] = ()  # the command begins with it, and becomes what follows
     program: tuple[str, ...] = (sys.executable, "-m", "assistant")
     starts: int = 0
+    spoken: int = 0  # sentences that somebody said to it (`served.heard` counts them)
+    asked: list[str] = field(default_factory=list)  # ids of the typed turns
+    writes: bool = True  # False: the test takes away what was written down
+    deaf: str = ""  # what it told, where the test has made it deaf
     _process: Process | None = None
     _log: IO[bytes] | None = None
 
     @property
     def data(self) -> Path:
-        return self.folder / "data"
+        return Path(self.settings.get("ASSISTANT__DATA", self.folder / "data"))
 
     @property
     def log(self) -> str:
@@ -65,7 +70,7 @@ class Daemon:
 
     def environment(self) -> dict[str, str]:
         own = {
-            "ASSISTANT__DATA": str(self.data),
+            "ASSISTANT__DATA": str(self.folder / "data"),
             "HOME_ASSISTANT__URL": self.house.url,
             "HOME_ASSISTANT__TOKEN": self.house.person_token,
             "BRAIN__ORDER": '["offline"]',
@@ -152,12 +157,18 @@ class Daemon:
         ]
 
     async def turn(self, number: int) -> dict[str, str]:
-        """What its log tells of that turn, once it is over; 0 is the first."""
+        """What its log tells of that turn that somebody asked for, once it is over; 0 is the
+        first."""
         async with asyncio.timeout(WITHIN_S):
-            while len(self.turns) <= number:
+            while len(self.asked_for) <= number:
                 assert self.runs, self.log[-2000:]
                 await asyncio.sleep(0.1)
-        return self.turns[number]
+        return self.asked_for[number]
+
+    @property
+    def asked_for(self) -> list[dict[str, str]]:
+        """What its log tells of each turn but its announcements, oldest first."""
+        return [turn for turn in self.turns if turn["source"] != "announcement"]
 
     async def trouble(self, what: str, within_s: float = WITHIN_S) -> str:
         """The sentence of /v1/state on what does not work, once there is one."""
@@ -183,7 +194,22 @@ class Daemon:
             answer = await client.post("/v1/ask", json={"text": text})
             assert answer.status_code == 200, answer.text
             turn: dict[str, Any] = answer.json()
+            assert turn["answer"] or turn["error"]["message"], turn
+            self.asked.append(turn["turn_id"])
             return turn
+
+    @property
+    def life(self) -> Life:
+        """Its life so far; it has ended."""
+        database = self.data / "hearth.db"
+        return Life(
+            spoken=self.spoken,
+            asked=tuple(self.asked),
+            told=tuple(_told(turn) for turn in self.turns),
+            reached=self.house.calls,
+            database=database if self.writes else None,
+            deaf=self.deaf,
+        )
 
     def client(self) -> httpx.AsyncClient:
         """With the administrator's token."""
@@ -194,13 +220,36 @@ class Daemon:
         )
 
 
+async def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
+    """Return once that holds."""
+    async with asyncio.timeout(within_s):
+        while not holds():  # noqa: ASYNC110 (another process)
+            await asyncio.sleep(0.05)
+
+
 @asynccontextmanager
 async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
-    """One that is not started yet, and is killed in the end if it runs."""
+    """One that is not started yet, and is ended if it runs. Whatever was broken meanwhile, the
+    promises are kept."""
     async with DemoHome(settle_s=0.02) as house:
         one = Daemon(folder, house, settings)
         try:
             yield one
+            if one.runs:
+                assert await one.end() == 0
+            if one.starts:
+                assert_promises(one.life)
         finally:
             if one.runs:
                 await one.end(signal.SIGKILL)
+
+
+def _told(turn: dict[str, str]) -> Told:
+    """From the pairs of one line of the log."""
+    return Told(
+        turn_id=turn["id"],
+        source=turn["source"],
+        told=turn["source"] == "text" or int(turn.get("audio_ms", 0)) > 0,  # `ask` sees the words
+        error=turn.get("error", ""),
+        calls=tuple(one.partition(":")[0] for one in turn.get("calls", "").split(",") if one),
+    )

@@ -13,7 +13,8 @@ OFFICE_ON = {"area": "Office", "domain": ["light"]}
 
 async def heard(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
     """Somebody says it: it is answered by this machine, aloud. What the log tells of the turn."""
-    told = len(box.turns)
+    told = len(box.asked_for)
+    box.spoken += 1
     await room.say(recording, box.pid)
     turn = await box.turn(told)
     assert (turn["source"], turn["wake"], turn["brain"]) == ("voice", "okay_nabu", "offline")
@@ -22,12 +23,14 @@ async def heard(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
     return turn
 
 
-async def served(box: Daemon, room: Room, recording: Path) -> None:
-    """The wake word and the command for the office's lights are heard, done and answered."""
+async def served(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
+    """The wake word and the command for the office's lights are heard, done and answered. What the
+    log tells of the turn."""
     done = len(box.house.calls)
-    await heard(box, room, recording)
+    turn = await heard(box, room, recording)
     [(name, arguments)] = box.house.calls[done:]
     assert (name.endswith("HassTurnOn"), arguments) == (True, OFFICE_ON)
+    return turn
 
 
 def written(box: Daemon, table: str) -> int:
@@ -40,6 +43,12 @@ def said(box: Daemon) -> list[str]:
     """What was spoken in each turn, oldest first."""
     rows = _rows(box, "SELECT clauses FROM turns ORDER BY rowid")
     return [" ".join(json.loads(clauses)) for (clauses,) in rows]
+
+
+def announced(box: Daemon) -> list[str]:
+    """What was said although nobody asked, oldest first."""
+    query = "SELECT answer FROM turns WHERE source = 'announcement' ORDER BY rowid"
+    return [answer for (answer,) in _rows(box, query)]
 
 
 def _rows(box: Daemon, query: str) -> list[tuple[Any, ...]]:

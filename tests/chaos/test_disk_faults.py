@@ -13,6 +13,7 @@ from assistant.journal.records import TimerRecord
 from assistant.journal.store import Store
 from tests.chaos.daemon import Daemon, daemon
 from tests.chaos.disks import failing_disk, fill, make_room, needs_root, small_disk
+from tests.chaos.faults import fault
 from tests.chaos.room import Room
 from tests.chaos.served import served, written
 
@@ -20,6 +21,14 @@ NOT_SET = "The timers cannot be read or kept right now, so nothing was changed."
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 
+@fault(
+    "the disk is full",
+    hears="commands are done and answered as ever; of a new timer: “The timers cannot be read or "
+    "kept right now, so nothing was changed.” Told, once: “The disk of … is full: nothing is"
+    " written down; free some space there.”",
+    retried="writing, with each turn and every 30 s",
+    kept="what was written before; timers go on in memory",
+)
 @needs_root
 async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
     room = Room(tmp_path / "room.wav")
@@ -30,6 +39,7 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
             await box.start()
             await box.serves()
             fill(folder)
+            box.writes = False
             await served(box, room, office)
             full = f"The disk of {folder} is full: nothing is written down; free some space there."
             assert await box.trouble("journal") == full
@@ -43,6 +53,13 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
             assert "is written again" in box.log
 
 
+@fault(
+    "the disk turns read-only, while it runs or before it starts",
+    hears="as where it is full. Told: “The disk of … is read-only: nothing is written down; mount "
+    "it to be written, …”",
+    retried="writing, with each turn and every 30 s",
+    kept="what was written before; timers go on in memory",
+)
 @needs_root
 async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None:
     room = Room(tmp_path / "room.wav")
@@ -55,6 +72,7 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
                 await box.serves()
                 if broken:
                     disk.break_down()
+                    box.writes = False
                 await served(box, room, office)
                 trouble = await box.trouble("journal")
                 assert trouble == (
@@ -65,6 +83,13 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
             assert box.log.count("is read-only") == 2
 
 
+@fault(
+    "the database is damaged when it starts",
+    hears="nothing. Told in the log: “… was damaged; it is kept as …”",
+    retried="nothing",
+    kept="the damaged file beside the fresh one; out of it timers, memories, announcements and "
+    "small settings, as far as they can be read",
+)
 async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) -> None:
     room = Room(tmp_path / "room.wav")
     async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
@@ -85,6 +110,13 @@ async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) 
         assert written(box, "faults WHERE what = 'journal_damage'") == 1
 
 
+@fault(
+    "the database is damaged while it runs",
+    hears="nothing. Told as above; found by the next reading, or by the reading of the whole file "
+    "20 s after the start and every 6 h",
+    retried="the piece of work that met it, once",
+    kept="as above, and the timers that are in memory",
+)
 async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: Path) -> None:
     room = Room(tmp_path / "room.wav")
     async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
@@ -92,6 +124,7 @@ async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: 
         await box.serves()
         await box.ask("set a timer for an hour")
         _damage(box, "turns", "timers", "calls", "audit")
+        box.writes = False  # what of it is lost, is
         await served(box, room, office)
         await box.logged("was damaged; it is kept as")
         async with box.client() as client:

@@ -19,6 +19,7 @@ import pytest
 
 from assistant.tools.outcome import Status
 from tests.chaos.daemon import Daemon, daemon
+from tests.chaos.faults import fault
 
 pytestmark = pytest.mark.faults
 
@@ -38,6 +39,12 @@ class Told:
     announced: dict[str, str] = field(default_factory=dict)  # id -> text
 
 
+@fault(
+    "the process is killed in the middle of work, again and again",
+    hears="nothing; what was announced and not begun is said after the start",
+    retried="nothing: no call is ever sent again; the one under way reads `unknown`",
+    kept="timers, announcements, every turn that was answered",
+)
 @pytest.mark.timeout(90 + 20 * KILLS)
 async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     chance, told = random.Random(7), Told()

@@ -8,6 +8,7 @@ import pytest
 
 from audio.steady import MicrophoneStatus
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
+from tests.chaos.faults import fault
 from tests.devices.healing import TROUBLES, Rig, Trouble, handles, rig, threads
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(900)]
@@ -31,6 +32,12 @@ async def settled() -> tuple[int, int]:
     return max(files for files, _ in seen), max(count for _, count in seen)
 
 
+@fault(
+    "the microphone is unplugged, suspended, or taken over by another source, again and again",
+    hears="nothing; whoever speaks is heard again within 3 s after it is back",
+    retried="the microphone, at once when the server tells of it, else up to every 2 s",
+    kept="open files and threads do not grow with it",
+)
 async def test_it_heals_without_a_leak() -> None:
     took: dict[str, list[float]] = {trouble.name: [] for trouble in TROUBLES}
     async with rig() as there:

@@ -17,6 +17,7 @@ from audio.player import Player
 from audio.speaker import Speaker
 from audio.track import SMOOTH_MS
 from tests.benchmarks.figures import how_many, spread
+from tests.chaos.faults import fault
 from tests.devices.monitor import RATE, Monitor, Samples, monitor
 from tests.devices.pulse import SoundServer
 
@@ -228,6 +229,12 @@ async def load_speaker() -> None:
     await pactl("set-default-sink", "speaker")
 
 
+@fault(
+    "the loudspeaker goes in the middle of a sentence, and is back within 3 s",
+    hears="the rest of the sentence, from where it stopped",
+    retried="the loudspeaker, for 3 s",
+    kept="what was not said yet; nothing is said twice",
+)
 @again_when_busy
 async def test_a_sentence_goes_on_where_it_stopped_when_its_sink_comes_back(
     server: SoundServer,

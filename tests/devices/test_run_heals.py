@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.pulse import SoundServer, play
 
@@ -16,6 +17,12 @@ pytestmark = [pytest.mark.devices, pytest.mark.timeout(180)]
 WITHIN_S = 3.0
 
 
+@fault(
+    "the sound server is away at the start, comes, is killed, and comes back",
+    hears="nothing meanwhile; commands again within 3 s after it is back",
+    retried="the microphone, at once when the server tells of itself, else up to every 2 s",
+    kept="the process; that nobody can be heard stands in its state meanwhile (`degraded`)",
+)
 async def test_it_starts_without_a_sound_server_and_outlives_one(
     command: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
 
 pytestmark = pytest.mark.devices
@@ -43,6 +44,12 @@ async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], N
                 yield json.loads(line.removeprefix("data: "))
 
 
+@fault(
+    "the loudspeaker goes while nothing is said, and comes back",
+    hears="nothing old afterwards",
+    retried="the loudspeaker, as soon as the server tells of it",
+    kept="the microphone listens on; a sentence with its name stands in the state meanwhile",
+)
 async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None:
     module = await _pactl(*LOAD)
     surroundings = settings(tmp_path, AUDIO__OUTPUT="passing", HTTP__TOKEN=TOKEN)

@@ -12,6 +12,8 @@ from typing import Any
 import aiomqtt
 import pytest
 
+from tests.chaos.faults import fault
+from tests.chaos.promises import Life, assert_promises, told_of
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
 from tests.home_assistant.conftest import Address, Broker, Power, real_only
@@ -77,6 +79,8 @@ async def box_of(
     async def opened() -> AsyncIterator[OpenBox]:
         async with open_box(settings, tmp_path) as box:
             yield box
+        told = tuple(told_of(turn) for turn in box.turns)
+        assert_promises(Life(0, (), told, (), settings.database))
 
     yield opened
     await broker.on()
@@ -119,6 +123,13 @@ async def tell(admin: Admin, box: OpenBox, words: str) -> None:
     assert box.said.count(words) == 1
 
 
+@fault(
+    "the broker of a real Home Assistant is killed and started again",
+    hears="nothing; commands are done and answered as ever",
+    retried="the connection, every 4 s at the latest; everything is there again within 10 s of the"
+    " broker's return",
+    kept="announcements: each is said once",
+)
 async def test_the_broker_is_killed_and_started_again(
     box_of: Box, admin: Admin, broker: Broker, probe: Callable[[], Awaitable[bool]]
 ) -> None:
@@ -135,6 +146,12 @@ async def test_the_broker_is_killed_and_started_again(
         assert len(box.said) == 1 + ROUNDS
 
 
+@fault(
+    "a real Home Assistant is started again",
+    hears="timers and the like work; of the house: “I cannot reach Home Assistant at the moment.”",
+    retried="the connection, every 5 s at the latest; everything is there again within 10 s",
+    kept="announcements: each is said once",
+)
 async def test_home_assistant_is_started_again(box_of: Box, admin: Admin, power: Power) -> None:
     async with box_of() as box:
         await until(lambda: all_there(admin))
@@ -147,6 +164,13 @@ async def test_home_assistant_is_started_again(box_of: Box, admin: Admin, power:
         assert len(box.said) == 1 + ROUNDS
 
 
+@fault(
+    "a real Home Assistant and its broker are away when Hearth starts",
+    hears="as where it is started again",
+    retried="the connection, every 4 s at the latest; everything is there again within 10 s of the"
+    " broker's return",
+    kept="announcements: each is said once",
+)
 async def test_both_are_away_at_the_start(
     box_of: Box,
     admin: Admin,
@@ -164,6 +188,12 @@ async def test_both_are_away_at_the_start(
         await tell(admin, box, "One.")
 
 
+@fault(
+    "Hearth is away while the house announces, and the broker is killed meanwhile",
+    hears="what was announced, once, when Hearth is there again",
+    retried="nothing",
+    kept="what the broker has kept on its disk, for four hours at most",
+)
 async def test_what_was_sent_while_it_was_away_is_said_once(
     box_of: Box, admin: Admin, broker: Broker
 ) -> None:

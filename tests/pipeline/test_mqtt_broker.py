@@ -5,8 +5,6 @@ Needs mosquitto (`apt install mosquitto`), which is started on loopback only.
 
 import asyncio
 import json
-import shutil
-import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,7 +16,6 @@ import pytest
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.clock import SystemClock
-from assistant.config.schema import Mqtt
 from assistant.journal.store import Store
 from assistant.mqtt.discovery import Looks
 from assistant.mqtt.face import MqttFace
@@ -28,13 +25,12 @@ from assistant.mqtt.topics import Topics, topics_of
 from assistant.speech.manner import Manner
 from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription
 from integrations.mqtt.connection import V311, Connection, open_connection
+from tests.pipeline.mosquitto import Mosquitto, needs_mosquitto, until
 from tests.unit.assistant.mqtt.doubles import House
 
-MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
-pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto")
+pytestmark = needs_mosquitto
 
 IDENTIFIER = "0123456789abcdef"
-BACK_S = 10.0  # until all is as it was, at most
 # A process that is there until it is killed.
 _LOST = """
 import asyncio
@@ -49,47 +45,6 @@ async def stay():
 
 asyncio.run(stay())
 """
-
-
-class Mosquitto:
-    """One that keeps its sessions for as long as it lives: a kill loses all that it has kept."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
-        self.settings = Mqtt(host="127.0.0.1", port=self.port)
-        self._process: asyncio.subprocess.Process | None = None
-        (folder / "mosquitto.conf").write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n"
-        )
-
-    async def start(self) -> None:
-        assert MOSQUITTO is not None
-        self._process = await asyncio.create_subprocess_exec(
-            MOSQUITTO,
-            "-c",
-            str(self._folder / "mosquitto.conf"),
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        await until(self._answers)
-
-    async def kill(self) -> None:
-        """As a power cut does."""
-        assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.wait()
-
-    async def _answers(self) -> bool:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        except OSError:
-            return False
-        writer.close()
-        await writer.wait_closed()
-        return True
 
 
 class Watcher:
@@ -199,16 +154,6 @@ class Hearth:
     def announcement(self, text: str) -> tuple[str, str]:
         """Where and what Home Assistant's action sends."""
         return self.topics.order("announce"), json.dumps({"text": text, "id": text})
-
-
-async def until(true: Callable[[], bool | Awaitable[bool]], within_s: float = BACK_S) -> None:
-    """Wait for something that others bring about."""
-    async with asyncio.timeout(within_s):
-        while True:
-            found = true()
-            if found if isinstance(found, bool) else await found:
-                return
-            await asyncio.sleep(0.02)
 
 
 @pytest.fixture

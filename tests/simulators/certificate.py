@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+NAME = "gemini.test"  # nobody's (RFC 6761); for who sees this machine at another address
 LATER, HOUR_AGO = datetime.timedelta(days=30), datetime.timedelta(hours=-1)
 
 
@@ -42,7 +43,7 @@ class Certificate:
 def make_certificate(
     folder: Path, *, expired: bool = False, renewing: Certificate | None = None
 ) -> Certificate:
-    """Write an authority and a certificate for 127.0.0.1 and localhost into `folder`.
+    """Write an authority and a certificate for 127.0.0.1, localhost and NAME into `folder`.
 
     Both are valid from yesterday, so that a clock that is a little off does no harm. `expired`: the
     server's ended an hour ago. `renewing`: one of the same authority.
@@ -95,6 +96,7 @@ def _server(
     here = [
         x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")),
         x509.DNSName("localhost"),
+        x509.DNSName(NAME),
     ]
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
@@ -123,6 +124,54 @@ async def test_who_has_asked_is_answered_however_long_it_takes(
     async with serving(app, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
         for _ in range(2):  # on the same connection
             assert (await client.post(f"http://127.0.0.1:{port}/", content="so")).text == "so"
+
+
+@pytest.mark.parametrize("endless", [False, True])
+async def test_who_reads_no_answer_is_sent_away(
+    monkeypatch: pytest.MonkeyPatch, endless: bool
+) -> None:
+    """A long answer to each of many requests, or one that never ends."""
+
+    async def pour() -> AsyncIterator[bytes]:
+        while True:
+            yield bytes(100_000)
+            await asyncio.sleep(0)
+
+    async def answer(request: Request) -> Response:
+        return StreamingResponse(pour()) if endless else Response(bytes(200_000))
+
+    monkeypatch.setattr(served, "TAKEN_WITHIN_S", 0.1)
+    app = Starlette(routes=[Route("/", answer)])
+    async with asyncio.timeout(20), serving(app, "127.0.0.1", 0) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        with pytest.raises(ConnectionError):
+            await _ask_without_end(writer)
+        writer.transport.abort()
+
+
+async def _ask_without_end(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n" * 100)
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def test_who_reads_slowly_is_answered_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(request: Request) -> Response:
+        return Response(bytes(8_000_000))
+
+    monkeypatch.setattr(served, "TAKEN_WITHIN_S", 1.0)
+    app = Starlette(routes=[Route("/", answer)])
+    async with asyncio.timeout(20), serving(app, "127.0.0.1", 0) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=65_536)
+        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+        read = 0
+        while piece := await reader.read(400_000):
+            read += len(piece)
+            await asyncio.sleep(0.005)
+        writer.close()
+    assert read > 8_000_000
 
 
 async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(

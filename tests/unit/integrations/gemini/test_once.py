@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
+from httpx2 import ConnectTimeout
 
 from integrations.errors import (
     Blocked,
@@ -274,6 +275,27 @@ async def test_silence_is_not_waited_out(rest: Service, before: list[Json]) -> N
             await take(talk(client))
     assert isinstance(raised.value.__cause__, TimeoutError)
     await rest.left.wait()
+
+
+async def test_a_connection_that_does_not_come_about_is_given_up_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("integrations.gemini.transport.CONNECT_S", 0.1)
+
+    gone = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)  # no word of TLS
+        writer.close()
+        gone.set()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, OnceClient(Access(KEY, f"https://127.0.0.1:{port}"), 60.0) as client:
+        with pytest.raises(Unavailable, match="did not answer in time") as raised:
+            await take(talk(client))
+        await gone.wait()
+    assert isinstance(raised.value.__cause__, ConnectTimeout)
 
 
 async def test_what_a_failed_request_cost_is_told(rest: Service, client: OnceClient) -> None:

@@ -1,14 +1,16 @@
 """The satellite over loopback, used as Home Assistant 2026.11 uses it."""
 
 import asyncio
+import contextlib
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from wyoming.client import AsyncTcpClient
-from wyoming.event import Event
+from wyoming.event import Event, async_read_event
 
 from integrations.errors import Misconfigured
 from integrations.web.box import NotAnnounced
@@ -53,11 +55,13 @@ def room() -> FakeRoom:
 
 
 @asynccontextmanager
-async def served(room: FakeRoom, silent_s: float = 10.0) -> AsyncIterator[int]:
+async def served(
+    room: FakeRoom, silent_s: float = 10.0, taken_within_s: float = 10.0
+) -> AsyncIterator[int]:
     def make(send: Any) -> SatelliteSession:
         return SatelliteSession(send, INFO, room)
 
-    async with WyomingServer("127.0.0.1", 0, make, SETTING, silent_s) as server:
+    async with WyomingServer("127.0.0.1", 0, make, SETTING, silent_s, taken_within_s) as server:
         yield server.port
 
 
@@ -112,6 +116,21 @@ async def test_it_answers_while_it_plays(room: FakeRoom) -> None:
         ended = await read(client)
     assert ended is not None
     assert ended.type == "played"
+
+
+@pytest.mark.parametrize(
+    ("sent", "back"), [('"a"', "a"), ('"\\ud800"', ""), ("5", None), ('["a"]', None)]
+)
+async def test_a_sign_of_life_says_back_what_can_be_written(
+    room: FakeRoom, sent: str, back: str | None
+) -> None:
+    async with served(room) as port, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b'{"type": "ping", "data": {"text": %s}}\n' % sent.encode())
+        answer = await async_read_event(reader)
+        writer.close()
+    assert answer is not None
+    assert (answer.type, answer.data["text"]) == ("pong", back)
 
 
 async def test_what_cannot_be_played_is_over_too(
@@ -208,6 +227,23 @@ class TestTooMuch:
         async with served(room, silent_s=0.05) as port, connected(port) as client:
             assert await read(client) is None
 
+    async def test_who_reads_no_answer_is_sent_away(
+        self, room: FakeRoom, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("integrations.wyoming_face.server.MOST_CONNECTIONS", 2)
+        async with served(room, taken_within_s=0.05) as port, asyncio.timeout(30):
+            deaf = [await _deaf(port) for _ in range(2)]
+            for _, writer in deaf:
+                with contextlib.suppress(ConnectionError):
+                    while True:  # until the other side has had enough
+                        writer.write(b'{"type": "describe"}\n' * 2_000)
+                        await writer.drain()
+            async with connected(port) as client:
+                await client.write_event(Event("describe"))
+                assert await read(client) is not None
+            for _, writer in deaf:
+                writer.transport.abort()
+
     async def test_so_many_at_once(self, room: FakeRoom) -> None:
         async with served(room) as port:
             clients = [AsyncTcpClient("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
@@ -240,6 +276,15 @@ async def test_a_port_that_is_taken_names_the_setting(room: FakeRoom) -> None:
         taken = WyomingServer("127.0.0.1", port, lambda send: _never(), SETTING)
         with pytest.raises(Misconfigured, match=r"choose another wyoming\.port"):
             await taken.__aenter__()
+
+
+async def _deaf(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection with little room for what it has not read yet."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    one.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(one, ("127.0.0.1", port))
+    return await asyncio.open_connection(sock=one, limit=4_096)
 
 
 async def _to_the_end(reader: asyncio.StreamReader) -> bytes:

@@ -1,0 +1,128 @@
+"""Breaks what can break, one thing after the other, and writes down how it went.
+
+python -m tests.chaos [WORD ...]      only faults whose name holds one of the words
+    --runs N     so often, one run after the other (LONG=1: 2, else 1)
+    --list       the faults, and nothing is run
+
+A run of all faults writes the table in docs/faults.md. The exit code is 1 where any failed. What
+cannot be had here is left out, and the table says so.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.chaos.noting import Note, read_notes
+from tests.chaos.surroundings import ALL, Surroundings, marks_of
+from tests.chaos.table import Outcome, Twice, outcomes, summary, table, told, with_table
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "faults.md"
+FOLDERS = ("tests/chaos", "tests/devices", "tests/home_assistant", "tests/pipeline")
+_NOTHING_FOUND = 5  # pytest's exit code where no test is left
+
+
+def collect(words: Sequence[str], folder: Path) -> list[Note]:
+    """All faults that there are. Raises CalledProcessError where the tests cannot be read."""
+    file = folder / "collected"
+    quiet = ("--collect-only", "-q", "-m", "fault")
+    command = _pytest(file, words, *quiet)
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, _NOTHING_FOUND):
+        print(done.stdout, file=sys.stderr)
+        done.check_returncode()
+    return read_notes(file)
+
+
+def run(one: Surroundings, collected: Sequence[Note], words: Sequence[str], file: Path) -> None:
+    """All faults of these surroundings; each notes how it went."""
+    wanted = [note for note in collected if note.needs == one.name]
+    if not wanted:
+        return
+    missing = one.missing()
+    if missing:
+        print(f"{len(wanted)} tests are not run: {missing}", file=sys.stderr)
+        return
+    print(f"{len(wanted)} tests with {one.name}", file=sys.stderr, flush=True)
+    environment = {**os.environ, **one.environment}
+    kept = [f"{name}={environment.pop(name)}" for name in one.leaves_out if name in environment]
+    inner = ("env", *kept, *_pytest(file, words, "-v", "--tb=short", "-m", marks_of(one)))
+    subprocess.run((*one.prefix, *inner), cwd=ROOT, env=environment)
+
+
+def _pytest(file: Path, words: Sequence[str], *options: str) -> tuple[str, ...]:
+    notes = (
+        "-p",
+        "tests.chaos.noting",
+        f"--fault-notes={file}",
+        f"--fault-words={','.join(words)}",
+    )
+    return (sys.executable, "-m", "pytest", *notes, *options, *FOLDERS)
+
+
+def judge(collected: Sequence[Note], runs: Sequence[Sequence[Note]]) -> list[Outcome]:
+    """How all went; what could not be had is the reason of those that were not reached."""
+    missing = {one.name: one.missing() for one in ALL}
+    left = [
+        replace(note, state="skipped", reason=missing[note.needs])
+        for note in collected
+        if missing[note.needs]
+    ]
+    return outcomes(collected, [[*notes, *left] for notes in runs])
+
+
+def where(now: datetime) -> str:
+    """The machine, for the reader of the table."""
+    cores, kernel = os.cpu_count(), platform.release().partition("-")[0]
+    python = platform.python_version()
+    return f"{now:%Y-%m-%d}, {cores} cores, Linux {kernel}, Python {python}."
+
+
+def arguments(given: Sequence[str]) -> argparse.Namespace:
+    """As of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--runs", type=int, default=2 if os.environ.get("LONG") == "1" else 1)
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str]) -> int:
+    """Do what the command line says; the exit code."""
+    asked = arguments(given)
+    with tempfile.TemporaryDirectory(prefix="hearth-chaos-") as name:
+        folder = Path(name)
+        collected = collect(asked.words, folder)
+        if asked.list:
+            print("\n".join(dict.fromkeys(note.name for note in collected)))
+            return 0
+        runs = []
+        for number in range(asked.runs):
+            file = folder / f"run-{number}"
+            for one in ALL:
+                run(one, collected, asked.words, file)
+            runs.append(read_notes(file))
+        try:
+            rows = judge(collected, runs)
+        except Twice as error:
+            print(error, file=sys.stderr)
+            return 2
+    for row in rows:
+        print(f"{row.fault.name}: {told(row)}{f' ({row.reason})' if row.red else ''}")
+    text = summary(rows, where(datetime.now(UTC)))
+    print(text)
+    if not asked.words:
+        made = f"{text}\n\n{table(rows)}"
+        PAGE.write_text(with_table(PAGE.read_text("utf-8"), made), encoding="utf-8")
+    return 1 if not rows or any(row.red for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,252 @@
+"""Programs that mean harm to the HTTP interface: slow, greedy, many, deaf, or guessing."""
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from assistant.clock import SystemClock
+from assistant.http_tokens import TokenFile
+from integrations.serving import MOST_CONNECTIONS, REQUEST_WITHIN_S
+from integrations.web.reading import MAX_BODY
+from integrations.web.stream import LISTENERS
+from tests.chaos.daemon import TOKEN, Daemon, daemon
+from tests.chaos.faults import fault
+from tests.chaos.odd import so_many
+from tests.chaos.room import Room
+from tests.chaos.served import served
+from tests.chaos.unharmed import SLACK_MB, SPOKEN_MB, Before, open_files
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+
+CROWD = so_many(300, 1_000)  # more than may connect at once
+BACK_S = REQUEST_WITHIN_S + 10.0
+Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@asynccontextmanager
+async def crowd(port: int, count: int = CROWD) -> AsyncIterator[list[Connected]]:
+    """So many connections, as far as they are let in; each has little room for what it has not
+    read yet."""
+    opened = list[Connected]()
+    try:
+        for _ in range(count):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            one.setblocking(False)
+            try:
+                await asyncio.get_running_loop().sock_connect(one, ("127.0.0.1", port))
+                opened.append(await asyncio.open_connection(sock=one))
+            except OSError:
+                one.close()
+        yield opened
+    finally:
+        for _, writer in opened:
+            writer.transport.abort()
+
+
+async def healthy_again(box: Daemon, within_s: float = BACK_S) -> float:
+    """Until somebody new is let in; the seconds that took."""
+    began = time.monotonic()
+    async with asyncio.timeout(within_s), httpx.AsyncClient(timeout=2.0) as client:
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                answer = await client.get(f"http://127.0.0.1:{box.port}/healthz")
+                assert answer.text == "ok"
+                return time.monotonic() - began
+            await asyncio.sleep(0.2)
+
+
+@fault(
+    "hundreds of connections that say nothing, or a byte now and then (slow loris)",
+    hears="nothing: the wake word and commands work meanwhile",
+    retried="programs are let in again after 20 s at the latest",
+    kept="at most 128 connections are open at once",
+)
+async def test_slow_requests(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        async with crowd(box.port) as opened:
+            head = f"POST /v1/ask HTTP/1.1\r\nHost: 127.0.0.1:{box.port}\r\n".encode()
+            for _, writer in opened[::2]:
+                writer.write(head)
+            dripping = asyncio.ensure_future(_drip(opened[::2]))
+            await asyncio.sleep(0.5)
+            assert open_files(box.pid) < before.files + MOST_CONNECTIONS + 12
+            await served(box, room, office)
+            took = await healthy_again(box)
+            dripping.cancel()
+        print(f"let in again after {took:.1f} s")
+        await before.unharmed(box, SPOKEN_MB)
+        assert await box.end() == 0
+
+
+async def _drip(connections: list[Connected]) -> None:
+    """A byte of a header that never ends, each half second."""
+    while True:
+        for _, writer in connections:
+            if not writer.is_closing():
+                writer.write(b"X")
+        await asyncio.sleep(0.5)
+
+
+@fault(
+    "connections that ask much and read no answer",
+    hears="nothing",
+    retried="programs are let in again after 20 s at the latest",
+    kept="no more than the answers that are on their way is held in memory",
+)
+async def test_deaf_clients(tmp_path: Path) -> None:
+    async with daemon(tmp_path / "box") as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        asks = f"GET /console/words.js HTTP/1.1\r\nHost: 127.0.0.1:{box.port}\r\n\r\n".encode()
+        async with crowd(box.port, MOST_CONNECTIONS + 20) as opened:
+            await asyncio.gather(*(_ask_without_end(writer, asks) for _, writer in opened))
+            took = await healthy_again(box)
+        print(f"let in again after {took:.1f} s")
+        await before.unharmed(box, 2 * SLACK_MB)
+        assert await box.end() == 0
+
+
+async def _ask_without_end(writer: asyncio.StreamWriter, asks: bytes) -> None:
+    """Until nothing more is taken of what is asked."""
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        async with asyncio.timeout(5.0):
+            for _ in range(500):
+                writer.write(asks * 20)
+                await writer.drain()
+
+
+@fault(
+    "bodies without end, without a length, or with a false one",
+    hears="nothing",
+    retried="nothing: 411, 413, or the connection ends",
+    kept="none of it is kept",
+)
+async def test_huge_bodies(tmp_path: Path) -> None:
+    told: Counter[str] = Counter()
+    async with daemon(tmp_path / "box") as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        rows = (
+            f"Content-Length: {MAX_BODY + 1}",
+            "Content-Length: 99999999999999999999",
+            "Content-Length: -1",
+            "Transfer-Encoding: chunked",
+            "Content-Length: 10",
+            "Content-Length: 5\r\nContent-Length: 6",
+        )
+        for path in ("/v1/ask", "/mcp", "/v1/session", "/console/words.js", "/nowhere"):
+            for row in rows:
+                for token in (TOKEN, "wrong"):
+                    head = (
+                        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{box.port}\r\n"
+                        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+                        f"{row}\r\n\r\n"
+                    )
+                    told[await _pour(box.port, head.encode())] += 1
+        await before.unharmed(box)
+        assert await box.end() == 0
+    print(dict(told))
+    assert not [status for status in told if status.startswith("5")]
+    assert told["413"]
+    assert told["411"]
+
+
+async def _pour(port: int, head: bytes) -> str:
+    """The status, after up to 4 MB of a body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(head)
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(0.5):
+                for _ in range(64):
+                    writer.write(b"ffff\r\n" + b"x" * 65_535 + b"\r\n")
+                    await writer.drain()
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(0.5):
+                return (await reader.readline()).decode("latin-1")[9:12]
+        return ""
+    finally:
+        writer.transport.abort()
+
+
+@fault(
+    "somebody guesses tokens, as fast as it goes",
+    hears="nothing",
+    retried="ten wrong ones at once, then one in six seconds",
+    kept="programs that were let in from that address go on",
+)
+async def test_guessed_tokens(tmp_path: Path) -> None:
+    told: Counter[int] = Counter()
+    async with daemon(tmp_path / "box") as box:
+        box.data.mkdir(parents=True)
+        panel = TokenFile(box.data).make("panel", ("read", "ask"), SystemClock().now())
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{box.port}") as client:
+            known = {"Authorization": f"Bearer {panel}"}
+            assert (await client.get("/v1/state", headers=known)).status_code == 200
+            for number in range(so_many(300, 10_000)):
+                guess = {"Authorization": f"Bearer {TOKEN[:-4]}{number:04}"}
+                told[(await client.get("/v1/state", headers=guess)).status_code] += 1
+                if number % 10 == 0:
+                    code = await client.post("/v1/session", json={"code": f"{number}"})
+                    told[code.status_code] += 1
+            assert (await client.get("/v1/state", headers=known)).status_code == 200
+            done = await client.post("/v1/ask", json={"text": "what time is it"}, headers=known)
+            assert done.status_code == 200
+        await before.unharmed(box)
+        assert await box.end() == 0
+    print(dict(told))
+    assert set(told) == {401, 429}
+    assert told[401] <= 12, "of each address so many are tried"
+
+
+@fault(
+    "listeners of events that read nothing, and more of them than there may be",
+    hears="nothing",
+    retried="whoever is one too many is told to come again in a minute",
+    kept="others get each event; memory does not grow with those who do not read",
+)
+async def test_listeners_that_do_not_read(tmp_path: Path) -> None:
+    async with daemon(tmp_path / "box") as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        asks = (
+            f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1:{box.port}\r\n"
+            f"Authorization: Bearer {TOKEN}\r\n\r\n"
+        ).encode()
+        async with crowd(box.port, LISTENERS - 1) as opened, box.client() as client:
+            for _, writer in opened:
+                writer.transport.pause_reading()  # type: ignore[attr-defined]
+                writer.write(asks)
+            async with client.stream("GET", "/v1/events") as honest:
+                lines = honest.aiter_lines()
+                async with asyncio.timeout(10.0):
+                    while (await client.get("/v1/events")).status_code != 503:  # noqa: ASYNC110
+                        await asyncio.sleep(0.1)
+                for _ in range(so_many(60, 2_000)):
+                    await box.ask("what time is it")
+                async with asyncio.timeout(10.0):
+                    answers = 0
+                    while answers < 60:
+                        answers += (await anext(lines)) == "event: answer"
+        await before.unharmed(box)
+        assert await box.end() == 0

@@ -1,0 +1,154 @@
+"""24 simulated hours of a household's talk: typed and spoken turns, timers, alarms, announcements,
+a service that breaks now and then, a house that is away for an hour. On a clock that leaps."""
+
+import asyncio
+import gc
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from assistant.tools.outcome import Status
+from integrations.web.callers import Caller
+from integrations.web.requests import AnnounceRequest
+from tests.chaos.faults import fault
+from tests.chaos.odd import LONG
+from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, scene
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.records import HeardTurn, OnceRequest
+from tests.simulators.script import Call, Close, Done, Drop, GoAway, Hear, Say, Step
+from tests.unit.integrations.mcp.rogues import memory
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(900 if LONG else 240)]
+
+HOURS = 24
+AWAKE = range(6, 23)
+HOUR_S = 3_600.0
+PER_HOUR = 24 if LONG else 6  # turns while people are awake
+ON, OFF = "intent__HassTurnOn", "intent__HassTurnOff"
+# What people say, and what the model makes of it; by themselves the device's own brain knows most.
+SAID: dict[str, Call | None] = {
+    "turn on the office lights": Call(ON, {"area": "Office", "domain": ["light"]}),
+    "turn off the office lights": Call(OFF, {"area": "Office", "domain": ["light"]}),
+    "turn on the kitchen lights": Call(ON, {"area": "Kitchen", "domain": ["light"]}),
+    "turn off the kitchen lights": Call(OFF, {"area": "Kitchen", "domain": ["light"]}),
+    "set a timer for 5 minutes": Call("start_timer", {"minutes": 5}),
+    "what time is it": Call("GetDateTime"),
+    "is the front door locked": Call("GetLiveContext", {"name": "Front door"}),
+    "unlock the front door": Call(OFF, {"name": "Front door"}),
+    "how tall is the moon": None,
+}
+PROGRAM = Caller("http:washing", frozenset({"speak"}))
+
+
+class Household:
+    """Its model answers what is said, and breaks at one turn in twelve, each time elsewhere."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self.broke: Counter[str] = Counter()
+
+    def live(self, turn: HeardTurn) -> Sequence[Step]:
+        """One turn of a Live session."""
+        said = turn.text or "turn on the office lights"
+        call = next((SAID[one] for one in SAID if one in said), None)
+        steps: list[Step] = [Hear(said)] if turn.kind == "audio" else []
+        steps += [call] if call is not None else []
+        steps += [Say("That is done."), Done()]
+        if self._chance.random() < 1 / 12:
+            broken = self._chance.choice(
+                (Drop(), Close(1011, "Internal error encountered."), GoAway(0.5))
+            )
+            self.broke[type(broken).__name__] += 1
+            at = self._chance.randrange(len(steps))
+            steps = [*steps[:at], broken, *(steps[at:] if isinstance(broken, GoAway) else ())]
+        return steps
+
+    def once(self, request: OnceRequest) -> Sequence[Step]:
+        """One plain request."""
+        del request
+        return [Say("I can hear you."), Done()]
+
+
+@fault(
+    "24 hours of a household's talk, with a service that breaks at one turn in twelve",
+    hears="an answer to each sentence; each timer, alarm and announcement once",
+    retried="a turn that broke off, with the next brain, while no call of it has begun",
+    kept="every turn in the journal; no call twice; memory, files and tasks do not grow",
+)
+async def test_a_day_of_talk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    chance = Random(5)
+    home = Household(chance)
+    service = GeminiSimulator(respond=home.live, respond_once=home.once, check=False, keep_turns=20)
+    caplog.set_level(logging.WARNING)
+    async with scene(
+        tmp_path,
+        service,
+        resident=True,
+        limits={"comfort_per_minute": 1_000, "daily_cost_usd": 1_000.0},
+    ) as on:
+        on.repeats = True
+        assert on.app.stay is not None
+        first = asyncio.all_tasks()
+        held = 0
+        for hour in range(HOURS):
+            await _live_an_hour(on, chance, awake=(hour + 12) % HOURS in AWAKE)
+            if hour == 3:
+                gc.collect()
+                held = memory()
+        gc.collect()
+        grown = (memory() - held) / 1e6
+        later = asyncio.all_tasks()
+        turns = on.turns
+        print(
+            Counter(turn.record.brain for turn in turns),
+            Counter(turn.record.error.kind for turn in turns if turn.record.error),
+            dict(home.broke),
+            f"{len(on.announced)} announced, {grown:.1f} MB, {len(first)}, {len(later)} tasks",
+        )
+        await _sound_day(on, turns=len(turns))
+        assert len(later) <= len(first) + 6, later - first
+        assert grown < 64, f"{grown:.0f} MB more after a day"
+    broke = [one for one in caplog.records if one.exc_info and one.levelno >= logging.ERROR]
+    assert not broke, broke[0].getMessage()
+
+
+async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
+    """Its turns at odd moments, and in one hour of three an announcement."""
+    assert on.app.stay is not None
+    talks = PER_HOUR if awake else 0
+    moments = sorted(chance.uniform(0.0, HOUR_S) for _ in range(talks))
+    now = 0.0
+    for moment in moments:
+        on.clock.leap(moment - now)
+        now = moment
+        await asyncio.sleep(0.01)  # whoever waited for it goes on
+        await on.ask(chance.choice([*SAID]))
+    if awake and chance.random() < 0.33:
+        number = len(on.announced)
+        text = f"Message {on.clock.now():%H %M} {number}."
+        name = await on.app.stay.desk.announce(AnnounceRequest(text=text), PROGRAM)
+        async with asyncio.timeout(20.0):
+            assert await on.app.stay.desk.over(name), "it was said"
+    on.clock.leap(HOUR_S - now)
+    await asyncio.sleep(0.05)
+
+
+async def _sound_day(on: Scene, turns: int) -> None:
+    """Nobody was left without a word, nothing secure was done, nothing is left open."""
+    assert turns >= PER_HOUR * len(AWAKE)
+    assert on.app.bridge.demo is not None
+    assert on.app.bridge.demo.states["lock.front_door"] == "locked"
+    for turn in on.turns:
+        assert turn.record.clauses or turn.record.sound, turn.record
+        assert all(outcome.status in Status for outcome in turn.outcomes)
+    kinds = {turn.record.brain for turn in on.turns}
+    assert LIVE in kinds
+    assert kinds <= {LIVE, ONCE, OFFLINE}
+    said = Counter(record.answer for record in on.announced)
+    assert said
+    twice = [text for text, times in said.items() if str(text).startswith("Message") and times > 1]
+    assert not twice, twice

@@ -1,0 +1,215 @@
+"""Odd words of Home Assistant: over its websocket, its tools and its messages to the device."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.chaos.daemon import daemon
+from tests.chaos.faults import fault
+from tests.chaos.odd import as_json, changed, garbled, odd, so_many
+from tests.chaos.relay import Message, relay
+from tests.chaos.room import Room
+from tests.chaos.served import served
+from tests.chaos.unharmed import Before, until_done
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
+_EVENTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "state_changed",
+        {
+            "entity_id": "light.kitchen",
+            "old_state": None,
+            "new_state": {
+                "entity_id": "light.kitchen",
+                "state": "on",
+                "attributes": {"friendly_name": "Kitchen light", "supported_features": 1},
+                "last_updated": "2026-01-01T00:00:00+00:00",
+                "context": {"id": "1", "parent_id": None, "user_id": None},
+            },
+        },
+    ),
+    ("entity_registry_updated", {"action": "update", "entity_id": "light.kitchen", "changes": {}}),
+    ("area_registry_updated", {"action": "update", "area_id": "kitchen"}),
+    ("device_registry_updated", {"action": "update", "device_id": "d1"}),
+)
+
+
+class OddHouse:
+    """Says odd things among what the house says."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self.answers = 0.0  # the share of the house's answers that are changed
+        self.told: Counter[str] = Counter()
+
+    def messages(self, message: Message) -> Iterable[Message]:
+        """In the place of one of the house's."""
+        if self._chance.random() < self.answers and isinstance(message, str):
+            self.told["answers"] += 1
+            if self._chance.random() < 0.3:
+                return (garbled(message.encode(), self._chance).decode("latin-1"),)
+            return (as_json(changed(json.loads(message), self._chance)),)
+        return (message,)
+
+    def event(self) -> str:
+        """One that nobody has sent: of a subscription that there may be."""
+        kind, data = self._chance.choice(_EVENTS)
+        event = {"event_type": kind, "data": data, "origin": "LOCAL", "time_fired": "2026-01-01"}
+        number = self._chance.randrange(1, 40)
+        whole: Any = {"id": number, "type": "event", "event": changed(event, self._chance)}
+        if self._chance.random() < 0.02:
+            whole = changed(whole, self._chance)
+        self.told["events"] += 1
+        return as_json(whole)
+
+
+@fault(
+    "Home Assistant's websocket says what it should not: odd events, odd answers, torn frames",
+    hears="commands are done and answered, by what is known of the house",
+    retried="the connection, at once and then up to every 5 s",
+    kept="the newest picture of the house that made sense",
+)
+async def test_an_odd_websocket_of_the_house(tmp_path: Path, office: Path) -> None:
+    chance, room = Random(11), Room(tmp_path / "room.wav")
+    said = OddHouse(chance)
+    async with (
+        daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box,
+        relay(box.house.url) as between,
+    ):
+        box.settings["HOME_ASSISTANT__URL"] = between.url
+        between.answers_webhooks = True
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        between.messages = said.messages
+        for _ in range(so_many(1_500, 40_000)):
+            await between.say(said.event())
+        said.answers = 0.15
+        for _ in range(so_many(10, 300)):
+            await between.say("[" * 20_000)  # it hangs up, and asks everything anew
+            await asyncio.sleep(0.3)
+            box.house.house.write("light.kitchen", chance.choice(("on", "off")))
+            turn = await box.ask("turn on the office lights")
+            assert turn["answer"], turn
+        said.answers = 0.0
+        await between.say("[" * 20_000)
+        await until_done(box)
+        await before.unharmed(box)
+        await served(box, room, office)
+        assert await box.end() == 0
+    print(dict(said.told), between.sockets)
+    assert between.sockets > 2, "it was connected anew"
+    assert said.told["answers"] > 1
+
+
+@fault(
+    "Home Assistant's tools and REST answer what they should not",
+    hears="that it is not known whether it worked, or that the house cannot be reached",
+    retried="what only reads; a call that may have run never",
+    kept="no call reaches the house twice",
+)
+async def test_odd_tools_of_the_house(tmp_path: Path) -> None:
+    chance, told = Random(12), Counter[str]()
+
+    def bodies(path: str, body: bytes) -> bytes:
+        if chance.random() > 0.4 or not body:
+            return body
+        told[path] += 1
+        if chance.random() < 0.4:
+            return garbled(body, chance)
+        try:
+            return as_json(changed(json.loads(body), chance)).encode()
+        except ValueError:  # a stream of events
+            return body.replace(b'"jsonrpc"', as_json(odd(chance)).encode()[:200])
+
+    async with daemon(tmp_path / "box") as box, relay(box.house.url) as between:
+        box.settings["HOME_ASSISTANT__URL"] = between.url
+        box.settings["LIMITS__COMFORT_PER_MINUTE"] = "100000"
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        between.bodies = bodies
+        asked = 0
+        for number in range(so_many(40, 2_000)):
+            item = f"item {number}"
+            turn = await box.ask(f"add {item} to the shopping list")
+            assert turn["answer"], turn
+            asked += 1
+        between.bodies = lambda path, body: body
+        await until_done(box)
+        await before.unharmed(box)
+        assert await box.end() == 0
+        added = box.added
+    print(dict(told), len(added), "of", asked)
+    assert added
+    assert max(added.values()) == 1, "something was sent twice"
+    assert told
+
+
+@fault(
+    "Home Assistant pushes messages to the device that make no sense",
+    hears="what can be said of them; nothing of the rest",
+    retried="nothing",
+    kept="the channel: the next message is said",
+)
+async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
+    chance, count = Random(13), so_many(120, 8_000)
+    message: dict[str, Any] = {
+        "message": "The washing is done.",
+        "title": "Washing",
+        "data": {
+            "group": "timers",
+            "expire_s": 1,
+            "volume": 0.2,
+            "preannounce": False,
+            "media": None,
+            "actions": [{"action": "YES", "title": "Yes"}],
+            "tts_text": "Hello",
+            "priority": "low",
+            "instruction": "Be kind.",
+        },
+    }
+    orders = ("command_volume_level", "TTS", "clear_notification", "command_mute", "0:05:00 timer")
+    async with daemon(tmp_path / "box") as box, relay(box.house.url) as between:
+        box.settings["HOME_ASSISTANT__URL"] = between.url
+        between.answers_webhooks = True
+        await box.start()
+        await box.serves()
+        phone = await _channel(box.house.house.phones)
+        before = await Before.of(box)
+        for number in range(count):
+            sent = {**message, "message": chance.choice((*orders, message["message"]))}
+            wrong = changed({**sent, "data": changed(sent["data"], chance)}, chance)
+            if isinstance(wrong, dict) and phone.channel is not None:
+                box.house.house.phones.push(phone, {**wrong, "hass_confirm_id": str(number)})
+            if number % 8 == 7:
+                async with asyncio.timeout(20.0):
+                    while phone.channel is None or phone.channel.waiting:  # noqa: ASYNC110
+                        await asyncio.sleep(0.01)
+                async with box.client() as client:
+                    await client.post("/v1/stop")
+        last = {"message": "Dinner is ready.", "data": {"priority": "high"}}
+        box.house.house.phones.push(phone, last)
+        async with asyncio.timeout(60.0), box.client() as client:
+            await client.post("/v1/stop")
+            while "Dinner is ready." not in (await client.get("/v1/turns?limit=3")).text:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        await before.unharmed(box)
+        assert await box.end() == 0
+
+
+async def _channel(phones: Any) -> Any:
+    """The box's device, once its channel is open."""
+    async with asyncio.timeout(30.0):
+        while True:
+            for phone in phones.all():
+                if phone.channel is not None:
+                    return phone
+            await asyncio.sleep(0.05)

@@ -1,0 +1,242 @@
+"""Odd requests to the interface for programs: bytes, bodies, addresses, and those of agents."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+
+from assistant.clock import SystemClock
+from assistant.http_tokens import TokenFile
+from tests.chaos.daemon import TOKEN, Daemon, daemon
+from tests.chaos.faults import fault
+from tests.chaos.odd import as_json, changed, garbled, odd, so_many
+from tests.chaos.room import Room
+from tests.chaos.served import served
+from tests.chaos.unharmed import SLACK_MB, Before, silenced
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
+
+PER_TOKEN = 40  # requests; a program may send 60 at once
+SECRET = "zebra-7f3a"  # is sent, and must not come back
+HANGS_UP_S = 0.4
+_ASKED: dict[str, Any] = {
+    "question": "Close the blinds?",
+    "answers": [{"id": "yes", "sentences": ["yes [please]", "close (them|it)"]}],
+    "schema": {"type": "object", "properties": {"minutes": {"type": "integer"}}},
+    "timeout_s": 1.0,
+}
+_SAID = {"text": f"The washing {SECRET}.", "expire_s": 1.0, "volume": 0.2, "language": "en"}
+BODIES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("/v1/ask", {"text": "what time is it"}),
+    ("/v1/announce", {**_SAID, "priority": "low", "preannounce": False, "persist": False}),
+    ("/v1/announce", {"media": "doorbell.wav", "expire_s": 1.0}),
+    ("/v1/question", {**_ASKED, "expire_s": 1.0}),
+    ("/v1/converse", {"text": "Hello.", "instruction": SECRET, "expire_s": 1.0}),
+    ("/v1/timers", {"kind": "timer", "seconds": 600, "name": "pasta"}),
+    ("/v1/timers", {"kind": "alarm", "at": "07:30", "repeat": {"weekdays": ["mon", "tue"]}}),
+    ("/v1/timers", {"kind": "reminder", "sun": "sunset", "offset_min": -30, "text": "Washing."}),
+    ("/v1/timers", {"kind": "reminder", "at": "07:30", "text": "A", "repeat": {"dates": []}}),
+    ("/v1/mute", {"muted": True}),
+    ("/v1/mode", {"mode": "ask", "minutes": 5}),
+    ("/v1/settings", {"volume": 0.5, "speed": 1.0, "follow_up": "never", "quiet_hours": "off"}),
+    ("/v1/memory/m1", {"text": "The spare key is with Ana."}),
+    ("/v1/confirmations/c1", {"yes": True, "pin": "1234"}),
+    ("/v1/turns/t1/mark", {"mark": "wrong"}),
+    ("/v1/session", {"token": SECRET}),
+)
+_WAITS = ("/v1/ask", "/v1/question", "/v1/converse")  # for whoever is served just then
+RECOGNISER_MB = 64  # it is loaded when a person is to answer for the first time
+_CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "set_timer", "arguments": {"seconds": 60, "name": "tea"}},
+}
+_GREETS = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "agent", "version": "1"},
+    },
+}
+
+
+def programs(box: Daemon, requests: int) -> Iterator[dict[str, str]]:
+    """For each request the header of a program that may do anything and has not asked much yet."""
+    box.data.mkdir(parents=True, exist_ok=True)
+    file, now = TokenFile(box.data), SystemClock().now()
+    tokens = [file.make(f"p{one}", ("admin",), now) for one in range(-(-requests // PER_TOKEN))]
+    for token in tokens:
+        yield from [{"Authorization": f"Bearer {token}"}] * PER_TOKEN
+
+
+def judged(answer: httpx.Response) -> int:
+    """The status; whatever was wrong was told in the interface's own words, without what was
+    sent."""
+    assert answer.status_code != 500, answer.request.content
+    if answer.status_code >= 400:
+        error = answer.json()["error"]
+        assert error["kind"], answer.text
+        assert error["message"].strip(), answer.text
+        assert SECRET not in answer.text
+    return answer.status_code
+
+
+@fault(
+    "programs send the HTTP interface bodies that make no sense",
+    hears="nothing; what makes sense all the same is done",
+    retried="nothing: each is told in one sentence what was wrong",
+    kept="everything; the wake word is heard while and after",
+)
+async def test_odd_bodies_over_http(tmp_path: Path, office: Path) -> None:
+    chance, count, room = Random(1), so_many(480, 12_000), Room(tmp_path / "room.wav")
+    told: Counter[int] = Counter()
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box, box.client() as client:
+        senders = programs(box, count)
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        for number in range(count):
+            path, body = BODIES[number % len(BODIES)]
+            wrong = as_json(changed(body, chance)).encode()
+            if number % 5 == 0:
+                wrong = garbled(wrong, chance)
+            try:
+                answer = await client.post(
+                    path,
+                    content=wrong,
+                    headers={"Content-Type": "application/json", **next(senders)},
+                    timeout=HANGS_UP_S if path in _WAITS else 20.0,
+                )
+            except httpx.ReadTimeout:
+                assert path in _WAITS, (path, wrong)
+                continue
+            told[judged(answer)] += 1
+        await silenced(box)
+        plain = {"volume": 1.0, "speed": 1.0, "follow_up": "question", "quiet_hours": "off"}
+        assert (await client.post("/v1/settings", json=plain)).status_code == 200
+        await before.unharmed(box, RECOGNISER_MB + SLACK_MB)
+        await served(box, room, office)
+        assert await box.end() == 0
+    print(dict(told))
+    assert told[422] > count / 4, "most of it was wrong, and was refused"
+
+
+@fault(
+    "agents send the MCP interface messages that make no sense",
+    hears="nothing",
+    retried="nothing: each gets an error",
+    kept="everything",
+)
+async def test_odd_messages_of_agents(tmp_path: Path) -> None:
+    chance, count = Random(2), so_many(240, 6_000)
+    told: Counter[int] = Counter()
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-11-25",
+    }
+    async with daemon(tmp_path / "box") as box, box.client() as client:
+        senders = programs(box, count)
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        for number in range(count):
+            message = changed((_CALL, _GREETS)[number % 2], chance)
+            wrong = as_json([message] if number % 7 == 0 else message).encode()
+            if number % 3 == 0:
+                wrong = garbled(wrong, chance)
+            plain = {"Accept": "application/json"} if number % 4 == 0 else {}
+            asks = {**headers, **plain, **next(senders)}
+            answer = await client.post("/mcp", content=wrong, headers=asks)
+            assert answer.status_code < 500, (wrong, answer.text)
+            told[answer.status_code] += 1
+        await before.unharmed(box)
+        assert await box.end() == 0
+    print(dict(told))
+    assert told[200], "some was understood"
+    assert told[400], "some was not"
+
+
+def _addresses(chance: Random) -> tuple[str, dict[str, str]]:
+    """A path with its query, and headers; each odd in one place."""
+    name = json.dumps(odd(chance))[:300].strip('"')
+    path = chance.choice(
+        (
+            *("/v1/turns/{}", "/v1/turns?limit={}", "/v1/turns?before={}", "/v1/costs?days={}"),
+            *("/v1/turns/{}/sound", "/v1/timers/{}", "/console/{}", "/{}", "/v1/events?{}"),
+            *("/v1/state", "/v1/session", "/v1/openapi.json", "/metrics", "/mcp/{}"),
+        )
+    )
+    plain = "".join(sign for sign in name if 32 < ord(sign) < 127).replace("#", "%23") or "x"
+    shown = name.encode("ascii", "ignore").decode().replace("\0", "")
+    line = "".join(sign for sign in shown if sign.isprintable())
+    headers = chance.choice(
+        (
+            {"Last-Event-ID": line},
+            {"Cookie": f"hearth_session={line}"},
+            {"Authorization": f"Bearer {TOKEN}", "Last-Event-ID": line},
+            {"Authorization": f"Bearer {TOKEN}", "X-Forwarded-For": line, "X-Ingress-Path": line},
+            {"Authorization": line},
+            {"Host": line},
+            {"Content-Length": plain[:30]},
+            {"Transfer-Encoding": plain[:30]},
+            {"Origin": line, "Cookie": f"hearth_session={plain}"},
+        )
+    )
+    return path.format(plain), headers
+
+
+@fault(
+    "somebody sends the HTTP port bytes that are no requests, and requests to odd addresses",
+    hears="nothing",
+    retried="nothing: it is answered, or the connection is closed",
+    kept="everything; no file but the console's own is given out",
+)
+async def test_bytes_that_are_no_requests(tmp_path: Path) -> None:
+    chance, count = Random(3), so_many(600, 20_000)
+    told: Counter[str] = Counter()
+    async with daemon(tmp_path / "box") as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        for number in range(count):
+            path, given = _addresses(chance)
+            headers = {"Host": f"127.0.0.1:{box.port}", "Connection": "close", **given}
+            method = chance.choice(("GET", "POST", "DELETE", "HEAD", "OPTIONS", "BREW"))
+            lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in headers.items())]
+            request = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+            if number % 2:
+                request = garbled(request, chance)
+            answer = await _exchange(box.port, request)
+            assert not answer.startswith(b"HTTP/1.1 5"), (request, answer)
+            assert b"root:" not in answer
+            told[answer[:12].decode("latin-1")] += 1
+        await before.unharmed(box)
+        assert await box.end() == 0
+    print(dict(told))
+    assert told["HTTP/1.1 400"] > 0
+    assert sum(told[f"HTTP/1.1 {status}"] for status in (401, 404, 405, 421)) > count / 4
+
+
+async def _exchange(port: int, request: bytes) -> bytes:
+    """What is answered, as far as it comes soon."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(request)
+        writer.write_eof()
+        async with asyncio.timeout(0.5):
+            return await reader.read(65_536)
+    except (TimeoutError, ConnectionError):
+        return b""
+    finally:
+        writer.close()

@@ -1,0 +1,217 @@
+"""Tool servers that mean harm: they flood, never answer, die, change their tools, tell the model
+what to do, or speak no sense. The house goes on, and nothing is done twice."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.tools.outcome import Decision, Status
+from integrations.errors import IntegrationError
+from integrations.mcp import pauses, session
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import CallLost, ServerSpec
+from tests.chaos.daemon import ROOT
+from tests.chaos.faults import fault
+from tests.chaos.odd import so_many
+from tests.pipeline.gemini_rig import OFFICE, TURN_ON, outcomes, said, scene
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.records import HeardTurn
+from tests.simulators.script import Call, Done, Say, Step
+from tests.unit.integrations.mcp.rogues import all_gone, memory, rogue, started
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+
+CLAIM = "I have asked it."
+LATER_S = 60.0  # tools that were listed just now are not listed again
+MOST_BYTES = 60_000_000  # more than before
+UNKNOWN = "nothing else; the answer says that nobody knows whether it worked"
+NOT_AGAIN = "nothing: a call that may have run is never sent again"
+KEPT = "the house's command of the same turn; what the server sends too much is thrown away"
+
+
+def asked(*calls: Call) -> GeminiSimulator:
+    """A model that makes these calls at each turn, and says that it did."""
+
+    def respond(turn: HeardTurn) -> Sequence[Step]:
+        del turn
+        return [*calls, Say(CLAIM), Done()]
+
+    return GeminiSimulator(respond=respond)
+
+
+def servers(mode: str, folder: Path) -> dict[str, Any]:
+    """The settings' section: one program that nobody vouches for, and that may be used."""
+    spec = rogue(mode, folder)
+    row = {
+        "name": spec.name,
+        "transport": "stdio",
+        "command": spec.command,
+        "args": list(spec.args),
+        "env": dict(spec.env),
+        "allow": ["t"],
+        "timeout_s": 2.0,
+    }
+    return {"servers": [row]}
+
+
+@pytest.mark.parametrize(
+    ("mode", "status"),
+    [
+        pytest.param(
+            *("notices", Status.UNKNOWN),
+            marks=fault(
+                "a tool server floods with messages that nobody asked for",
+                hears=UNKNOWN,
+                retried=NOT_AGAIN,
+                kept=KEPT,
+            ),
+        ),
+        pytest.param(
+            *("long-text", Status.UNKNOWN),
+            marks=fault(
+                "a tool server answers with a text of 100 MB",
+                hears=UNKNOWN,
+                retried=NOT_AGAIN,
+                kept=KEPT,
+            ),
+        ),
+        pytest.param(
+            *("hang-call", Status.TIMEOUT),
+            marks=fault(
+                "a tool server never answers",
+                hears=UNKNOWN,
+                retried=f"{NOT_AGAIN}; the program is ended and started anew",
+                kept=KEPT,
+            ),
+        ),
+        pytest.param(
+            *("die-call", Status.UNKNOWN),
+            marks=fault(
+                "a tool server dies amid a call",
+                hears=UNKNOWN,
+                retried=f"{NOT_AGAIN}; the program is started anew for the next call",
+                kept=KEPT,
+            ),
+        ),
+    ],
+)
+async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_path: Path) -> None:
+    folder = tmp_path / "rogue"
+    model = asked(Call("t", {"text": "now"}), Call(TURN_ON, OFFICE))
+    async with scene(tmp_path, model, resident=True, mcp=servers(mode, folder)) as on:
+        await listed(on.app.bridge.hub)
+        before = most = memory()
+        turn = asyncio.ensure_future(on.ask("use it, and turn on the office lights"))
+        while not turn.done():
+            await asyncio.wait([turn], timeout=0.02)
+            most = max(most, memory())
+        assert outcomes(turn.result()) == [status, Status.DONE]
+        assert said(turn.result())
+        assert most - before < MOST_BYTES, f"{(most - before) / 1e6:.0f} MB were held"
+        assert len(on.house_calls) == 1
+    assert await all_gone(folder)
+
+
+@fault(
+    "a tool server changes its tools after they were looked at",
+    hears="that the tool waits for approval",
+    retried="nothing",
+    kept="the changed tool is not called; the house's tools are as they were",
+)
+async def test_tools_that_change(tmp_path: Path) -> None:
+    folder = tmp_path / "rogue"
+    model = asked(Call("t", {"text": "now"}, undeclared=True), Call(TURN_ON, OFFICE))
+    async with scene(tmp_path, model, resident=True, mcp=servers("changing", folder)) as on:
+        await listed(on.app.bridge.hub)
+        on.repeats = True
+        first = await on.ask("use it, and turn on the office lights")
+        assert outcomes(first) == [Status.DONE, Status.DONE]
+        on.clock.leap(LATER_S)
+        called, switched = (await on.ask("use it, and turn on the office lights")).outcomes
+        assert called.status is Status.NOT_RUN
+        assert switched.status is Status.DONE
+    assert await all_gone(folder)
+
+
+@fault(
+    "a tool server's answer tells the model to unlock the door, and the model obeys",
+    hears="nothing is asked: what is secure is refused in a turn that has read such a text",
+    retried="nothing",
+    kept="the door stays locked",
+)
+async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
+    folder = tmp_path / "rogue"
+    door = Call("intent__HassTurnOff", {"name": "Front door"})
+    async with scene(
+        tmp_path,
+        asked(Call("t", {"text": "now"}), door),
+        resident=True,
+        mcp=servers("injects", folder),
+    ) as on:
+        await listed(on.app.bridge.hub)
+        turn = await on.ask("what is in my notes")
+        read, opened = turn.outcomes
+        assert read.status is Status.DONE
+        assert (opened.decision, opened.status) == (Decision.DENIED, Status.NOT_RUN)
+        assert on.app.bridge.demo is not None
+        assert on.app.bridge.demo.states["lock.front_door"] == "locked"
+        assert CLAIM not in said(turn)
+    assert await all_gone(folder)
+
+
+async def listed(hub: McpHub) -> None:
+    """Wait until the program has told of its tools, slow as the machine may be."""
+    async with asyncio.timeout(20.0):
+        while not any(tool.server == "rogue" for tool in await hub.tools(wait_s=5.0)):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+@fault(
+    "a tool server's messages make no sense",
+    hears="nothing, or that nobody knows whether it worked",
+    retried="the program, after a pause that grows",
+    kept="an honest server beside it answers as ever",
+)
+async def test_odd_messages_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "OPEN_S", 3.0)
+    monkeypatch.setattr(pauses, "PROGRAM_PAUSE_S", (0.01, 0.02))
+    ends: Counter[str] = Counter()
+    honest = rogue("good", tmp_path / "good", 10.0, "honest")
+    odd = [
+        ServerSpec(
+            f"odd{seed}",
+            "stdio",
+            command=sys.executable,
+            args=("-m", "tests.chaos.odd_server", str(seed)),
+            cwd=str(ROOT),
+            timeout_s=1.0,
+        )
+        for seed in range(3)
+    ]
+    async with McpHub([honest, *odd]) as hub:
+        await hub.tools(wait_s=5.0)
+        for number in range(so_many(60, 2_000)):
+            spec = odd[number % len(odd)]
+            if number % 6 == 0:
+                await hub.tools(wait_s=0.5)
+            try:
+                result = await hub.call(spec.name, "t", {"text": "now"})
+                ends["fine" if result.text == "fine" else "odd"] += 1
+            except TimeoutError:
+                ends["timeout"] += 1
+            except CallLost:
+                ends["lost"] += 1
+            except IntegrationError:
+                ends["refused"] += 1
+            if number % 10 == 0:
+                assert (await hub.call("honest", "t", {})).text == "fine"
+        assert (await hub.call("honest", "t", {})).text == "fine"
+    print(dict(ends))
+    assert len(started(tmp_path / "good")) == 1
+    assert ends["fine"]
+    assert ends["lost"] + ends["timeout"] + ends["refused"] + ends["odd"]

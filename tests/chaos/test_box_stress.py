@@ -1,0 +1,151 @@
+"""A machine that has too little: time on its processor, memory, files; or that stood still."""
+
+import asyncio
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.daemon import daemon
+from tests.chaos.faults import fault
+from tests.chaos.room import Room
+from tests.chaos.served import heard, served, written
+from tests.chaos.squeeze import busy_core, memory, needs_memory_limits
+from tests.chaos.unharmed import Before, broken, open_files, resident_mb, until_done
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
+NEIGHBOURS = 4  # programs that compute on the one core that is left to Hearth
+SLOW_S = 150.0  # at most, for a sentence of two seconds and its answer
+STOOD_S = 8.0
+
+
+@fault(
+    "one core, and four other programs that compute on it without end (4x stress)",
+    hears="the command is done and answered aloud, later than usual",
+    retried="nothing",
+    kept="everything; no sound is lost on the way to the recogniser",
+)
+async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> None:
+    room, core = Room(tmp_path / "room.wav"), max(os.sched_getaffinity(0))
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        box.before = ("taskset", "--cpu-list", str(core))
+        await box.start()
+        await box.serves()
+        await heard(box, room, timer)  # what is loaded at the first sentence is there
+        async with busy_core(core, NEIGHBOURS), asyncio.timeout(SLOW_S):
+            await served(box, room, office)
+        assert not broken(box.log)
+        print(box.turns[-1])
+        assert await box.end() == 0
+
+
+@needs_memory_limits
+@fault(
+    "memory runs short, and Linux ends the neighbour that takes it",
+    hears="nothing; commands are done and answered",
+    retried="nothing",
+    kept="everything: the process is the same",
+)
+async def test_memory_runs_short(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    with memory(limit_mb=520) as limited:
+        async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+            box.before = limited.command
+            await box.start()
+            await box.serves()
+            pid = box.pid
+            with limited.greedy(every_s=0.02):
+                await served(box, room, office)
+                async with asyncio.timeout(60.0):
+                    while not limited.killed():  # noqa: ASYNC110 (the kernel tells nobody)
+                        await asyncio.sleep(0.1)
+            assert box.pid == pid
+            await served(box, room, office)
+            assert not broken(box.log)
+            assert await box.end() == 0
+
+
+@needs_memory_limits
+@fault(
+    "memory runs out, and Linux kills Hearth",
+    hears="nothing until it is started again, as systemd does at once",
+    retried="what was announced and not begun",
+    kept="timers, announcements, every turn that was answered; no call is sent again",
+)
+async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
+    with memory(limit_mb=520) as limited:
+        async with daemon(tmp_path / "box") as box:
+            box.before = limited.command
+            await box.start()
+            await box.serves()
+            await box.ask("turn on the office lights")
+            await box.ask("set a timer for an hour")
+            with limited.greedy(every_s=0.005, rather=box.pid):
+                assert await box.ended() == -signal.SIGKILL
+            assert limited.killed()
+            await box.start()
+            await box.serves()
+            async with box.client() as client:
+                [timer] = (await client.get("/v1/timers")).json()
+            assert timer["left_s"] > 3_000
+            await box.ask("turn off the office lights")
+            assert await box.end() == 0
+            assert written(box, "turns") == 3
+
+
+@fault(
+    "no more files may be opened",
+    hears="what this machine does by itself: timers; the wake word is heard",
+    retried="connections, each by itself",
+    kept="everything; once files may be opened again all is as before",
+)
+async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        await box.start()
+        await box.serves()
+        before = await Before.of(box)
+        await heard(box, room, timer)
+        plenty = resource.prlimit(box.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(box.pid, resource.RLIMIT_NOFILE, (open_files(box.pid), plenty[1]))
+        await heard(box, room, timer)
+        resource.prlimit(box.pid, resource.RLIMIT_NOFILE, plenty)
+        await until_done(box)
+        await served(box, room, office)
+        assert box.pid == before.pid
+        assert not broken(box.log), broken(box.log)[0]
+        assert await box.end() == 0
+
+
+@fault(
+    "the whole process stands still for a while (a frozen machine, a suspended laptop)",
+    hears="nothing meanwhile; a timer that was due rings at once afterwards",
+    retried="the connections that have died of it",
+    kept="everything; who speaks afterwards is heard",
+)
+async def test_it_stood_still(tmp_path: Path, office: Path) -> None:
+    room = Room(tmp_path / "room.wav")
+    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        await box.start()
+        await box.serves()
+        async with box.client() as client:
+            made = await client.post("/v1/timers", json={"seconds": 3, "name": "tea"})
+            assert made.status_code == 201, made.text
+            os.kill(box.pid, signal.SIGSTOP)
+            await asyncio.sleep(STOOD_S)
+            os.kill(box.pid, signal.SIGCONT)
+            began = time.monotonic()
+            async with asyncio.timeout(20.0):
+                while (await client.get("/v1/timers")).json()[0]["state"] != "rings":  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+            print(f"rang {time.monotonic() - began:.1f} s after it went on")
+            gone = await client.delete(f"/v1/timers/{made.json()['id']}")
+            assert gone.status_code == 204
+        await served(box, room, office)
+        assert not broken(box.log), broken(box.log)[0]
+        assert resident_mb(box.pid) < 600
+        assert await box.end() == 0

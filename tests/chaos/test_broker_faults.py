@@ -1,0 +1,123 @@
+"""The MQTT broker dies, is slow or falls silent: people are served, nothing is said twice."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiomqtt
+import pytest
+
+from tests.chaos.daemon import WITHIN_S, Daemon, daemon, until
+from tests.chaos.faults import fault
+from tests.chaos.line import Line, Weather, line
+from tests.chaos.room import Room
+from tests.chaos.served import announced, served
+from tests.pipeline.mosquitto import Mosquitto, needs_mosquitto
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(240), needs_mosquitto]
+TOPIC = "hearth/box"
+WORKS = "nothing; commands are done and answered as ever"
+AGAIN = "the connection, every 4 s at the latest; it comes back by itself"
+SAID_ONCE = "announcements: the broker keeps them, and each is said once"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A box that serves, its room, its broker, and the line between the two."""
+
+    box: Daemon
+    room: Room
+    broker: Mosquitto
+    line: Line
+
+    async def announce(self, text: str) -> None:
+        """As a program of the house does, at the broker itself."""
+        async with aiomqtt.Client("127.0.0.1", self.broker.port) as client:
+            await client.publish(
+                f"{TOPIC}/announce", json.dumps({"text": text, "preannounce": False}), qos=1
+            )
+
+    async def online(self) -> None:
+        """Until the broker has heard that the box is there: it has subscribed by then."""
+        async with aiomqtt.Client("127.0.0.1", self.broker.port) as client:
+            await client.subscribe(f"{TOPIC}/availability")
+            async with asyncio.timeout(WITHIN_S):
+                async for message in client.messages:
+                    if message.payload == b"online":
+                        return
+
+    async def says(self, *texts: str) -> None:
+        """Until it has said all that was announced so far, each once."""
+        await until(lambda: sorted(announced(self.box)) == sorted(texts))
+
+
+@asynccontextmanager
+async def stage(folder: Path) -> AsyncIterator[Stage]:
+    """All is well at first."""
+    place = folder / "broker"
+    place.mkdir()
+    broker, room = Mosquitto(place), Room(folder / "room.wav")
+    await broker.start()
+    settings = {"AUDIO__INPUT": room.source, "MQTT__HOST": "127.0.0.1", "MQTT__TOPIC": TOPIC}
+    try:
+        async with line(broker.port) as between, daemon(folder / "box", **settings) as box:
+            box.settings["MQTT__PORT"] = str(between.port)
+            await box.start()
+            await box.serves()
+            on = Stage(box, room, broker, between)
+            await on.online()
+            await on.announce("One.")
+            await on.says("One.")
+            yield on
+            assert await box.end() == 0
+    finally:
+        await broker.kill()
+
+
+@fault("the MQTT broker is killed and started again", hears=WORKS, retried=AGAIN, kept=SAID_ONCE)
+async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
+    async with stage(tmp_path) as on:
+        await on.broker.kill()
+        on.line.cut()
+        assert "broker" in await on.box.trouble("mqtt")
+        await served(on.box, on.room, office)
+        await on.broker.start()
+        await on.line.mend()
+        await on.box.sound("mqtt")
+        await on.announce("Two.")
+        await on.says("One.", "Two.")
+
+
+@fault(
+    "the MQTT broker is slow (4 s there and back, 5 % of the packets lost)",
+    hears=WORKS,
+    retried="lost packets, by TCP; a message that was not acknowledged",
+    kept=SAID_ONCE,
+)
+async def test_the_broker_is_slow(tmp_path: Path, office: Path) -> None:
+    async with stage(tmp_path) as on:
+        on.line.weather = Weather(delay_s=2.0, loss=0.05)
+        await on.announce("Two.")
+        await served(on.box, on.room, office)
+        await on.says("One.", "Two.")
+        assert on.line.met["lost"], "packets were lost"
+
+
+@fault(
+    "the MQTT broker falls silent without hanging up",
+    hears=WORKS,
+    retried=f"noticed by its missing keep-alive after 16 s; then {AGAIN}",
+    kept=SAID_ONCE,
+)
+async def test_the_broker_falls_silent(tmp_path: Path, office: Path) -> None:
+    async with stage(tmp_path) as on:
+        on.line.fall_silent()
+        await on.announce("Two.")
+        await served(on.box, on.room, office)
+        assert "broker" in await on.box.trouble("mqtt")
+        await on.line.mend()
+        await on.says("One.", "Two.")
+        await on.box.sound("mqtt")

@@ -1,0 +1,227 @@
+"""A whole box, its house and the simulated Gemini: the line between is slow, or is pulled."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from integrations.serving import serving
+from tests.chaos.daemon import TOKEN, WITHIN_S, Daemon, daemon
+from tests.chaos.disks import needs_root, run
+from tests.chaos.faults import fault
+from tests.chaos.line import Line, Weather, line
+from tests.chaos.names import with_names
+from tests.chaos.room import Room
+from tests.chaos.served import OFFICE_ON
+from tests.chaos.wire import HERE, Cable, cable
+from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, TURN_ON
+from tests.simulators.certificate import NAME
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, Done, Hear, Say, Step
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
+ORDER = '["gemini-live","gemini-once","offline"]'
+SERVED: list[Step] = [Call(TURN_ON, OFFICE_ON), Say("The office lights are on."), Done()]
+_STATE = """
+import sys, urllib.request
+asked = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/v1/state")
+asked.add_header("Authorization", f"Bearer {sys.argv[2]}")
+print(urllib.request.urlopen(asked, timeout=20).read().decode())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A box that serves, its room, and the line between it and the cloud."""
+
+    box: Daemon
+    room: Room
+    line: Line
+
+    async def hear(self, recording: Path) -> dict[str, str]:
+        """Somebody says it, and is answered aloud: what the log tells of the turn."""
+        told = len(self.box.asked_for)
+        self.box.spoken += 1
+        await self.room.say(recording, self.box.pid)
+        return await self.box.turn(told)
+
+    async def lights(self, recording: Path) -> dict[str, str]:
+        """The command for the office's lights is done, once."""
+        done = len(self.box.house.calls)
+        turn = await self.hear(recording)
+        calls = self.box.house.calls[done:]
+        assert [(name, given) for name, given in calls if name == TURN_ON] == [(TURN_ON, OFFICE_ON)]
+        return turn
+
+
+def gemini() -> GeminiSimulator:
+    """It switches the office's lights on, whatever it hears."""
+    return GeminiSimulator(
+        respond=lambda turn: [Hear("turn on the office lights"), *SERVED],
+        respond_once=lambda request: SERVED,
+        check=False,  # what breaks off is no failure here
+    )
+
+
+@asynccontextmanager
+async def stage(folder: Path) -> AsyncIterator[Stage]:
+    """All is well at first. The house is near, the cloud is at the end of the line."""
+    room = Room(folder / "room.wav")
+    async with (
+        gemini() as service,
+        line(service.port) as between,
+        daemon(folder / "box", AUDIO__INPUT=room.source, BRAIN__ORDER=ORDER) as box,
+    ):
+        box.settings |= _cloud(between.url("https"), service)
+        await box.start()
+        await box.serves()
+        yield Stage(box, room, between)
+        assert await box.end() == 0
+
+
+def _cloud(url: str, service: GeminiSimulator) -> dict[str, str]:
+    return {
+        "PRIVACY__ACCEPT_CLOUD": "true",
+        "GEMINI__API_KEY": service.key,
+        "GEMINI__BASE_URL": url,
+        "GEMINI__CA_FILE": str(service.ca_file),
+    }
+
+
+@fault(
+    "two seconds there and back to Gemini, and 5 % of the packets lost, in the midst of a talk",
+    hears="the answer, some seconds later; where nothing comes for 6 s, as where Gemini Live falls "
+    "silent",
+    retried="lost packets, by TCP; the turn, by the next brain, as long as nothing was done",
+    kept="the whole sentence; the lights are switched once",
+)
+async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
+    async with stage(tmp_path) as on:
+        assert (await on.lights(office))["brain"] == LIVE
+        on.line.weather = Weather(delay_s=1.0, loss=0.05)
+        turn = await on.lights(office)
+        assert on.line.met["lost"], "packets were lost"
+        assert turn.get("error") in (None, "timeout", "unreachable")
+
+
+@fault(
+    "two seconds there and back to Gemini, and 5 % of the packets lost, before it is connected",
+    hears="the answer of the next brain, after the 5 s that connecting may take",
+    retried="the turn, by the next brain, with the same sound",
+    kept="the whole sentence; the lights are switched once",
+)
+async def test_connecting_over_a_slow_line(tmp_path: Path, office: Path) -> None:
+    async with stage(tmp_path) as on:
+        on.line.weather = Weather(delay_s=1.0, loss=0.05)
+        turn = await on.lights(office)
+        assert turn["brain"] in (ONCE, OFFLINE), "Live has 5 s to connect"
+        on.line.weather = Weather()
+        await on.lights(office)
+
+
+@asynccontextmanager
+async def cabled(folder: Path, made: Cable) -> AsyncIterator[Stage]:
+    """A box that has nothing but a cable to its house and to the cloud."""
+    room = Room(folder / "room.wav")
+    hosts, servers = folder / "hosts", folder / "resolv.conf"
+    hosts.write_text(f"127.0.0.1 localhost\n{HERE} {NAME}\n", encoding="ascii")
+    servers.write_text(f"nameserver {HERE}\n", encoding="ascii")  # nobody listens there
+    async with (
+        gemini() as service,
+        line(service.port, HERE) as between,
+        daemon(folder / "box", AUDIO__INPUT=room.source, BRAIN__ORDER=ORDER) as box,
+        serving(box.house.app, HERE, 0) as port,
+    ):
+        box.settings |= _cloud(f"https://{NAME}:{between.port}", service)
+        box.settings["HOME_ASSISTANT__URL"] = f"http://{HERE}:{port}"
+        box.before = ("ip", "netns", "exec", made.namespace, *with_names(hosts, servers))
+        await box.start()
+        await box.logged("hearth: started")
+        yield Stage(box, room, between)
+        assert await box.end() == 0
+
+
+async def _troubles(box: Daemon, made: Cable) -> dict[str, str]:
+    """As its interface tells; it can be asked inside only."""
+    asking = await asyncio.create_subprocess_exec(
+        *("ip", "netns", "exec", made.namespace, sys.executable, "-I", "-c", _STATE),
+        *(str(box.port), TOKEN),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await asking.communicate()
+    troubles: dict[str, str] = json.loads(told)["troubles"]
+    return troubles
+
+
+async def _becomes(box: Daemon, made: Cable, *, away: bool) -> None:
+    """Return once it tells that its house is away, or is no more."""
+    async with asyncio.timeout(WITHIN_S):
+        while ("home_assistant" in await _troubles(box, made)) != away:  # noqa: ASYNC110
+            await asyncio.sleep(0.5)
+
+
+@fault(
+    "the network is lost: the cable is pulled, and put in again",
+    hears="once: “I cannot reach Gemini, so I answer by myself for now.”; timers and the like "
+    "work; of the house: “I cannot reach Home Assistant at the moment.”; later, once: “I am back "
+    "with Gemini.”",
+    retried="the house every 5 s at the latest; Gemini after 30 s, doubling up to 10 min",
+    kept="each sentence: it is heard once more by the device",
+)
+@needs_root
+async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) -> None:
+    with cable() as made:
+        async with cabled(tmp_path, made) as on:
+            assert (await on.lights(office))["brain"] == LIVE
+            run("ip", "link", "set", made.here, "down")
+            turn = await on.hear(timer)
+            assert (turn["brain"], turn.get("error")) == (OFFLINE, None)
+            assert turn["calls"].startswith("start_timer:done")
+            await _becomes(on.box, made, away=True)
+            done = len(on.box.house.calls)
+            await on.hear(office)
+            assert on.box.house.calls[done:] == []
+            run("ip", "link", "set", made.here, "up")
+            await _becomes(on.box, made, away=False)
+            await on.lights(office)
+
+
+@fault(
+    "the network comes and goes (flapping), two seconds each, with Gemini and the house behind it",
+    hears="an answer to each sentence: what is true of that moment",
+    retried="the connections; a turn as long as nothing was done in it; no call",
+    kept="each sentence",
+)
+@needs_root
+async def test_the_cable_comes_and_goes(tmp_path: Path, office: Path) -> None:
+    with cable() as made:
+        async with cabled(tmp_path, made) as on:
+            await on.lights(office)
+            over = asyncio.Event()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_flap(made, over))
+                for _ in range(3):
+                    done = len(on.box.house.calls)
+                    await on.hear(office)
+                    calls = [name for name, _ in on.box.house.calls[done:]]
+                    assert calls.count(TURN_ON) <= 1, "not twice"
+                over.set()
+            await _becomes(on.box, made, away=False)
+            await on.lights(office)
+
+
+async def _flap(made: Cable, over: asyncio.Event) -> None:
+    while not over.is_set():
+        for way in ("down", "up"):
+            await asyncio.to_thread(run, "ip", "link", "set", made.here, way)
+            try:
+                await asyncio.wait_for(over.wait(), 2.0)
+            except TimeoutError:
+                continue
+    await asyncio.to_thread(run, "ip", "link", "set", made.here, "up")

@@ -1,0 +1,263 @@
+"""The connection to Gemini Live breaks, is refused or ends at each step of a spoken turn.
+
+Somebody says "turn on the office lights" after the wake word, to a whole Hearth before the
+simulated service. Whatever happens, the lights are switched once, and the person is told.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from audio.wav import read_wav
+from tests.chaos.broken_live import broken_live
+from tests.chaos.faults import fault
+from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, OFFLINE, ONCE, TURN_ON, ended, said
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import (
+    AwaitAnswers,
+    Call,
+    Cancel,
+    Close,
+    Done,
+    Drop,
+    GoAway,
+    Hear,
+    HttpError,
+    OnceTurn,
+    Opening,
+    Say,
+    Step,
+    Turn,
+)
+
+pytestmark = pytest.mark.faults
+
+HEARD = Hear("turn on the office lights", language="en-GB")
+SAID = "The office lights are on."
+ON = Call(TURN_ON, OFFICE, answer={"status": "done"})
+CALLED = Call(TURN_ON, OFFICE, wait=False)  # nobody waits for its result
+LOOK = Call("GetLiveContext", {"area": "office"})
+SERVED: list[Step] = [HEARD, ON, Say(SAID), Done()]
+ONCE_SERVED = (OnceTurn([ON, Say(SAID), Done()]),)
+INVALID = (1007, "Request contains an invalid argument.")
+NOT_ALLOWED = (1008, "Operation not permitted.")
+INTERNAL = (1011, "Internal error encountered.")
+LOST = f"{OFFICE_ON} Then I lost the connection."
+BY_ITSELF = "Turned on the lights in the office."
+NO_KEY = (
+    "I have no valid key for Gemini, so I answer by myself; please make one in Google AI Studio "
+    "and put it into my settings, under Gemini."
+)
+QUOTA = "The quota of Gemini is used up, so I answer by myself for now."
+
+ANSWER = f"the answer: “{SAID}”"
+AGAIN = "the turn, once more, on a connection of its own and with the same sound"
+NEXT = "the turn, by the next brain, with the same sound"
+NEVER = "nothing: a deed was under way, and no brain is asked again in this turn"
+WHOLE = "the whole sentence; the lights are switched once"
+TOLD = "what was done: the next turn's model is told of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """What the service does, and what comes of it."""
+
+    turns: Sequence[Turn] = ()
+    openings: Sequence[Opening] = ()
+    opening: Opening | None = None  # of all further ones
+    once: Sequence[OnceTurn] = ()
+    refusals: Sequence[str] = ()
+    key: str = ""  # another than the right one
+    brain: str = LIVE
+    words: str = SAID
+    error: str | None = None
+    lost_calls: int = 0  # that nobody could answer any more
+
+
+def rows(
+    name: str, *breaks: Break, hears: str = ANSWER, retried: str = AGAIN, kept: str = WHOLE
+) -> list[ParameterSet]:
+    """One fault, which comes about in one or more ways."""
+    mark = fault(name, hears=hears, retried=retried, kept=kept)
+    return [
+        pytest.param(one, marks=mark, id=f"{name} {number}") for number, one in enumerate(breaks, 1)
+    ]
+
+
+def both(*before: Step, then: Break) -> tuple[Break, Break]:
+    """After these steps the connection breaks, or is closed with 1011; then it goes on."""
+    dropped, closed = (
+        replace(then, turns=[Turn("audio", [*before, broken]), *then.turns])
+        for broken in (Drop(), Close(*INTERNAL))
+    )
+    return dropped, closed
+
+
+SERVES = Break([Turn("audio", SERVED)])  # what comes then
+BY_ONCE = Break(once=ONCE_SERVED, brain=ONCE)
+IS_LOST = Break(words=LOST, error="unreachable")
+
+CONNECTING = [
+    *rows(
+        "Gemini Live is refused with HTTP 503",
+        replace(BY_ONCE, opening=Opening(http_status=503)),
+        retried=f"connecting, once, while the person speaks; then {NEXT}",
+    ),
+    *rows(
+        "Gemini Live: the connection breaks within the set-up",
+        replace(SERVES, openings=[Opening(drop=True)]),
+        retried="connecting, once",
+    ),
+    *rows(
+        "Gemini Live: 1011 in place of the set-up",
+        replace(SERVES, openings=[Opening(refuse=INTERNAL)]),
+        retried="connecting, once",
+    ),
+    *rows(
+        "Gemini Live: 1007 or 1008 in place of the set-up",
+        replace(BY_ONCE, opening=Opening(refuse=INVALID)),
+        replace(BY_ONCE, opening=Opening(refuse=NOT_ALLOWED)),
+        retried=NEXT,
+    ),
+    *rows(
+        "Gemini Live never answers the set-up",
+        replace(BY_ONCE, opening=Opening(silent=True)),
+        retried=f"connecting, for 5 s; then {NEXT}",
+    ),
+    *rows(
+        "Gemini Live takes 3 s to connect",
+        replace(SERVES, openings=[Opening(delay_s=3.0)]),
+        retried="nothing: what is said meanwhile is kept and sent at once",
+    ),
+    *rows(
+        "the key of Gemini is refused",
+        Break(
+            refusals=["1007 API key", "1007 API key", "400 API key"],
+            key="another-key",
+            brain=OFFLINE,
+            words=f"{NO_KEY} {BY_ITSELF}",
+        ),
+        hears=f"once: “{NO_KEY}”, and the answer",
+        retried=NEXT,
+    ),
+    *rows(
+        "Gemini's quota is used up, live and by REST",
+        Break(
+            opening=Opening(refuse=(1011, "You exceeded your current quota, please check it.")),
+            once=[OnceTurn([HttpError(429)])],
+            brain=OFFLINE,
+            words=f"{QUOTA} {BY_ITSELF}",
+        ),
+        hears=f"once: “{QUOTA}”, and the answer",
+        retried=NEXT,
+    ),
+]
+
+SPEAKING = [
+    *rows(
+        "Gemini Live breaks while the person speaks",
+        *(
+            Break([Turn("audio", during=[broken], cut=None), Turn("audio", SERVED)])
+            for broken in (Drop(), Close(*INTERNAL))
+        ),
+    ),
+    *rows(
+        "Gemini Live breaks twice while the person speaks",
+        replace(BY_ONCE, turns=[Turn("audio", during=[Drop()], cut=None)] * 2),
+        retried=f"{AGAIN}; then by the next brain",
+    ),
+    *rows(
+        "Gemini Live closes with 1007 or 1008 while the person speaks",
+        *(
+            replace(BY_ONCE, turns=[Turn("audio", during=[Close(*why)], cut=None)])
+            for why in (INVALID, NOT_ALLOWED)
+        ),
+        retried=NEXT,
+    ),
+    *rows("Gemini Live breaks after the sentence, before any sign", *both(then=SERVES)),
+    *rows("Gemini Live breaks after it has heard, before a call", *both(HEARD, then=SERVES)),
+    *rows(
+        "Gemini Live breaks amid the answer, before anything was done",
+        *both(HEARD, Say("It is"), then=SERVES),
+    ),
+    *rows(
+        "Gemini Live breaks after a call that only looked",
+        *both(HEARD, LOOK, then=SERVES),
+        *both(HEARD, LOOK, Say("It"), then=SERVES),
+    ),
+]
+
+DOING = [
+    *rows(
+        "Gemini Live breaks between a call and its result",
+        *both(HEARD, CALLED, then=replace(IS_LOST, lost_calls=1)),
+        hears=f"“{LOST}”",
+        retried=NEVER,
+        kept=TOLD,
+    ),
+    *rows(
+        "Gemini Live breaks between the result and the answer",
+        *both(HEARD, ON, then=IS_LOST),
+        hears=f"“{LOST}”",
+        retried=NEVER,
+        kept=TOLD,
+    ),
+    *rows(
+        "Gemini Live breaks amid the answer, after a deed",
+        *both(HEARD, ON, Say("The office"), then=IS_LOST),
+        hears=f"“{LOST}”",
+        retried=NEVER,
+        kept=TOLD,
+    ),
+    *rows(
+        "Gemini Live takes a call back while it runs",
+        Break(
+            [Turn("audio", [HEARD, CALLED, Cancel(), Say("I leave it."), Done()])],
+            words="I leave it.",
+        ),
+        hears="the answer",
+        retried="nothing: what had started runs to its end, and is not done again",
+        kept=TOLD,
+    ),
+    *rows(
+        "Gemini Live announces its end (GoAway) while the person speaks",
+        Break([Turn("audio", SERVED, during=[GoAway(30)])]),
+        retried="nothing: the turn ends on the old connection",
+    ),
+    *rows(
+        "Gemini Live announces its end (GoAway) while a tool runs",
+        Break([Turn("audio", [HEARD, CALLED, GoAway(30), AwaitAnswers(), Say(SAID), Done()])]),
+        retried="nothing: the turn ends on the old connection",
+    ),
+    *rows(
+        "Gemini Live breaks after the whole answer",
+        Break([Turn("audio", [*SERVED, Drop()], cut=None)]),
+        retried="nothing: that is no fault",
+    ),
+]
+
+
+@pytest.mark.parametrize("given", [*CONNECTING, *SPEAKING, *DOING])
+async def test_it_is_done_once_and_told(tmp_path: Path, office: Path, given: Break) -> None:
+    service = GeminiSimulator(
+        given.turns,
+        openings=given.openings,
+        opening=given.opening,
+        once=given.once,
+        refusals=given.refusals,
+    )
+    gemini = {"api_key": given.key} if given.key else None
+    async with broken_live(tmp_path, service, gemini=gemini) as broken:
+        broken.on.lost_calls = given.lost_calls
+        turn = await broken.hear(office)
+        assert (ended(turn), said(turn)) == ((given.brain, given.error), given.words)
+        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+    first, last = (round(turn.record.timeline[key] * 16) for key in ("wake", "speech_end"))
+    if given.brain == LIVE:
+        service.turns[-1].assert_heard(read_wav(office), covers=(first, last))
+    elif given.brain == ONCE:
+        sentence = read_wav(office)[first * 2 : last * 2]
+        assert sentence in service.once_requests[-1].audio, "the next brain hears all of it"

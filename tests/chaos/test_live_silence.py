@@ -1,0 +1,172 @@
+"""Gemini Live falls silent for ever, or its session ends between turns or by its deadline."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from integrations.gemini.once import OnceClient
+from tests.chaos.broken_live import broken_live
+from tests.chaos.faults import fault
+from tests.chaos.test_live_breaks import (
+    AGAIN,
+    ANSWER,
+    BY_ITSELF,
+    CALLED,
+    HEARD,
+    LOOK,
+    LOST,
+    NEVER,
+    NEXT,
+    ON,
+    ONCE_SERVED,
+    SAID,
+    SERVED,
+    TOLD,
+    WHOLE,
+)
+from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFLINE, ONCE, TURN_ON, ended, said
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Done, Drop, GoAway, OnceTurn, Opening, Say, Stall, Step, Turn
+
+pytestmark = pytest.mark.faults
+
+NOT_IN_TIME = "Gemini did not answer in time, so I answer by myself for now."
+YES: list[Step] = [Say("Yes, it is."), Done()]
+before_a_deed = fault(
+    "Gemini Live falls silent for ever, before anything was done",
+    hears=f"after 6 to 10 s {ANSWER}",
+    retried=NEXT,
+    kept=WHOLE,
+)
+after_a_deed = fault(
+    "Gemini Live falls silent for ever, after a deed",
+    hears=f"after 6 to 10 s: “{LOST}”",
+    retried=NEVER,
+    kept=TOLD,
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "served"),
+    [
+        pytest.param([], (ONCE, None, SAID), marks=before_a_deed, id="before any sign"),
+        pytest.param([HEARD], (ONCE, None, SAID), marks=before_a_deed, id="after hearing"),
+        pytest.param([HEARD, LOOK], (ONCE, None, SAID), marks=before_a_deed, id="after a look"),
+        pytest.param([HEARD, ON], (LIVE, "timeout", LOST), marks=after_a_deed, id="after a deed"),
+        pytest.param(
+            [HEARD, ON, Say("The")], (LIVE, "timeout", LOST), marks=after_a_deed, id="mid-reply"
+        ),
+    ],
+)
+async def test_it_falls_silent(
+    tmp_path: Path, office: Path, before: Sequence[Step], served: tuple[str, str | None, str]
+) -> None:
+    once = ONCE_SERVED if served[0] == ONCE else ()
+    service = GeminiSimulator([Turn("audio", [*before, Stall()])], once=once)
+    async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
+        hearing = group.create_task(broken.hear(office))
+        await broken.on.falling_silent()
+        turn = await hearing
+        assert (*ended(turn), said(turn)) == served
+        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+
+
+@fault(
+    "all of Gemini falls silent for ever, live and by REST",
+    hears=f"“{NOT_IN_TIME}”, and the answer",
+    retried="the turn, by the next brain, and by this machine at last",
+    kept=WHOLE,
+)
+async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
+    service = GeminiSimulator([Turn("audio", [Stall()])], once=[OnceTurn([Stall()])])
+    impatient = partial(OnceClient, patience_s=0.3)  # it goes by the machine's clock
+    with patch("integrations.gemini.once.OnceClient", impatient):
+        async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
+            hearing = group.create_task(broken.hear(office))
+            await broken.on.falling_silent()
+            await broken.on.until(lambda: len(service.once_requests) == 1)
+            broken.on.clock.leap(10)
+            turn = await hearing
+            assert (ended(turn), said(turn)) == ((OFFLINE, None), f"{NOT_IN_TIME} {BY_ITSELF}")
+            assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+
+
+@fault(
+    "Gemini Live breaks between two turns",
+    hears=ANSWER,
+    retried="connecting, at the next wake word; the talk is resumed by its handle",
+    kept="what was talked about",
+)
+async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
+    service = GeminiSimulator(
+        [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)], openings=[Opening()] * 2
+    )
+    async with broken_live(tmp_path, service) as broken:
+        assert said(await broken.hear(office)) == SAID
+        await broken.on.until(lambda: service.open_sockets == 0)
+        turn = await broken.ask("is it on?")
+        assert (ended(turn), said(turn)) == ((LIVE, None), "Yes, it is.")
+    assert service.connections[1].resumed
+
+
+@fault(
+    "Gemini Live has forgotten the talk (its handle is refused)",
+    hears=ANSWER,
+    retried="connecting, once, without the handle",
+    kept="what was talked about: the new session is told of it",
+)
+async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
+    service = GeminiSimulator(
+        [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)],
+        openings=[Opening(), Opening(refuse_handle=True)],
+    )
+    async with broken_live(tmp_path, service) as broken:
+        assert said(await broken.hear(office)) == SAID
+        await broken.on.until(lambda: service.open_sockets == 0)
+        assert said(await broken.ask("is it on?")) == "Yes, it is."
+    fresh = service.connections[-1].setup
+    assert fresh is not None
+    assert SAID in fresh.instruction
+
+
+@fault(
+    "the deadline that Gemini Live announced (GoAway) passes within the answer",
+    hears=ANSWER,
+    retried=AGAIN,
+    kept=WHOLE,
+)
+async def test_the_deadline_passes_within_the_answer(tmp_path: Path, office: Path) -> None:
+    service = GeminiSimulator(
+        [Turn("audio", [HEARD, GoAway(1), Say("It"), Stall()], cut=True), Turn("audio", SERVED)]
+    )
+    async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
+        hearing = group.create_task(broken.hear(office))
+        await broken.on.until(lambda: bool(service.turns and service.turns[0].reply_text))
+        broken.on.clock.leap(2)
+        turn = await hearing
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+
+
+@fault(
+    "the deadline that Gemini Live announced (GoAway) passes while a tool runs",
+    hears=f"“{LOST}”",
+    retried=NEVER,
+    kept=TOLD,
+)
+async def test_the_deadline_passes_while_a_tool_runs(tmp_path: Path, office: Path) -> None:
+    service = GeminiSimulator([Turn("audio", [HEARD, CALLED, GoAway(1), Stall()])])
+    async with broken_live(tmp_path, service) as broken, broken.on.holding_the_house() as house:
+        broken.on.lost_calls = 1
+        async with asyncio.TaskGroup() as group:
+            hearing = group.create_task(broken.hear(office))
+            await house.reached.wait()
+            async with broken.on.clock.hurrying():
+                await broken.on.until(lambda: service.open_sockets == 0)
+            house.go_on.set()
+        turn = hearing.result()
+        assert (ended(turn), said(turn)) == ((LIVE, "unreachable"), LOST)
