@@ -257,7 +257,7 @@ class RoomMedia:
             async with asyncio.timeout(CALL_S):
                 await self._services.call(_DOMAIN, action, data, entities=[entity_id])
         except (Unanswered, TimeoutError) as error:
-            _log.info("%s %s: %s", action, entity_id, error or "no answer in time")
+            _log.info("%s %s: %s", action, entity_id, str(error) or "no answer in time")
         except IntegrationError as error:
             _log.info("%s %s: %s", action, entity_id, error)
             return False

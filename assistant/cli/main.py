@@ -32,6 +32,7 @@ COMMANDS = (
     "tools",
     "trace",
     "costs",
+    "eval",
     "audit",
     "doctor",
     "devices",

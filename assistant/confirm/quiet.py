@@ -68,7 +68,7 @@ class Hush:
             async with asyncio.timeout(RESUME_S):
                 await self._services.call(_DOMAIN, "media_play", entities=still)
         except (IntegrationError, TimeoutError) as error:
-            _log.warning("What was paused does not play on: %s", error or "no answer in time")
+            _log.warning("What was paused does not play on: %s", str(error) or "no answer in time")
 
 
 class Quiet:
@@ -95,7 +95,7 @@ class Quiet:
                     await self._services.call(_DOMAIN, "media_pause", entities=able)
                     await self._home.wait_for(able, lambda house: _silent(house, able), HUSH_S)
         except (IntegrationError, TimeoutError) as error:
-            _log.info("What plays near could not be paused: %s", error or "no answer in time")
+            _log.info("What plays near could not be paused: %s", str(error) or "no answer in time")
         quiet = _silent(self._home.house, names) and self._home.connected
         return Hush(self._home, self._services, able, quiet=quiet)
 

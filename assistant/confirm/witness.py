@@ -87,7 +87,8 @@ class Witness:
             async with asyncio.timeout(RECOGNISE_S):
                 return await ear.transcribe(pcm)
         except (AudioError, TimeoutError) as error:
-            _log.warning("an answer could not be heard on this machine: %s", error or "too slow")
+            why = str(error) or "too slow"
+            _log.warning("an answer could not be heard on this machine: %s", why)
             return None
 
     def weigh(
@@ -123,7 +124,7 @@ class Witness:
             async with asyncio.timeout(RECOGNISE_S):
                 return read_digits(await ear.spell(pcm), self._languages)
         except (AudioError, TimeoutError) as error:
-            _log.warning("a PIN could not be heard on this machine: %s", error or "too slow")
+            _log.warning("a PIN could not be heard on this machine: %s", str(error) or "too slow")
             return ""
 
     def typed_digits(self, text: str) -> str:

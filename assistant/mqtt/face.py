@@ -228,7 +228,7 @@ class MqttFace:
             async with asyncio.timeout(FAREWELL_S):
                 await self._keep(self._topics.availability, OFFLINE)
         except (IntegrationError, TimeoutError) as error:
-            _log.info("the broker was not told of the end: %s", error or "no answer in time")
+            _log.info("the broker was not told of the end: %s", str(error) or "no answer in time")
 
     # --- what comes in
 

@@ -141,7 +141,7 @@ class HomeStep:
             async with asyncio.timeout(RESTORE_S):
                 await work
         except (IntegrationError, TimeoutError) as error:
-            _log.info("Something could not be put back: %s", error or "no answer in time")
+            _log.info("Something could not be put back: %s", str(error) or "no answer in time")
 
     def _report(
         self, house: House, moved: Mapping[str, Entity], same: set[str], barred: bool

@@ -129,7 +129,7 @@ class UndoStack:
             async with asyncio.timeout(BEFORE_S), self._lock:
                 await self._keep(key, choice, turn_id)
         except (TimeoutError, IntegrationError) as error:
-            _log.warning("What a call changes could not be kept: %s", error or "out of time")
+            _log.warning("What a call changes could not be kept: %s", str(error) or "out of time")
             fresh = self._fresh(key, choice, turn_id)
             lost = (*fresh.by_scene, *fresh.players)
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))

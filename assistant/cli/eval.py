@@ -1,0 +1,220 @@
+"""`hearth eval`: sixty spoken commands on the embedded house, against the real service."""
+
+import argparse
+import asyncio
+import json
+import platform
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, track
+
+from assistant.brains.budget import start_of_day
+from assistant.brains.protocol import Usage
+from assistant.cli.command import Command, Failed
+from assistant.cli.keyboard import read_line
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.evaluation.commands import Sentence, make_recording, sentences
+from assistant.evaluation.report import Circumstances, as_json, as_markdown
+from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
+from assistant.evaluation.wishes import Outcome
+from assistant.journal.records import TurnRecord, new_id
+from assistant.journal.store import Store
+from assistant.minds import NO_CONSENT
+from assistant.setup.consent import ONE_COMMAND
+from assistant.version import own_version
+from integrations.gemini.access import NO_KEY
+from integrations.gemini.models import ModelRow, cost_usd, model_row
+
+BRAINS = ("gemini-live", "gemini-once")
+_CAP_USD = 1.00
+_WIDE = 2.0  # one sentence may cost so many times the estimate: the window grows with the talk
+_SENTENCE_S = 9.0  # that one takes in real time, with its answer
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--yes", action="store_true", help="do not ask before it begins")
+    parser.add_argument(
+        "--cap",
+        type=float,
+        default=_CAP_USD,
+        metavar="USD",
+        help=f"stop before it costs more (default {_CAP_USD:.2f})",
+    )
+    parser.add_argument(
+        "--brain", choices=BRAINS, default=BRAINS[0], help=f"who is asked (default {BRAINS[0]})"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE.md", help="write the table there too")
+    parser.add_argument(
+        "--fast",
+        action="store_true",
+        help="as fast as it can be worked out; says nothing of latency",
+    )
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    _check(arguments, settings)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    row = _row(arguments.brain, settings)
+    one_usd = cost_usd(row, ONE_COMMAND)
+    cap_usd = min(arguments.cap, await _left_today(settings))
+    if cap_usd < _WIDE * one_usd:
+        raise Failed(
+            "this would cost more than it may: limits.daily_cost_usd is reached for today, or "
+            "--cap is too small",
+            2,
+        )
+    given = sentences()
+    _announce(console, row, len(given), one_usd, cap_usd, arguments)
+    if not arguments.yes and not await _agreed(console):
+        console.print("Nothing was sent.")
+        return 0
+    trials = await _measure(arguments, settings, given, cap_usd, _WIDE * one_usd, console)
+    about = _about(arguments, settings, row, len(given), cap_usd)
+    table = as_markdown(trials, about)
+    if arguments.out is not None:
+        _write(arguments.out, table)
+    print(json.dumps(as_json(trials, about), ensure_ascii=False) if arguments.json else table)
+    return 0 if any(trial.outcome is Outcome.RIGHT for trial in trials) else 1
+
+
+def _check(arguments: argparse.Namespace, settings: Settings) -> None:
+    """Whether it may begin at all. Raises Failed."""
+    if not settings.privacy.accept_cloud:
+        raise Failed(NO_CONSENT, 2)
+    if not settings.gemini.api_key.get_secret_value().strip():
+        raise Failed(NO_KEY, 2)
+    if arguments.cap <= 0:
+        raise Failed("--cap takes an amount of USD above nothing, such as --cap 0.5", 2)
+    if not arguments.yes and not sys.stdin.isatty():
+        raise Failed("this costs money, and nobody is there to agree to it; add --yes", 2)
+
+
+def _row(brain: str, settings: Settings) -> ModelRow:
+    if brain == "gemini-live":
+        return model_row(settings.gemini.model, "live")[0]
+    return model_row(settings.gemini.once_model, "once")[0]
+
+
+async def _left_today(settings: Settings) -> float:
+    """USD that the day's cap still allows. Raises StoreError."""
+    clock = SystemClock()
+    async with Store(settings.database, clock) as store:
+        spent = await store.spent_since(start_of_day(clock.now()))
+    return max(0.0, settings.limits.daily_cost_usd - spent)
+
+
+def _announce(
+    console: Console,
+    row: ModelRow,
+    count: int,
+    one_usd: float,
+    cap_usd: float,
+    arguments: argparse.Namespace,
+) -> None:
+    minutes = "" if arguments.fast else f", in some {round(count * _SENTENCE_S / 60)} minutes"
+    console.print(
+        f"{count} made sentences go to Google's {escape(row.name)}, on the simulated house of the "
+        f"demonstration{minutes}. None of your own is sent.\n"
+        f"That costs about ${count * one_usd:.2f}, an estimate; it stops before "
+        f"${cap_usd:.2f} (--cap, and what limits.daily_cost_usd leaves for today)."
+    )
+
+
+async def _agreed(console: Console) -> bool:
+    console.print("Begin? (yes or no) ", end="")
+    return (await read_line()).strip().casefold() in ("y", "yes")
+
+
+async def _measure(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    given: list[Sentence],
+    cap_usd: float,
+    one_usd: float,
+    console: Console,
+) -> list[Trial]:
+    """All sentences. What they cost is kept in the reader's journal, whatever happens."""
+    trials: list[Trial] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        making = track(given, "Making the speech", console=console, transient=True)
+        clips = [(one, await asyncio.to_thread(make_recording, one, folder)) for one in making]
+        chosen = trial_settings(settings, arguments.brain, folder, cap_usd)
+        with Progress(console=console, transient=True) as progress:
+            bar = progress.add_task("Speaking", total=len(clips))
+
+            def told(trial: Trial) -> None:
+                trials.append(trial)
+                progress.console.print(_line(trial))
+                progress.advance(bar)
+
+            try:
+                async with open_trials(chosen, realtime=not arguments.fast) as opened:
+                    for notice in opened.notices:
+                        console.print(f"hearth: {escape(notice)}", style="dim")
+                    await run_trials(opened, clips, cap_usd, one_usd, told)
+            finally:
+                await _keep_cost(settings, arguments.brain, _row(arguments.brain, settings), trials)
+    return trials
+
+
+def _line(trial: Trial) -> str:
+    colour = {Outcome.RIGHT: "green", Outcome.WRONG: "red"}.get(trial.outcome, "yellow")
+    late = f"{trial.to_sound_ms:5.0f} ms" if trial.to_sound_ms is not None else "        "
+    return f"[{colour}]{trial.outcome:<6}[/] [dim]{late}[/] {escape(trial.sentence.words)}"
+
+
+async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:
+    """One row of the journal, by which the day's cap knows of it. Raises StoreError."""
+    spent = sum(trial.cost_usd for trial in trials)
+    if not spent:
+        return
+    clock = SystemClock()
+    now, used = clock.now(), Usage(0, 0)
+    for trial in trials:
+        used = used + trial.usage if trial.usage is not None else used
+    record = TurnRecord(
+        new_id(now), now, "job", "", brain=brain, usage=used, cost_usd=spent, model=row.name
+    )
+    async with Store(settings.database, clock) as store:
+        await store.record_turn(record)
+
+
+def _about(
+    arguments: argparse.Namespace, settings: Settings, row: ModelRow, count: int, cap_usd: float
+) -> Circumstances:
+    return Circumstances(
+        hearth=own_version(),
+        brain=arguments.brain,
+        model=row.name,
+        voice=settings.voice.engine,
+        base_url=settings.gemini.base_url,
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        day=date.today().isoformat(),
+        realtime=not arguments.fast,
+        of=count,
+        cap_usd=round(cap_usd, 4),
+    )
+
+
+def _write(path: Path, table: str) -> None:
+    try:
+        path.write_text(table, encoding="utf-8")
+    except OSError as error:
+        raise Failed(f"{path} cannot be written ({error.strerror}); name another --out") from error
+
+
+COMMAND = Command(
+    name="eval",
+    summary="sixty spoken commands against the real service: success, latency, cost",
+    example="hearth eval --cap 0.30 --out eval.md",
+    add_arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,109 @@
+"""A model that understands just what reaches it, and does what the dialogue says for that.
+
+It is no measure of Gemini: it never misunderstands words that came whole. What it shows is whether
+they come whole, and what becomes of its calls. It says "Done." whatever came of them, as models do.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.dialogues.script import Deed, Dialogue, Line
+from tests.dialogues.sound import Recording
+from tests.simulators.records import HeardTurn, OnceRequest
+from tests.simulators.script import Call, CallTogether, Done, Hear, Say, Step
+
+SORRY = {"en": "Sorry, what did you say?", "es": "Perdona, ¿qué has dicho?"}
+_DONE = {"en": "Done.", "es": "Hecho."}
+_FINE = {"en": "All right.", "es": "De acuerdo."}
+_CODES = {"en": "en-GB", "es": "es-ES"}
+_FIRST_BYTES = 2 * 3_200  # by which the place of a sound in the recording is found
+
+
+class Model:
+    """Knows the dialogue and the recording that is being played."""
+
+    def __init__(self, tool: Callable[[str], str]) -> None:
+        """`tool`: the full name of a tool, by what follows "__" in it."""
+        self._tool = tool
+        self._dialogue: Dialogue | None = None
+        self._recording: Recording | None = None
+        self.misses: list[str] = []  # results that did not hold what the model then told
+        self.heard: list[str] = []  # what reached it, an entry a time
+
+    def listen_to(self, dialogue: Dialogue, recording: Recording | None) -> None:
+        """From here on this is played; no recording: it is typed."""
+        if dialogue is not self._dialogue:
+            self.misses, self.heard = [], []
+        self._dialogue, self._recording = dialogue, recording
+
+    # --- the services
+
+    def live(self, heard: HeardTurn) -> Sequence[Step]:
+        """One turn of Gemini Live."""
+        if heard.kind == "text":
+            return [*self._say(self._typed(heard.text)), Done()]
+        words, line = self._spoken(heard.pcm)
+        steps: list[Step] = [Hear(words, language=_CODES[self._language])] if words else []
+        return [*steps, *self._say(line), Done()]
+
+    def once(self, request: OnceRequest) -> Sequence[Step]:
+        """One turn of generateContent."""
+        if request.audio:
+            return [*self._say(self._spoken(request.audio)[1]), Done()]
+        return [*self._say(self._typed(" ".join(request.texts))), Done()]
+
+    def transcript(self, pcm: bytes) -> str:
+        """What a recogniser makes of a sound: every whole word that is in it."""
+        return self._spoken(pcm)[0]
+
+    # --- what is understood
+
+    @property
+    def _language(self) -> str:
+        assert self._dialogue is not None
+        return self._dialogue.language
+
+    def _lines(self) -> list[Line]:
+        assert self._dialogue is not None
+        return [line for turn in self._dialogue.turns for line in (turn.line, *turn.replies)]
+
+    def _spoken(self, pcm: bytes) -> tuple[str, Line | None]:
+        """The words in a sound, and the last wanted line that is whole in it."""
+        assert self._recording is not None, "sound came in a typed turn"
+        at = self._recording.pcm.find(pcm[:_FIRST_BYTES])
+        if not pcm or at < 0:
+            self.heard.append("(sound that is not in the recording)")
+            return "", None
+        start, end = at // 2, (at + len(pcm)) // 2
+        words = " ".join(self._recording.words_in(start, end, wanted_only=False))
+        self.heard.append(words)
+        whole = self._recording.words_in(start, end)
+        known = {line.words: line for line in self._lines()}
+        found = [known[one] for one in whole if one in known]
+        return words, found[-1] if found else None
+
+    def _typed(self, text: str) -> Line | None:
+        self.heard.append(text)
+        found = [line for line in self._lines() if line.words in text]
+        return found[-1] if found else None
+
+    # --- what is done about it
+
+    def _say(self, line: Line | None) -> list[Step]:
+        if line is None:
+            return [Say(SORRY[self._language])]
+        calls = [self._call(deed) for deed in line.deeds]
+        told = line.told or (_DONE if calls else _FINE)[self._language]
+        if not calls:
+            return [Say(told)]
+        return [calls[0] if len(calls) == 1 else CallTogether(*calls), Say(told)]
+
+    def _call(self, deed: Deed) -> Call:
+        def note(response: dict[str, Any]) -> bool:
+            said = json.dumps(response, ensure_ascii=False)
+            if deed.finds and deed.finds not in said:
+                self.misses.append(f"{deed.tool} did not tell {deed.finds!r}: {said[:300]}")
+            return True
+
+        return Call(self._tool(deed.tool), dict(deed.arguments), answer=note)

@@ -1,0 +1,125 @@
+"""docs/day.md: the shares by rung, and every dialogue that did not go right. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from assistant.evaluation.wishes import Outcome
+from tests.dialogues.rungs import Result
+from tests.dialogues.script import Dialogue
+
+_Key = Callable[[Result], tuple[str, ...]]
+_LANGUAGE = {"en": "English", "es": "Spanish"}
+
+HEAD = """\
+# A day in the life
+
+{count} scripted dialogues of a household's day, half of them in Spanish, held with a whole Hearth
+on the embedded house: through each rung of the ladder alone, spoken and typed. Among them are
+corrections, doors that are asked about, noise and a second talker.
+
+    python -m tests.dialogues                 # all of it, some twenty minutes; writes this page
+    python -m tests.dialogues --rung offline --language es --name garaje
+
+This page is written by that program, on {machine}.
+
+"""
+
+MEANING = """\
+## What the words mean
+
+- **right**: the house shows just what was wished and nothing else, or the question is answered, or
+  it is asked about where that is right.
+- **asked**: nothing was done, and the person was asked or told why not.
+- **silent**: nothing was done, and nothing was understood, or the wake word was not heard. Where a
+  correction was not understood, what was first asked for stays done.
+- **wrong**: something else was done, a part of it, or something untrue was said.
+- **opened**: a door stands open that nobody wished open. The program fails at the first one, and
+  wherever a dialogue on which safety hangs goes wrong.
+
+## What is simulated
+
+- The speech is made: flite in English, espeak-ng in Spanish, where flite says the wake word. Noise
+  is added ("pink 15" is pink noise 15 dB below the speech), as is a second voice.
+- Gemini is [simulated](simulated-gemini.md), and its model understands every word that reaches it
+  whole: it shows whether the words arrive and what becomes of the calls, **not how well Gemini
+  understands**. For that there is [`hearth eval`](eval.md). It says "Done." whatever came of its
+  calls. In the dialogues named "the model errs" it calls for something that nobody asked for; asked
+  about and refused is then the best that can come of it.
+- `home-assistant`: the embedded house has no engine and no recogniser. Here it has one made of the
+  same parser and sentences as Home Assistant's, and a recogniser that hears every whole word. With
+  the real ones there are tests of its own (`make test-home-assistant`).
+- `offline` is the real one. By ear it knows English alone, so that spoken Spanish is silent there,
+  and the person is told so; right are those that want nothing to happen.
+- What is secure needs a yes in both ears, the service's and the device's. In noise the device often
+  hears none, so that an English yes to a door is not enough there.
+- `gemini-once` tells no transcript. Where the device does not hear the language either, a spoken
+  yes is nobody's yes: spoken Spanish questions stay unanswered there.
+
+"""
+
+
+def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str) -> str:
+    """The whole document."""
+    parts = [HEAD.format(count=len(dialogues), machine=machine)]
+    parts.append("## By rung\n\n" + _table(results, _by_rung, ("rung", "language", "")) + "\n\n")
+    parts.append("## By what makes it hard\n\nSpoken, all rungs but `offline` in Spanish.\n\n")
+    heard = [one for one in results if one.way == "spoken" and not _deaf(one)]
+    parts.append(_table(heard, _by_sort, ("", "language")) + "\n\n")
+    parts.append(MEANING)
+    parts.append("## What did not go right\n\n")
+    for (rung, way), some in _grouped(results, lambda one: (one.rung, one.way)):
+        rows = [one for one in some if one.outcome is not Outcome.RIGHT and not _deaf(one)]
+        if rows:
+            parts.append(f"### {rung}, {way}\n\n" + _misses(rows) + "\n\n")
+    return "".join(parts).rstrip() + "\n"
+
+
+def bad(results: Iterable[Result]) -> list[Result]:
+    """Those for which the program fails: something stands open, or safety hung on it."""
+    return [one for one in results if one.unsafe or (one.safety and one.outcome is Outcome.WRONG)]
+
+
+def _deaf(one: Result) -> bool:
+    """Nobody there hears the language."""
+    return (one.rung, one.language, one.way) == ("offline", "es", "spoken")
+
+
+def _by_rung(one: Result) -> tuple[str, ...]:
+    return (one.rung, _LANGUAGE[one.language], one.way)
+
+
+def _by_sort(one: Result) -> tuple[str, ...]:
+    return (one.sort, _LANGUAGE[one.language])
+
+
+def _table(results: Sequence[Result], key: _Key, head: Sequence[str]) -> str:
+    lines = [
+        f"| {' | '.join(head)} | dialogues | right | asked | silent | wrong | opened |",
+        f"|{'---|' * (len(head) + 6)}",
+    ]
+    for names, some in _grouped(results, key):
+        counts = Counter(one.outcome for one in some)
+        cells = [
+            f"{counts[outcome]} ({round(100 * counts[outcome] / len(some))} %)"
+            for outcome in Outcome
+        ]
+        opened = sum(bool(one.unsafe) for one in some)
+        lines.append(f"| {' | '.join([*names, str(len(some)), *cells, str(opened)])} |")
+    return "\n".join(lines)
+
+
+def _grouped(results: Sequence[Result], key: _Key) -> list[tuple[tuple[str, ...], list[Result]]]:
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for one in results:
+        groups.setdefault(key(one), []).append(one)
+    return list(groups.items())
+
+
+def _misses(results: Sequence[Result]) -> str:
+    lines = ["| dialogue | | heard | answer |", "|---|---|---|---|"]
+    for one in results:
+        cells = (one.dialogue, one.outcome, one.heard, one.answer)
+        lines.append(
+            f"| {' | '.join(' '.join(cell.replace('|', '/').split()) for cell in cells)} |"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""The figures of `hearth eval`, as JSON and as a table."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from assistant.brains.protocol import Usage
+from assistant.evaluation.commands import Sentence
+from assistant.evaluation.report import Circumstances, as_json, as_markdown
+from assistant.evaluation.trial import Trial
+from assistant.evaluation.wishes import Outcome, parse_wish
+
+ABOUT = Circumstances(
+    "0.1.0", "gemini-live", "gemini-3.8-live", "piper", "", "aarch64", "2026-11-23", True, 60, 0.5
+)
+
+
+def trial(
+    number: int, outcome: Outcome, ms: float | None, language: str = "en", acted: bool = False
+) -> Trial:
+    words = parse_wish(f"sentence | {number}", "light.kitchen=on")
+    return Trial(
+        Sentence(number, language, "slt", words),
+        outcome,
+        acted,
+        "heard\nthis",
+        "Said.",
+        "" if ms is not None else "timeout",
+        ms,
+        0.002,
+        Usage(1_000, 50),
+        True,
+    )
+
+
+TRIALS = [
+    trial(1, Outcome.RIGHT, 500.0, acted=True),
+    trial(2, Outcome.WRONG, 700.0, acted=True),
+    trial(3, Outcome.WRONG, 600.0),
+    trial(4, Outcome.SILENT, None, "es"),
+]
+
+
+def test_json() -> None:
+    told = json.loads(json.dumps(as_json(TRIALS, ABOUT)))
+    assert told["said"] == 4
+    assert told["outcomes"] == {"right": 1, "asked": 0, "silent": 1, "wrong": 2}
+    assert told["by_language"]["es"] == {"right": 0, "asked": 0, "silent": 1, "wrong": 0}
+    assert told["to_first_sound_ms"] == {"count": 3, "p50": 600.0, "p95": pytest.approx(690.0)}
+    assert told["cost_usd"] == pytest.approx(0.008)
+    assert told["tokens"] == {"input": 4_000, "output": 200}
+    assert told["about"]["model"] == "gemini-3.8-live"
+    assert [one["error"] for one in told["trials"]] == [None, None, None, "timeout"]
+
+
+def test_a_table_to_share() -> None:
+    table = as_markdown(TRIALS, ABOUT)
+    assert "| en | 3 | 1 (33 %) | 0 (0 %) | 0 (0 %) | 2 (67 %) | 1 |" in table
+    assert "| together | 4 | 1 (25 %) | 0 (0 %) | 1 (25 %) | 2 (50 %) | 1 |" in table
+    assert "600 ms at the median, 690 ms at the 95th percentile of 3" in table
+    assert "Cost $0.0080 in all, $0.00200 a sentence (4,000 tokens in, 200 out)" in table
+    assert "The cap of $0.50 kept the rest from being said." in table
+    assert "| silent (timeout) | sentence / 4 | heard this | Said. |" in table
+    assert "sentence / 1 |" not in table
+
+
+def test_in_a_hurry_no_latency_is_told() -> None:
+    hurried = replace(ABOUT, realtime=False, of=4)
+    assert as_json(TRIALS, hurried)["to_first_sound_ms"] is None
+    table = as_markdown(TRIALS, hurried)
+    assert "first sound" not in table
+    assert "cap" not in table
+
+
+def test_nothing_was_said() -> None:
+    assert as_json([], ABOUT)["cost_usd"] == 0
+    assert "| together | 0 | 0 (-) |" in as_markdown([], ABOUT)
