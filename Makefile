@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
+.PHONY: help setup demo test check bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -34,8 +34,21 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
 
-bench: setup ## measures, and prints what was measured on what
-	@$(BIN)/python -m tests.benchmarks
+bench: setup ## measures Hearth beside its peers and writes docs/figures.md (PARTS="NAME ..."; LONG=1: more runs)
+	@$(BIN)/python -m tests.benchmarks.report $(PARTS)
+
+bench-scale: setup ## what a large house, a long day and many boxes cost; renews docs/scale.md
+	@$(BIN)/python -m tests.benchmarks.scale
+
+gate: setup ## sets what costs beside something plain, and fails where one has grown by a quarter
+	@$(BIN)/python -m tests.benchmarks.gate
+
+chaos: ## breaks everything that can break, and writes into docs/faults.md how it went (LONG=1: twice)
+	@$(SETUP) --devices --broker
+	@$(BIN)/python -m tests.chaos
+
+day: setup ## 150 dialogues of a day through every rung; writes docs/day.md (20 minutes)
+	@$(BIN)/python -m tests.dialogues
 
 test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices

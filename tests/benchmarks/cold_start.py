@@ -34,7 +34,7 @@ def main() -> None:
     Raises AssertionError where listening begins too late.
     """
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
-        starts = asyncio.run(_starts(Path(folder), sound))
+        starts = asyncio.run(measure(Path(folder), sound, how_many(6, 20)))
     rows, last, figures = [], 0.0, dict[str, dict[str, float]]()
     for stage, what in WHAT.items():
         times = [start[stage] for start in starts]
@@ -50,10 +50,11 @@ def main() -> None:
         raise AssertionError(f"it listens after {heard_s:.2f} s, {BUDGET_S:g} s are allowed")
 
 
-async def _starts(folder: Path, sound: Mapping[str, str]) -> list[dict[str, float]]:
+async def measure(folder: Path, sound: Mapping[str, str], count: int) -> list[dict[str, float]]:
+    """The stages of so many starts, in s. `folder`, `sound`: see `household`."""
     starts = []
     async with household(folder, sound) as home:
-        for _ in range(how_many(6, 20) + 1):
+        for _ in range(count + 1):
             async with home.hearth() as box:
                 starts.append(await box.started())
     return starts[1:]

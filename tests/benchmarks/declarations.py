@@ -62,16 +62,23 @@ OTHERS: tuple[dict[str, Any], ...] = (
 )
 
 
+Kind = tuple[str, str, dict[str, Any]]  # name, description, schema
+
+
 def tools() -> list[McpTool]:
-    """1,000 tools of those that were recorded, where they are, and of `OTHERS`. No two schemas are
-    the same: each has an argument of its own name."""
-    kinds: list[tuple[str, str, dict[str, Any]]] = [("edit", "", one) for one in OTHERS]
+    """1,000 tools of those that were recorded, where they are, and of `OTHERS`."""
+    kinds: list[Kind] = [("edit", "", one) for one in OTHERS]
     for parts in RECORDED:
         file = shared_folder().joinpath(*parts)
         if file.exists():
             content = json.loads(file.read_text())
             listed = content["result"]["tools"] if isinstance(content, dict) else content
             kinds += [(one["name"], one["description"], one["inputSchema"]) for one in listed]
+    return a_thousand(kinds)
+
+
+def a_thousand(kinds: Sequence[Kind]) -> list[McpTool]:
+    """Of these again and again. No two schemas are the same: each has an argument of its own."""
     made = []
     for number, (name, about, schema) in zip(range(COUNT), itertools.cycle(kinds), strict=False):
         fresh = json.loads(json.dumps(schema))

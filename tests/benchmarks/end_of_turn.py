@@ -47,6 +47,8 @@ class Row:
         return tuple(asdict(self).values())
 
 
+# By set-up: what was said, the noise below it in dB, the delay in ms (see `Setup.delay_ms`).
+Delays = dict[str, list[tuple[Utterance, float | None, float]]]
 HEAD = ("end by", "part", "turns", "cut off %", "p50 ms", "p95 ms", "max ms", "later than 1.5 s")
 
 
@@ -93,12 +95,12 @@ def row(what: str, part: str, delays: Sequence[float]) -> Row:
     return Row(what, part, len(delays), cut, p50, p95, most, late)
 
 
-def on_the_list(setup: Setup) -> list[Row]:
-    """Commands and questions, each half by itself, and by noise; fixed pauses beside."""
+def delays_of(setup: Setup, chosen: Sequence[Utterance]) -> Delays:
+    """Each utterance by this set-up, with fixed pauses beside."""
     silero, webrtc = SileroDetector(), WebrtcDetector()
     with_silero, with_webrtc = [setup, *fixed("silero")], fixed("webrtc")
-    delays: dict[str, list[tuple[Utterance, float | None, float]]] = defaultdict(list)
-    for number, said in enumerate(utterances()):
+    delays: Delays = defaultdict(list)
+    for number, said in enumerate(chosen):
         beside = how_many(number // 8 % 2, 0) == 0  # fixed pauses: half the list if short
         pairs = ((silero, with_silero), (webrtc, with_webrtc)) if beside else ((silero, [setup]),)
         for noise_db in levels_of(number):
@@ -107,7 +109,12 @@ def on_the_list(setup: Setup) -> list[Row]:
                 heard = Heard(voice, sound.pcm)
                 for one in setups:
                     delays[one.name].append((said, noise_db, one.delay_ms(sound, heard)))
-    rows = []
+    return delays
+
+
+def on_the_list(setup: Setup) -> list[Row]:
+    """Commands and questions, each half by itself, and by noise; fixed pauses beside."""
+    delays, rows = delays_of(setup, utterances()), []
     for kind in ("command", "question"):
         for name, turns in delays.items():
             parts = _parts([turn for turn in turns if turn[0].kind == kind])

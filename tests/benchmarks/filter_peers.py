@@ -1,23 +1,24 @@
 """The text filters of other voice frameworks: installed apart from Hearth, and asked."""
 
 import json
-import os
 import subprocess
-import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-RUNNER = Path(__file__).with_name("_peer_filters.py")
-A_DOWNLOAD_S = 900.0
+from assistant.speech.speakable import speakable
+from tests.benchmarks.peers.environment import (
+    Environment,
+    PeerMissing,
+    Run,
+    Say,
+    python_of,
+    reason,
+    run_apart,
+)
 
-# A command and what it reads, to what it prints. Raises CalledProcessError or TimeoutExpired.
-Run = Callable[[Sequence[str], str], str]
-Say = Callable[[str], None]
-
-
-class PeerMissing(Exception):
-    """It could not be installed or did not answer. The text is a sentence for the terminal."""
+RUNNER = Path(__file__).parent / "peers" / "_filters.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Answer:
 
     version: str
     spoken: list[str]
+    ms: list[float]  # of CPU, of each pass over all texts
 
 
 PEERS = (
@@ -61,60 +63,38 @@ PEERS = (
 )
 
 
-def ask(peer: Peer, texts: Sequence[str], folder: Path, say: Say, run: Run | None = None) -> Answer:
-    """What its filters make of the texts. Installs it into the folder if it is not there.
+def ask(
+    peer: Peer,
+    texts: Sequence[str],
+    say: Say,
+    run: Run | None = None,
+    folder: Path | None = None,
+    passes: int = 1,
+) -> Answer:
+    """What its filters make of the texts, so many times. `folder`: see `python_of`.
 
     Raises PeerMissing.
     """
-    run = run or _run
-    home = folder / f"{peer.package}-{peer.version}"
-    python = str(home / "bin" / "python")
+    named = f"filters-{peer.package}-{peer.version}"  # apart from those with extras
+    wanted = Environment(named, (f"{peer.package}=={peer.version}",))
+    python = python_of(wanted, say, run, folder)
+    command = (str(python), "-I", str(RUNNER), peer.package, str(passes))
     try:
-        _install(peer, home, python, say, run)
-        printed = run((python, "-I", str(RUNNER), peer.package), json.dumps(list(texts)))
+        printed = (run or run_apart)(command, json.dumps(list(texts)))
         answer = json.loads(printed.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        raise PeerMissing(f"{peer.package} {peer.version}: {_reason(error)}") from error
+        raise PeerMissing(f"{peer.package} {peer.version}: {reason(error)}") from error
     if answer["version"] != peer.version or len(answer["spoken"]) != len(texts):
         raise PeerMissing(f"{peer.package} {peer.version}: another answer than to the question")
-    return Answer(answer["version"], answer["spoken"])
+    return Answer(answer["version"], answer["spoken"], answer["ms"])
 
 
-def cache_folder() -> Path:
-    """Where the environments are kept between runs."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "hearth" / "text-filters"
-
-
-def _install(peer: Peer, home: Path, python: str, say: Say, run: Run) -> None:
-    complete = home / "complete"  # what was broken off half-way is made anew
-    if complete.exists():
-        return
-    say(f"{peer.package} {peer.version} from PyPI into {home} (a minute, about 500 MB)")
-    run((sys.executable, "-m", "venv", "--clear", str(home)), "")
-    run((python, "-m", "pip", "install", "-q", f"{peer.package}=={peer.version}"), "")
-    complete.touch()
-
-
-def _run(command: Sequence[str], text: str) -> str:
-    # what is set for our Python or for Hearth is not for theirs
-    ours = ("PYTHON", "HEARTH_", "VIRTUAL_ENV")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    done = subprocess.run(
-        command,
-        input=text,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=A_DOWNLOAD_S,
-        check=True,
-    )
-    return done.stdout
-
-
-def _reason(error: Exception) -> str:
-    """The last words of the command, or else the error's own."""
-    if isinstance(error, subprocess.CalledProcessError) and (error.stderr or "").strip():
-        return str(error.stderr).strip().splitlines()[-1]
-    return str(error) or type(error).__name__
+def timed(texts: Sequence[tuple[str, str]], passes: int) -> list[float]:
+    """The same measured of ours: CPU ms of each pass over the texts, each with its language."""
+    taken = []
+    for _ in range(passes):
+        began = time.process_time()
+        for text, language in texts:
+            speakable(text, language)
+        taken.append((time.process_time() - began) * 1000)
+    return taken

@@ -83,7 +83,7 @@ def main() -> None:
     Raises AssertionError where one of the two limits is passed.
     """
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
-        held, turns = asyncio.run(_measure(Path(folder), sound))
+        held, turns = asyncio.run(measure(Path(folder), sound))
         prices = _prices({**sound, "PYTHONPYCACHEPREFIX": f"{folder}/compiled"})
     limits = {"idle": IDLE_MB, "after the first turn": AFTER_MB}
     rows = [
@@ -107,9 +107,10 @@ def main() -> None:
             raise AssertionError(f"{when}: {held[when]['Pss']:.0f} MB, {limit:.0f} are allowed")
 
 
-async def _measure(
+async def measure(
     folder: Path, sound: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """What one process holds by moment, in MB, and its two turns, in ms. See `household`."""
     held, turns = dict[str, dict[str, float]](), dict[str, dict[str, float]]()
     async with household(folder, sound) as home:
         async with home.hearth() as box:  # compiles, and learns the echo of the room

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,14 +226,14 @@ def heard(player: NotingPlayer, sent: float, tone: bool) -> Heard:
     return Heard(*((at * 1000) for at in (begins - sent, words - sent, audible_s - sent, late)))
 
 
-async def measure(count: int) -> dict[str, dict[str, Spread]]:
+async def measure(count: int) -> dict[str, list[Heard]]:
     """Each way, with and without the tone."""
-    player, figures, number = NotingPlayer(), {}, 0
+    player, figures, number = NotingPlayer(), dict[str, list[Heard]](), 0
     with tempfile.TemporaryDirectory() as name:
         async with ways(Path(name), player) as doors:
             for way, send in doors.by_name.items():
                 for tone in (False, True):
-                    told = []
+                    told = figures[f"{way}{', tone' if tone else ''}"] = []
                     for attempt in range(count + 1):
                         player.clear()
                         sent = time.monotonic()
@@ -242,30 +242,32 @@ async def measure(count: int) -> dict[str, dict[str, Spread]]:
                         number += 1
                         if attempt:  # the first loads what all others find loaded
                             told.append(heard(player, sent, tone))
-                    figures[f"{way}{', tone' if tone else ''}"] = {
-                        what: spread(getattr(one, what) for one in told)
-                        for what in ("first", "words", "audible", "late")
-                    }
     return figures
 
 
-def with_a_device(count: int) -> dict[str, Any]:
-    """The same on a real sound server: until the first sample has left the loudspeaker."""
+def _spreads(told: Sequence[Heard]) -> dict[str, Spread]:
+    names = ("first", "words", "audible", "late")
+    return {what: spread(getattr(one, what) for one in told) for what in names}
+
+
+def with_a_device(count: int) -> dict[str, list[float]]:
+    """The same on a real sound server: ms until the first sample has left the loudspeaker."""
     command = [sys.executable, "tests/devices/pulse.py", "--", sys.executable, "-m"]
     command += ["tests.benchmarks._notify_device", str(count)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=280)
     told: dict[str, list[float]] = json.loads(done.stdout)
-    return {name: spread(taken) for name, taken in told.items()}
+    return told
 
 
 def main() -> None:
     """Measure and print; raises when the target is missed."""
-    figures = asyncio.run(measure(how_many(40, 200)))
+    measured = asyncio.run(measure(how_many(40, 200)))
+    figures = {way: _spreads(told) for way, told in measured.items()}
     rows = [(way, *(told[what] for what in told)) for way, told in figures.items()]
     print("  ms, p50 / p95 / most, at the output:")
     head = ("way", "first sample", "first sample of words", "audible word", "words behind tone")
     print_table(head, rows)
-    device = with_a_device(how_many(8, 40))
+    device = {name: spread(taken) for name, taken in with_a_device(how_many(8, 40)).items()}
     print("  ms, p50 / p95 / most, out of a PulseAudio null sink:")
     print_table(("way", "first sample has left it"), device.items())
     write_figures("notify", {"output": figures, "device": device})

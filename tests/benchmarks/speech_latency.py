@@ -78,8 +78,8 @@ class Sentences:
         yield TurnDone()
 
 
-async def clauses(folder: Path, count: int) -> Spread:
-    """Text to player, with an instant voice, while the microphone hears a quiet room."""
+async def clauses(folder: Path, count: int) -> list[float]:
+    """Text to player in ms, with an instant voice, while the microphone hears a quiet room."""
     sentences, player = Sentences(), NotingPlayer()
     taken: list[float] = []
     async with (
@@ -92,7 +92,7 @@ async def clauses(folder: Path, count: int) -> Spread:
             assert len(player.pieces) == len(SENTENCES), "each clause is one piece"
             pairs = zip(sentences.complete, player.pieces, strict=True)
             taken += [(piece.at - complete) * 1000 for complete, piece in pairs]
-    return spread(taken)
+    return taken
 
 
 async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[str, Spread]:
@@ -102,7 +102,10 @@ async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[st
     """
     player, results = NotingPlayer(), {}
     voice = InstantVoice()
-    with stamps() as moments, patch("assistant.conversation.voices_of", lambda *_: lambda _: voice):
+    with (
+        stamps() as moments,
+        patch("assistant.conversation.voices_of", lambda *_, **__: lambda _: voice),
+    ):
         async with hearth(folder, service.address, player) as app:
             for name, steps in {"": HELD[next(iter(HELD))], **HELD}.items():
                 service.respond(Always(steps))
@@ -150,8 +153,8 @@ INTERRUPTIONS = (
 )
 
 
-async def silence(case: Interruption, folder: Path, count: int) -> Spread:
-    """The event to the return of the player's stop, after which no piece may come."""
+async def silence(case: Interruption, folder: Path, count: int) -> list[float]:
+    """The event to the return of the player's stop, in ms, after which no piece may come."""
     player = NotingPlayer(paced=True)
     taken = []
     async with reciting(case.recite, case.voice(), player) as runner, listening(runner, folder):
@@ -169,7 +172,7 @@ async def silence(case: Interruption, folder: Path, count: int) -> Spread:
                 assert all(piece.at <= stopped for piece in player.pieces), "sound after the stop"
                 taken.append((stopped - began) * 1000)
                 runner.dispatch(StopAsked())  # the turn that the wake word has opened
-    return spread(taken)
+    return taken
 
 
 def main() -> None:
@@ -177,9 +180,11 @@ def main() -> None:
     count = how_many(40, 400)
     with tempfile.TemporaryDirectory() as name, GeminiProcess(Always(())) as service:
         folder = Path(name)
-        text = asyncio.run(clauses(folder, count))
+        text = spread(asyncio.run(clauses(folder, count)))
         held = asyncio.run(held_back(folder, service, how_many(10, 50)))
-        quiet = {case.name: asyncio.run(silence(case, folder, count)) for case in INTERRUPTIONS}
+        quiet = {
+            case.name: spread(asyncio.run(silence(case, folder, count))) for case in INTERRUPTIONS
+        }
     print_table(("clauses", "complete text to player p50 / p95 / max"), [(text.count, text)])
     head = ("answer", "turns", "first text to player p50 / p95 / max")
     print_table(head, [(name, one.count, one) for name, one in held.items()])

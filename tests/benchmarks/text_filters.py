@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.benchmarks.figures import print_table, write_figures
 from tests.benchmarks.filter_document import document
 from tests.benchmarks.filter_lines import Column, Line, languages_of, ours, read_lines, theirs
-from tests.benchmarks.filter_peers import PEERS, ask, cache_folder
+from tests.benchmarks.filter_peers import PEERS, ask
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "speech-filters.md"
 
@@ -24,7 +24,7 @@ def main() -> None:
     _print_wrong(lines, columns[0])
     texts = [line.written for line in lines]
     for peer in PEERS:
-        answer = ask(peer, texts, cache_folder(), lambda words: print(f"  {words}"))
+        answer = ask(peer, texts, lambda words: print(f"  {words}"))
         columns.append(theirs(peer.package, answer, lines))
     languages = languages_of(lines)
     rows = [(column.title, *column.counts(lines), column.clean()) for column in columns]

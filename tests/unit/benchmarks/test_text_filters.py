@@ -9,7 +9,8 @@ import pytest
 
 from tests.benchmarks.filter_document import code, document
 from tests.benchmarks.filter_lines import Column, Line, by_ear, theirs
-from tests.benchmarks.filter_peers import Answer, Peer, PeerMissing, ask
+from tests.benchmarks.filter_peers import Answer, Peer, ask
+from tests.benchmarks.peers.environment import PeerMissing
 
 PEER = Peer("peer", "1.0", "filter(text)", "markup", frozenset({"en"}))
 
@@ -70,7 +71,7 @@ LINES = [
 
 def test_the_document_counts_and_says_what_nobody_claims() -> None:
     ours = Column("Hearth", "", ("On", "five percent", "Sí"), (True, True, True))
-    peer = theirs("peer", Answer("1.0", ["on", "5%", "**Sí**"]), LINES)
+    peer = theirs("peer", Answer("1.0", ["on", "5%", "**Sí**"], [1.0]), LINES)
     assert peer.right == (True, False, False)
     assert (ours.clean(), peer.clean()) == (3, 2)
     written = document(LINES, [ours, peer], [PEER], "2026-11-22")
@@ -99,33 +100,36 @@ class Commands:
         if "-I" not in command:
             return ""
         spoken = [written.upper() for written in json.loads(text)]
-        return "a banner\n" + json.dumps({"version": self._version, "spoken": spoken}) + "\n"
+        answer = {"version": self._version, "spoken": spoken, "ms": [2.0] * int(command[-1])}
+        return f"a banner\n{json.dumps(answer)}\n"
 
 
 def test_a_peer_is_installed_once(tmp_path: Path) -> None:
     commands = Commands()
     said: list[str] = []
-    assert ask(PEER, ["a"], tmp_path, said.append, commands) == Answer("1.0", ["A"])
-    assert ask(PEER, ["b"], tmp_path, said.append, commands) == Answer("1.0", ["B"])
+    first = ask(PEER, ["a"], said.append, commands, tmp_path)
+    assert first == Answer("1.0", ["A"], [2.0])
+    again = ask(PEER, ["b"], said.append, commands, tmp_path, passes=3)
+    assert again == Answer("1.0", ["B"], [2.0] * 3)
     assert [command[-1] for command in commands.seen] == [
-        str(tmp_path / "peer-1.0"), "peer==1.0", "peer", "peer",
+        str(tmp_path / "filters-peer-1.0"), "peer==1.0", "1", "3",
     ]  # fmt: skip
     assert len(said) == 1
 
 
 def test_a_broken_installation_is_made_anew(tmp_path: Path) -> None:
-    with pytest.raises(PeerMissing, match=r"^peer 1\.0: no such package$"):
-        ask(PEER, ["a"], tmp_path, print, Commands(fails_at="pip"))
+    with pytest.raises(PeerMissing, match=r"^filters-peer-1\.0: no such package$"):
+        ask(PEER, ["a"], print, Commands(fails_at="pip"), tmp_path)
     commands = Commands()
-    ask(PEER, ["a"], tmp_path, print, commands)
+    ask(PEER, ["a"], print, commands, tmp_path)
     assert len(commands.seen) == 3
 
 
 def test_a_peer_of_another_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PeerMissing, match="another answer"):
-        ask(PEER, ["a"], tmp_path, print, Commands(version="2.0"))
+        ask(PEER, ["a"], print, Commands(version="2.0"), tmp_path)
 
 
 def test_a_filter_that_fails_is_named(tmp_path: Path) -> None:
     with pytest.raises(PeerMissing, match="no such package"):
-        ask(PEER, ["a"], tmp_path, print, Commands(fails_at="-I"))
+        ask(PEER, ["a"], print, Commands(fails_at="-I"), tmp_path)

@@ -1,9 +1,9 @@
 """Runs in another framework's own environment, where nothing of Hearth is.
 
-    python _peer_filters.py pipecat-ai|livekit-agents < TEXTS
+    python _filters.py pipecat-ai|livekit-agents PASSES < TEXTS
 
-A JSON list of texts comes in; the version of the package and what its filters make of each text go
-out, as one line of JSON, the last line there is.
+A JSON list of texts comes in; the version of the package, what its filters make of each text and
+the CPU ms of each pass over all of them go out, as one line of JSON, the last line there is.
 """
 
 import asyncio
@@ -11,7 +11,8 @@ import importlib
 import importlib.metadata
 import json
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 
@@ -36,12 +37,25 @@ async def _one(text: str) -> AsyncIterator[str]:
     yield text
 
 
-def main(package: str) -> None:
+async def repeated(
+    filters: Callable[[list[str]], Awaitable[list[str]]], texts: list[str], passes: int
+) -> tuple[list[str], list[float]]:
+    """What the filters make of the texts, and the ms of each pass; the first one loads."""
+    spoken, taken = await filters(texts), []
+    for _ in range(passes):
+        began = time.process_time()
+        await filters(texts)
+        taken.append((time.process_time() - began) * 1000)
+    return spoken, taken
+
+
+def main(package: str, passes: int) -> None:
     """Answer for one package; KeyError when it is another one."""
     filters = {"pipecat-ai": pipecat, "livekit-agents": livekit}[package]
-    spoken = asyncio.run(filters(json.load(sys.stdin)))
-    print(json.dumps({"version": importlib.metadata.version(package), "spoken": spoken}))
+    spoken, taken = asyncio.run(repeated(filters, json.load(sys.stdin), passes))
+    version = importlib.metadata.version(package)
+    print(json.dumps({"version": version, "spoken": spoken, "ms": taken}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

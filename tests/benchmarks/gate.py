@@ -1,0 +1,211 @@
+"""The quality gate: what Hearth costs by something plain, beside what it cost when that was kept.
+
+    python -m tests.benchmarks.gate              measures and judges; under three minutes
+    python -m tests.benchmarks.gate --write      keeps what is measured now in gate.toml
+    python -m tests.benchmarks.gate --spread 10  measures so many times and shows how it scatters
+                                                 (with --busy: one core has other work)
+
+Times differ from machine to machine, so each figure is a ratio: our work by a plain piece of work
+of the same kind, measured in turns in the same seconds (see `gate_works` and `gate_wires`). Of five
+rounds the median counts. Exit 1 where one is more than 25 % above the one that is kept, each by its
+name; 2 where nothing is kept for this Python, whose versions differ in what is quick.
+"""
+
+import argparse
+import asyncio
+import gc
+import multiprocessing
+import platform
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+
+import tomlkit
+
+from tests.benchmarks.figures import print_table, write_figures
+from tests.benchmarks.gate_wires import tool_calls, typed_turns, uploads
+from tests.benchmarks.gate_works import ear, journal, speech, starts, tools, turn_machine
+
+FILE = Path(__file__).with_name("gate.toml")
+MORE = 0.25  # above what is kept: fails
+ROUNDS = 5
+HEAD = """\
+# What each costs by something plain, per version of Python: `python -m tests.benchmarks.gate`.
+# Made by `--write`; docs/gate.md says what they are and how steady.
+"""
+# One measurement of one or more ratios by name, our work and the plain one in turns.
+Round = Callable[[], Awaitable[Mapping[str, float]]]
+Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
+STANDS: Sequence[Stand] = (
+    *(tool_calls, uploads, typed_turns),
+    *(tools, ear, speech, turn_machine, journal, starts),
+)
+
+
+def judge(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
+    """A sentence for each ratio that fails: one that has grown, and one without its other half."""
+    said = []
+    for name in sorted({*found, *kept}):
+        if name not in kept:
+            said.append(f"{name}: nothing is kept for it; run the gate with --write.")
+        elif name not in found:
+            said.append(f"{name}: it is kept but was not measured; run the gate with --write.")
+        elif found[name] > kept[name] * (1 + MORE):
+            more = found[name] / kept[name] - 1
+            said.append(f"{name}: {found[name]:.3g}, {more:.0%} more than {kept[name]:.3g}.")
+    return said
+
+
+async def measure(stands: Sequence[Stand] = STANDS, rounds: int = ROUNDS) -> dict[str, list[float]]:
+    """The ratios of each round by name; the rounds go over all of them in turn."""
+    found: dict[str, list[float]] = {}
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=_quick_folder())))
+        opened = []
+        for number, stand in enumerate(stands):
+            own = folder / str(number)
+            own.mkdir()
+            opened.append(await stack.enter_async_context(stand(own)))
+        for _ in range(rounds):
+            for one in opened:
+                with _no_collection():
+                    ratios = await one()
+                for name, ratio in ratios.items():
+                    found.setdefault(name, []).append(ratio)
+    return found
+
+
+def kept(file: Path = FILE) -> dict[str, float]:
+    """What is kept for this version of Python."""
+    document = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+    return {name: float(ratio) for name, ratio in document.get(_section(), {}).items()}
+
+
+def keep(found: Mapping[str, float], file: Path = FILE) -> None:
+    """Write them for this version of Python; those of other versions stay."""
+    text = file.read_text("utf-8") if file.exists() else HEAD
+    document = tomlkit.parse(text)
+    section = tomlkit.table()
+    for name, ratio in found.items():
+        section.add(name, float(f"{ratio:.3g}"))
+    document[_section()] = section
+    file.write_text(tomlkit.dumps(document), "utf-8")
+
+
+def medians(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Of the rounds."""
+    return {name: median(ratios) for name, ratios in found.items()}
+
+
+def _section() -> str:
+    return "python-" + ".".join(platform.python_version_tuple()[:2])
+
+
+def _quick_folder() -> Path | None:
+    """Memory rather than a disk, whose moods are not ours; None: the usual place."""
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() else None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """How many objects others hold must not decide how long a collection takes."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _print(found: Mapping[str, Sequence[float]], kept_ratios: Mapping[str, float]) -> None:
+    rows = []
+    for name, ratios in found.items():
+        now, before = median(ratios), kept_ratios.get(name)
+        change = "" if before is None else f"{now / before - 1:+.0%}"
+        known = "" if before is None else f"{before:.3g}"
+        rows.append((name, f"{now:.3g}", known, change, f"{min(ratios):.3g} to {max(ratios):.3g}"))
+    print_table(("cost", "now", "kept", "change", f"of {ROUNDS} rounds"), rows)
+
+
+def judged(file: Path = FILE) -> int:
+    """Measure, print and judge; the exit code."""
+    known = kept(file)
+    if not known:
+        print(f"gate.toml keeps nothing for {_section()}: make it with --write on a quiet machine.")
+        return 2
+    began = time.monotonic()
+    found = asyncio.run(measure())
+    _print(found, known)
+    write_figures("gate", {"rounds": found, "kept": known})
+    said = judge(medians(found), known)
+    for sentence in said:
+        print(f"  {sentence}")
+    print(f"  {len(known)} ratios, {len(said)} failed, {time.monotonic() - began:.0f} s")
+    return 1 if said else 0
+
+
+def scatter(times: int) -> None:
+    """Measure so many times; print how far the medians lie apart."""
+    runs = [medians(asyncio.run(measure())) for _ in range(times)]
+    rows = []
+    for name in runs[0]:
+        ratios = sorted(run[name] for run in runs)
+        middle = median(ratios)
+        above, below = ratios[-1] / middle - 1, 1 - ratios[0] / middle
+        rows.append((name, f"{middle:.3g}", f"{above:+.1%}", f"{-below:+.1%}"))
+    print_table(("cost", f"median of {times}", "most", "least"), rows)
+    write_figures("gate_spread", runs)
+
+
+def _work_for_ever() -> None:
+    while True:
+        sum(range(10_000))
+
+
+@contextmanager
+def _other_work(wanted: bool) -> Iterator[None]:
+    """One core has something else to do meanwhile."""
+    process = multiprocessing.get_context("spawn").Process(target=_work_for_ever, daemon=True)
+    if wanted:
+        process.start()
+    try:
+        yield
+    finally:
+        if wanted:
+            process.kill()
+            process.join()
+
+
+def main() -> None:
+    """Judge. Raises AssertionError where the gate is shut."""
+    if code := judged():
+        raise AssertionError(f"the gate is shut ({code})")
+
+
+def command(arguments: Sequence[str]) -> int:
+    """What the module says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate")
+    parser.add_argument("--write", action="store_true", help="keep what is measured now")
+    parser.add_argument("--spread", type=int, metavar="N", help="measure so many times")
+    parser.add_argument("--busy", action="store_true", help="beside other work on one core")
+    wanted = parser.parse_args(arguments)
+    with _other_work(wanted.busy):
+        if wanted.spread:
+            scatter(wanted.spread)
+            return 0
+        if wanted.write:
+            found = asyncio.run(measure())
+            _print(found, kept())
+            keep(medians(found))
+            return 0
+        return judged()
+
+
+if __name__ == "__main__":
+    sys.exit(command(sys.argv[1:]))

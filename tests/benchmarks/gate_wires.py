@@ -1,0 +1,233 @@
+"""What the gate measures of work with others: a house and a service, each by plain messages to it.
+
+The house is the embedded one, in this process; the simulated Gemini is in another. What a person
+waits for is measured by the clock, and the quickest of many counts, which other work on the machine
+delays least; the rest is CPU time of this process.
+"""
+
+import asyncio
+import base64
+import json
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from assistant.app import App
+from assistant.turn.timeline import Moment
+from integrations.gemini.access import Access
+from integrations.gemini.events import LiveEvent, TurnComplete
+from integrations.gemini.live import LiveClient, LiveSession
+from integrations.gemini.models import model_row
+from integrations.gemini.setup import AUDIO_MIME, LiveSetup
+from tests.benchmarks import tool_call
+from tests.benchmarks.service import Address, Always, GeminiProcess
+from tests.benchmarks.sound import InstantVoice, NotingPlayer
+from tests.benchmarks.stage import hearth, stamps
+from tests.simulators.script import Done, Say
+
+Ratios = Callable[[], Awaitable[Mapping[str, float]]]
+MODEL = "gemini-3.8-live"
+SERVICE = "google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+PIECE = bytes(3_200)  # 100 ms
+PIECES, ACTIVITIES = 150, 5
+TURNS, PLAIN_TURNS = 5, 50
+TIMES = 4  # that each is done in a round
+ANSWER = Always((Say("The office lights are on.", audio_s=0.1), Done()))
+QUESTION = "How are the lights?"
+
+
+@asynccontextmanager
+async def tool_calls(folder: Path) -> AsyncIterator[Ratios]:
+    """One call through the hub, and through policy, verification and journal, by a plain POST."""
+    async with tool_call.ways(folder) as (_, calls):
+
+        async def one() -> Mapping[str, float]:
+            taken = await tool_call.measure(calls, 60)
+            ms = {kind: min(values) for kind, values in taken.items()}
+            plain = ms.pop("plain")
+            return {f"tool call: {kind}": value / plain for kind, value in ms.items()}
+
+        yield one
+
+
+@asynccontextmanager
+async def uploads(folder: Path) -> AsyncIterator[Ratios]:
+    """75 s of sound to the service, by the same messages over a plain websocket."""
+    with GeminiProcess(ANSWER) as service:
+        async with plain_socket(service.address) as socket, session(service.address) as live:
+
+            async def plain() -> None:
+                for _ in range(ACTIVITIES):
+                    await socket.send(_message(activityStart={}))
+                    for _ in range(PIECES):
+                        sound = {"data": base64.b64encode(PIECE).decode(), "mimeType": AUDIO_MIME}
+                        await socket.send(_message(audio=sound))
+                    await socket.send(_message(activityEnd={}))
+                    await _until_complete(socket)
+
+            async def one() -> Mapping[str, float]:
+                return {"75 s of sound to the service": await by_plain(live.say, plain)}
+
+            yield one
+
+
+@asynccontextmanager
+async def typed_turns(folder: Path) -> AsyncIterator[Ratios]:
+    """Typed questions to the whole assistant, by the same over a plain websocket.
+
+    CPU time, and by the clock: until the answer's first text, and from there to its first sample.
+    """
+    voice, player = InstantVoice(), NotingPlayer()
+    with (
+        GeminiProcess(ANSWER) as service,
+        patch("assistant.conversation.voices_of", lambda *_, **__: lambda _: voice),
+        stamps() as moments,
+    ):
+        async with (
+            hearth(folder, service.address, player) as app,
+            plain_socket(service.address) as socket,
+        ):
+            ours, plain = Asked(app, player, moments), PlainAsked(socket)
+            await ours.ask()  # opens the session, loads what the first turn needs
+
+            async def one() -> Mapping[str, float]:
+                ours.forget()
+                plain.taken.clear()
+                cpu = await by_plain(ours.ask, plain.ask)
+                plain_s = min(plain.taken)
+                return {
+                    "typed turn: CPU": cpu,
+                    "typed turn: to its first text": min(ours.text) / plain_s,
+                    "typed turn: text to sound": min(ours.sound) / plain_s,
+                }
+
+            yield one
+
+
+@dataclass(slots=True)
+class Asked:
+    """Questions to the assistant, and what each took in s."""
+
+    app: App
+    player: NotingPlayer
+    moments: dict[Moment, float]
+    text: list[float] = field(default_factory=list)  # from the question to the first text
+    sound: list[float] = field(default_factory=list)  # from there to the first sample
+
+    async def ask(self) -> None:
+        """That many."""
+        for _ in range(TURNS):
+            self.player.clear()
+            self.moments.clear()
+            began = time.monotonic()
+            await self.app.runner.ask(QUESTION)
+            text = self.moments["first_reply_text"]
+            self.text.append(text - began)
+            self.sound.append(self.player.pieces[0].at - text)
+
+    def forget(self) -> None:
+        """What the questions so far took."""
+        self.text.clear()
+        self.sound.clear()
+
+
+@dataclass(slots=True)
+class PlainAsked:
+    """The same questions over a plain websocket."""
+
+    socket: ClientConnection
+    taken: list[float] = field(default_factory=list)  # s, from the question to the turn's end
+
+    async def ask(self) -> None:
+        """That many."""
+        turns = [{"role": "user", "parts": [{"text": QUESTION}]}]
+        question = json.dumps({"clientContent": {"turns": turns, "turnComplete": True}})
+        for _ in range(PLAIN_TURNS):
+            began = time.monotonic()
+            await self.socket.send(question)
+            await _until_complete(self.socket)
+            self.taken.append(time.monotonic() - began)
+
+
+async def by_plain(
+    ours: Callable[[], Awaitable[None]], plain: Callable[[], Awaitable[None]]
+) -> float:
+    """The least CPU time of ours by the least of the plain work, in turns."""
+    both = [(await _cpu_s(plain), await _cpu_s(ours)) for _ in range(TIMES)]
+    return min(mine for _, mine in both) / min(theirs for theirs, _ in both)
+
+
+async def _cpu_s(work: Callable[[], Awaitable[None]]) -> float:
+    began = time.process_time()
+    await work()
+    return time.process_time() - began
+
+
+@asynccontextmanager
+async def plain_socket(address: Address) -> AsyncIterator[ClientConnection]:
+    """A session as a program without any library opens it."""
+    url = f"{address.url.replace('https://', 'wss://')}/ws/{SERVICE}"
+    context = ssl.create_default_context(cafile=address.ca_file)
+    headers = {"x-goog-api-key": address.key}
+    setup = {
+        "model": f"models/{MODEL}",
+        "generationConfig": {"responseModalities": ["AUDIO"]},
+        "outputAudioTranscription": {},
+        "realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}},
+    }
+    async with connect(url, additional_headers=headers, ssl=context, proxy=None) as socket:
+        await socket.send(json.dumps({"setup": setup}))
+        assert "setupComplete" in json.loads(await socket.recv())
+        yield socket
+
+
+@dataclass(slots=True)
+class Speaker:
+    """Says so many pieces into a session of ours and waits for the end of the turn."""
+
+    live: LiveSession
+    complete: asyncio.Event  # the turn has ended
+
+    async def say(self) -> None:
+        """That many times."""
+        for _ in range(ACTIVITIES):
+            self.complete.clear()
+            await self.live.begin_activity()
+            for _ in range(PIECES):
+                await self.live.send_audio(PIECE)
+            await self.live.end_activity()
+            await self.complete.wait()
+
+
+@asynccontextmanager
+async def session(address: Address) -> AsyncIterator[Speaker]:
+    """One of our own client's."""
+    complete = asyncio.Event()
+
+    def take(event: LiveEvent) -> None:
+        if isinstance(event, TurnComplete):
+            complete.set()
+
+    setup = LiveSetup(model_row(MODEL)[0], "Be brief.", ())
+    async with LiveClient(Access(address.key, address.url, address.ca_file)) as client:
+        live = await client.connect(setup, take)
+        yield Speaker(live, complete)
+        await live.close()
+
+
+def _message(**what: Any) -> str:
+    return json.dumps({"realtimeInput": what})
+
+
+async def _until_complete(socket: ClientConnection) -> None:
+    while True:
+        content = json.loads(await socket.recv()).get("serverContent", {})
+        if content.get("turnComplete"):
+            return

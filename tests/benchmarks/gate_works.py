@@ -1,0 +1,352 @@
+"""What the gate measures of work in this machine's own processes, each by plain work of its kind.
+
+Of CPU time, so that other work on the machine counts little. The plain work comes before and after
+ours, and its mean counts: what changes slowly takes both.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+import unicodedata
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+
+from assistant.clock import SystemClock
+from assistant.journal.records import TurnRecord
+from assistant.journal.store import Store
+from assistant.speech.clauses import ClauseCutter
+from assistant.speech.speakable import speakable
+from assistant.tools.menu import build_menu
+from assistant.turn.ear import Ear
+from assistant.turn.events import (
+    BrainFinished,
+    Event,
+    PlaybackEnded,
+    PlaybackStarted,
+    SpeechEnded,
+    SpeechStarted,
+    Tick,
+    WakeHeard,
+    WakeRising,
+)
+from assistant.turn.machine import Machine, reduce
+from audio.endpoint import Endpointer
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, Frame
+from audio.vad.silero import SileroDetector
+from audio.wake import make_wake_engine
+from integrations.demo_home import DemoHome
+from integrations.gemini.declarations import convert
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import ServerSpec, home_assistant_server
+from tests.benchmarks.declarations import OTHERS, a_thousand
+from tests.benchmarks.filter_lines import read_lines
+
+Ratios = Callable[[], Awaitable[Mapping[str, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Our work, and the plain work that it is divided by."""
+
+    name: str
+    ours: Callable[[], object]
+    plain: Callable[[], object]
+
+    def ratio(self) -> float:
+        """Measured now."""
+        before = cpu_s(self.plain)
+        ours = cpu_s(self.ours)
+        return ours / mean((before, cpu_s(self.plain)))
+
+
+def cpu_s(work: Callable[[], object]) -> float:
+    """What this process uses for it, in all threads."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def in_turns(*pairs: Pair) -> Ratios:
+    """A round over these."""
+
+    async def one() -> Mapping[str, float]:
+        return {pair.name: pair.ratio() for pair in pairs}
+
+    return one
+
+
+@asynccontextmanager
+async def tools(folder: Path) -> AsyncIterator[Ratios]:
+    """A thousand tools to what Gemini takes, and to a menu, by their way to JSON and back.
+
+    They are made of the embedded house's and of two that servers of other kinds have.
+    """
+    async with DemoHome() as home, McpHub([home_assistant_server(home.url, home.token)]) as hub:
+        house = [(one.name, one.description, one.input_schema) for one in await hub.tools()]
+    listed = a_thousand([*(("edit", "", one) for one in OTHERS), *house])
+    plain = [(one.name, one.description, one.input_schema) for one in listed]
+    spec = {"many": ServerSpec("many", "http", trust="trusted")}
+
+    def as_json() -> None:
+        for _ in range(25):
+            json.loads(json.dumps(plain))
+
+    def converted() -> None:
+        for name, description, schema in plain * 5:
+            convert(name, description, schema)
+
+    def menu() -> None:
+        for _ in range(3):
+            build_menu(listed, spec)
+
+    yield in_turns(
+        Pair("1,000 tools to declarations", converted, as_json),
+        Pair("1,000 tools to a menu", menu, as_json),
+    )
+
+
+@asynccontextmanager
+async def ear(folder: Path) -> AsyncIterator[Ratios]:
+    """Sound through the ear, by transforms of numpy's over as many samples."""
+    quiet, loud = frames(300, bursts=False), frames(45, bursts=True)
+    spoken = loud[: 6 * SAMPLE_RATE // FRAME_SAMPLES]
+    block = np.random.default_rng(2).standard_normal(FRAME_SAMPLES * 16).astype(np.float32)
+
+    def transforms() -> None:
+        for _ in range(3_000):
+            spectrum = np.fft.rfft(block)
+            np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
+
+    listener = new_ear()
+    try:
+        yield in_turns(
+            Pair("five quiet minutes at the ear", lambda: hear(listener, quiet), transforms),
+            Pair("45 loud seconds at the ear", lambda: hear(listener, loud), transforms),
+            Pair(
+                "six loud seconds while a sentence is awaited",
+                lambda: hear(listener, spoken, awaited=True),
+                transforms,
+            ),
+        )
+    finally:
+        listener.close()
+
+
+def new_ear() -> Ear:
+    """As a daemon has it, without the recogniser that hears commands end."""
+    voice = SileroDetector()
+    endpointer = Endpointer(chunk_samples=voice.chunk_samples)
+    return Ear(make_wake_engine("micro", ["okay_nabu"]), voice, endpointer)
+
+
+def frames(seconds: int, *, bursts: bool) -> list[Frame]:
+    """Faint white noise; with `bursts` every second half a second of it is loud."""
+    samples = np.random.default_rng(1).normal(0.0, 8.0, seconds * SAMPLE_RATE)
+    if bursts:
+        samples *= np.where(np.arange(len(samples)) % SAMPLE_RATE < SAMPLE_RATE // 2, 200.0, 1.0)
+    pcm = samples.astype(np.int16).tobytes()
+    starts = range(0, len(pcm), FRAME_BYTES)
+    return [Frame(pcm[at : at + FRAME_BYTES], at // 2) for at in starts]
+
+
+def hear(listener: Ear, sound: Sequence[Frame], *, awaited: bool = False) -> None:
+    """A stream of its own, as the listening thread takes it."""
+    listener.restart()
+    if awaited:
+        listener.watch(0.0, 0.0)
+    for frame in sound:
+        if not listener.pass_by(frame):
+            listener.hear(frame)
+    listener.unwatch()
+
+
+@asynccontextmanager
+async def speech(folder: Path) -> AsyncIterator[Ratios]:
+    """Written answers to clauses, and to words for ears, by plain work on the same texts."""
+    lines = [(line.written, line.language) for line in read_lines()]
+    texts = [text for text, _ in lines]
+
+    def plain() -> None:
+        for _ in range(300):
+            for text in texts:
+                worked(text)
+
+    def cut() -> None:
+        for _ in range(200):
+            cutter = ClauseCutter()
+            for text in texts:
+                for start in range(0, len(text), 4):
+                    cutter.push(text[start : start + 4])
+                cutter.flush()
+
+    def spoken() -> None:
+        for text, language in lines * 12:
+            speakable(text, language)
+
+    yield in_turns(Pair("clauses of answers", cut, plain), Pair("words for ears", spoken, plain))
+
+
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?!\w)")
+
+
+def worked(text: str) -> str:
+    """Something with expressions, letters and pieces of a text, as a reader of texts does."""
+    clean = unicodedata.normalize("NFC", text)
+    clean = _NUMBER.sub(lambda found: found[0].replace(",", "."), clean)
+    clean = _WORD.sub(lambda found: found[0].casefold(), clean)
+    kept = "".join(char if unicodedata.category(char)[0] in "LNZ" else " " for char in clean)
+    return " ".join(kept.split())
+
+
+@asynccontextmanager
+async def turn_machine(folder: Path) -> AsyncIterator[Ratios]:
+    """Spoken turns through the rules, by as many steps of plain frozen values."""
+
+    def turns() -> None:
+        machine = Machine()
+        for number in range(1, 201):
+            for event in turn(number, machine.now_ms + 1_000):
+                machine, _ = reduce(machine, event)
+
+    def plain() -> None:
+        state = Counter(0, 0.0, "idle", ())
+        for number in range(200_000):
+            state, _ = counted(state, number)
+
+    yield in_turns(Pair("200 turns through the turn machine", turns, plain))
+
+
+def turn(number: int, at_ms: float) -> list[Event]:
+    """A sentence of 2 s, an answer, and a quiet second."""
+    ticks = [Tick(at_ms + 20.0 * step) for step in range(1, 100)]
+    return [
+        WakeRising(at_ms),
+        WakeHeard("okay_nabu", 0.9, at_ms=at_ms, mark_ms=at_ms - 300),
+        *ticks[:20],
+        SpeechStarted(at_ms + 400),
+        *ticks[20:],
+        SpeechEnded(at_ms + 2_000, at_ms + 2_300),
+        PlaybackStarted(number),
+        BrainFinished(number, False),
+        PlaybackEnded(number),
+        *(Tick(at_ms + 2_300 + 20.0 * step) for step in range(50)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Stands for a state."""
+
+    count: int
+    at: float
+    name: str
+    parts: tuple[int, ...]
+
+
+def counted(state: Counter, number: int) -> tuple[Counter, list[object]]:
+    """The next one."""
+    match number % 3:
+        case 0:
+            return replace(state, count=state.count + 1, at=float(number)), []
+        case 1:
+            return replace(state, name="busy", parts=(number,)), [state.name]
+    return state, []
+
+
+@asynccontextmanager
+async def journal(folder: Path) -> AsyncIterator[Ratios]:
+    """Turns into the journal, by plain rows into a plain table, each in its own transaction."""
+    clock, numbers = SystemClock(), itertools.count()
+    plain = sqlite3.connect(folder / "plain.db", isolation_level=None)
+    plain.execute("PRAGMA journal_mode=WAL")
+    plain.execute("PRAGMA synchronous=NORMAL")
+    plain.execute("CREATE TABLE turns (id INTEGER PRIMARY KEY, at TEXT, heard TEXT, answer TEXT)")
+    heard, answer = "turn on the office lights", "The office lights are on."
+
+    def rows() -> None:
+        for _ in range(1_000):
+            at = str(clock.now())
+            plain.execute(
+                "INSERT INTO turns (at, heard, answer) VALUES (?, ?, ?)", (at, heard, answer)
+            )
+
+    async with Store(folder / "journal.db", clock) as store:
+
+        async def turns() -> float:
+            began = time.process_time()
+            for _ in range(100):
+                at = clock.now() - timedelta(seconds=1)
+                turn_id = f"turn-{next(numbers)}"
+                record = TurnRecord(turn_id, at, "voice", "en", heard=heard, answer=answer)
+                await store.record_turn(record)
+            return time.process_time() - began
+
+        async def one() -> Mapping[str, float]:
+            # Two threads hand over to each other: how well they do differs, so the least counts.
+            both = [(cpu_s(rows), await turns()) for _ in range(8)]
+            least = min(ours for _, ours in both) / min(theirs for theirs, _ in both)
+            return {"100 turns into the journal": least}
+
+        yield one
+    plain.close()
+
+
+# What a start brings; see the benchmark `memory` for the two lines of HTTP.
+_LISTENING = """\
+import assistant.cli.run
+from audio.vad import make_voice_detector
+from audio.wake import make_wake_engine
+kept = make_wake_engine("micro", ["okay_nabu"]), make_voice_detector()
+"""
+_ALL = _LISTENING + "from assistant.daemon import _import; _import()\n"
+_READ = """\
+import re, time
+held = re.search(r"^Anonymous:\\s+(\\d+)", open("/proc/self/smaps_rollup").read(), re.M)
+print(time.process_time(), held[1])
+"""
+
+
+@asynccontextmanager
+async def starts(folder: Path) -> AsyncIterator[Ratios]:
+    """Processes that load what Hearth needs, by one that loads numpy: CPU time and own memory."""
+    codes = {"numpy": "import numpy\n", "what listening needs": _LISTENING, "everything": _ALL}
+    for code in codes.values():
+        await _process(code, folder)  # compiles
+
+    async def one() -> Mapping[str, float]:
+        found = {name: await _process(code, folder) for name, code in codes.items()}
+        again = await _process(codes["numpy"], folder)
+        plain_s, plain_kb = (mean(both) for both in zip(found.pop("numpy"), again, strict=True))
+        ratios = {f"start: CPU of {name}": cpu / plain_s for name, (cpu, _) in found.items()}
+        held = {f"start: memory of {name}": kb / plain_kb for name, (_, kb) in found.items()}
+        return {**ratios, **held}
+
+    yield one
+
+
+async def _process(code: str, folder: Path) -> tuple[float, float]:
+    """CPU seconds and KB of its own of a process that ran this."""
+    own = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder), "PYTHONHASHSEED": "0"}
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", code + _READ],
+        env={**os.environ, **own},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    cpu, held = done.stdout.split()
+    return float(cpu), float(held)

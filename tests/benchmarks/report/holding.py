@@ -1,0 +1,37 @@
+"""What `hearth run` holds, whole: before its first turn, and after it."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import memory
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.report.line import Line, Measured, Part
+from tests.devices.pulse import sound_server
+
+BOUNDS_MB = {"idle": memory.IDLE_MB, "after the first turn": memory.AFTER_MB}
+TEXT = """\
+PSS of all of Hearth's processes (what they alone hold, and their share of what others hold too), in
+the surroundings of a home; the turn is spoken and served by Gemini Live with a call to the house.
+Wake word, voice activity, the recogniser of commands, MCP, journal, HTTP and the voice (espeak-ng)
+are in it. What each of them costs is in [footprint.md](footprint.md); beside another framework it
+stands under *whole turns*.
+"""
+
+
+def part() -> Part:
+    """Two processes; LONG=1: six."""
+    found = []
+    with sound_server() as sound:
+        for _ in range(how_many(2, 6)):
+            with tempfile.TemporaryDirectory() as folder:
+                found.append(asyncio.run(memory.measure(Path(folder), sound))[0])
+    lines = tuple(
+        Line(
+            f"memory, {when}",
+            Measured(tuple(held[when]["Pss"] for held in found), "MB"),
+            most=bound,
+        )
+        for when, bound in BOUNDS_MB.items()
+    )
+    return Part("Memory", lines, text=TEXT)

@@ -1,0 +1,36 @@
+"""How soon `hearth run` hears its wake word, from the start of its process."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import cold_start
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.report.line import Line, Measured, Part
+from tests.devices.pulse import sound_server
+
+STAGES = {
+    "listening": "start of the process to the first judged frame",
+    "ready": "start of the process to all of it: house, brains, tool servers, HTTP",
+}
+TEXT = """\
+The whole process in the surroundings of a home, each in a process of its own: a sound server, a
+Home Assistant, Gemini. Files are in the system's cache and the modules compiled; a first start,
+which does not count, has measured the room's echo.
+"""
+
+
+def part() -> Part:
+    """Five starts; LONG=1: 20."""
+    with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
+        starts = asyncio.run(cold_start.measure(Path(folder), sound, how_many(5, 20)))
+    bounds = {"listening": cold_start.BUDGET_S * 1000}
+    lines = tuple(
+        Line(
+            what,
+            Measured(tuple(start[stage] * 1000 for start in starts), "ms"),
+            most=bounds.get(stage),
+        )
+        for stage, what in STAGES.items()
+    )
+    return Part("Cold start", lines, text=TEXT)

@@ -1,0 +1,100 @@
+"""What the way to the service costs: the person's sound while they speak, and the end of it."""
+
+import asyncio
+import itertools
+import tempfile
+import time
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from audio.frames import Frame
+from audio.wav import read_wav
+from tests.benchmarks.figures import how_many
+from tests.benchmarks.gemini_wire import ANSWER, BUDGET_MS
+from tests.benchmarks.report.line import Line, Measured, Part
+from tests.benchmarks.service import GeminiProcess, ServedSound
+from tests.benchmarks.sound import Clip, NotingPlayer, StampedSource, clips
+from tests.benchmarks.stage import hearth, stamps
+from tests.simulators.sound import find
+
+TEXT = """\
+Spoken turns in real time, from WAV files, with a warm session and the model's own voice. *Decision
+to activity_end*: from the moment the turn machine has decided to the arrival of the message in the
+service's process, over TLS on loopback. *Frame to wire*: from the moment the microphone hands over
+a 20 ms frame to the arrival of the piece that holds it, for every frame that came after the first
+piece had arrived (what was said before it is sent at once, as fast as the socket takes it): in it
+are the ring, wake word, voice activity and the recogniser that listens for the end of a command.
+"""
+Handed = Sequence[tuple[int, float]]  # a frame's end in samples, and when it was handed over
+
+
+class HandingSource(StampedSource):
+    """A file in real time that notes when each frame was handed over."""
+
+    def __init__(self, clip: Clip) -> None:
+        super().__init__(clip)
+        self.handed: list[tuple[int, float]] = []
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        async for frame in super().frames():
+            self.handed.append((frame.end, time.monotonic()))
+            yield frame
+
+
+def on_the_wire(handed: Handed, start: int, pieces: Sequence[tuple[float, int]]) -> list[float]:
+    """Milliseconds from a frame to the arrival of the piece that holds its end.
+
+    `start`: the sample at which the sound begins that the pieces (arrival in s, bytes) are of.
+    Frames that were handed over before the first piece had arrived do not count.
+    """
+    ends = list(itertools.accumulate((size // 2 for _, size in pieces), initial=start))[1:]
+    taken = []
+    for end, at in handed:
+        piece = bisect_left(ends, end)
+        if end > start and piece < len(ends) and at > pieces[0][0]:
+            taken.append((pieces[piece][0] - at) * 1000)
+    return taken
+
+
+def part() -> Part:
+    """Twelve turns; LONG=1: 200."""
+    count = how_many(12, 200)
+    with tempfile.TemporaryDirectory() as name, GeminiProcess(ANSWER) as service:
+        folder = Path(name)
+        spoken = list(itertools.islice(itertools.cycle(clips(folder, tight=True)), count))
+        decided, frames = asyncio.run(_measure(service, folder, spoken))
+    ended = "end-of-turn decision to activity_end at the service"
+    while_speaking = "a frame handed over to its arrival at the service"
+    lines = (
+        Line(ended, Measured(tuple(decided), "ms"), most=BUDGET_MS),
+        Line(while_speaking, Measured(tuple(frames), "ms"), most=BUDGET_MS),
+    )
+    return Part("What uploading adds", lines, text=TEXT)
+
+
+async def _measure(
+    service: GeminiProcess, folder: Path, spoken: Sequence[Clip]
+) -> tuple[list[float], list[float]]:
+    """Decision to wire of each turn, and frame to wire of each frame. ms."""
+    decided, frames, player = list[float](), list[float](), NotingPlayer()
+    with stamps() as moments:
+        async with hearth(folder, service.address, player, engine="gemini") as app:
+            for clip in spoken:
+                moments.clear()
+                before, source = app.log.count, HandingSource(clip)
+                await app.runner.listen(source, turns=1)
+                assert app.log.count == before + 1, f"no turn came of {clip.path.name}"
+                arrived = service.newest().ended_at
+                assert arrived is not None
+                decided.append((arrived - moments["end_of_turn"]) * 1000)
+                sound = service.newest_sound()
+                frames += on_the_wire(source.handed, _start(sound, clip), sound.pieces)
+    return decided, frames
+
+
+def _start(sound: ServedSound, clip: Clip) -> int:
+    """Where in the file the turn's sound begins."""
+    places = find(sound.pcm, read_wav(clip.path))
+    assert len(places) == 1, f"the sound of the turn is no part of {clip.path.name}"
+    return places[0]
