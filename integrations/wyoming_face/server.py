@@ -146,7 +146,8 @@ async def _close(writer: asyncio.StreamWriter) -> None:
             closing = False
     except OSError as error:
         closing = patience.expired()
-        _log.debug("the end of a Wyoming connection was not taken: %s", str(error) or "nobody reads")
+        why = str(error) or "nobody reads"
+        _log.debug("the end of a Wyoming connection was not taken: %s", why)
     finally:
         if closing:  # of one that is closed Python 3.13 would know no loop any more
             writer.transport.abort()
