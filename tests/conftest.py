@@ -1,5 +1,7 @@
 """Fixtures for all tests."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,3 +19,28 @@ def shared_data() -> Path:
 def speech(shared_data: Path) -> Path:
     """Recorded speech; skips when missing."""
     return shared("data", "speech")
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """Takes back what a command called in the test's process set up for its log.
+
+    `hearth` logs to its standard error, which in a test is closed when the test ends: a handler
+    left behind would tell every later test of that.
+    """
+    before = list(logging.root.handlers)
+    levels = _levels()
+    yield
+    for handler in logging.root.handlers[:]:
+        if handler not in before:
+            logging.root.removeHandler(handler)
+    for name, level in _levels().items():
+        if level != levels.get(name, logging.NOTSET):
+            logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
+
+
+def _levels() -> dict[str, int]:
+    known = logging.root.manager.loggerDict.items()
+    return {"root": logging.root.level} | {
+        name: logger.level for name, logger in known if isinstance(logger, logging.Logger)
+    }
