@@ -103,11 +103,9 @@ async def open_bridge(
         if store is None:
             store = await stack.enter_async_context(Store(settings.database, clock))
         tls = _tls(settings)
-        servers = _servers(settings, url, token)
         device = HouseDevice(settings, clock)
         home = HomeAssistant(url, token, *tls)
-        aside = HomeAside(device.meta, partial(diagnose, url, token, *tls), partial(_here, home))
-        hub = await stack.enter_async_context(McpHub(servers, home=aside))
+        hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
         # Begun first: where the house is away, both waits for it pass at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
         if settings.mcp.servers:
@@ -216,6 +214,15 @@ def _undoing(
     stack: UndoStack, tools: Toolbox, house: Callable[[], House], catalogue: Catalogue
 ) -> tuple[BuiltIn, ...]:
     return Undoing(stack, through(tools), lambda: tools.current_menu, house, catalogue).tools()
+
+
+def _hub(
+    settings: Settings, url: str, token: str, device: HouseDevice, home: HomeAssistant
+) -> McpHub:
+    """Of all tool servers; begun by whoever enters it."""
+    why_away = partial(diagnose, url, token, *_tls(settings))
+    aside = HomeAside(device.meta, why_away, partial(_here, home))
+    return McpHub(_servers(settings, url, token), home=aside)
 
 
 def _servers(settings: Settings, url: str, token: str) -> list[ServerSpec]:

@@ -26,7 +26,7 @@ from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch
 from assistant.input import open_microphone
-from assistant.long_lived import LongLived
+from assistant.long_lived import long_lived
 from assistant.output import open_outputs
 from assistant.startup import Startup
 from assistant.turn.for_ever import listen_for_ever
@@ -252,7 +252,7 @@ class _Service:
                     for early in tuple(app.log.turns):  # they had waited
                         app.log.on_turn(early)
                 self._ready.set()
-                with LongLived(app.log.follow):
+                with long_lived(app.log.follow):
                     await asyncio.get_running_loop().create_future()
 
 

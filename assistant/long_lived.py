@@ -6,43 +6,30 @@ in the midst of a turn, when much is made. Nearly all of these objects are code 
 """
 
 import gc
-from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 # Have somebody told of each turn that is over, until what is returned is called.
 Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
 
 
-class LongLived:
+@contextmanager
+def long_lived(follow: Follow) -> Iterator[None]:
     """Entered when everything stands: what is there then is looked at no more, nor is what the
     first turn has brought, whose brain and recogniser are imported and loaded only then. Later
     objects are searched as ever, and all of them again once it is left.
     """
+    following = ExitStack()
 
-    def __init__(self, follow: Follow) -> None:
-        self._follow = follow
-        self._first: Callable[[], None] = _nothing
-
-    def __enter__(self) -> Self:
+    def turned(turn: object) -> None:
+        following.close()  # the first is enough
         gc.freeze()
-        self._first = self._follow(self._turned)
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._first()
+    gc.freeze()
+    following.callback(follow(turned))
+    try:
+        yield
+    finally:
+        following.close()
         gc.unfreeze()
-
-    def _turned(self, turn: object) -> None:
-        self._first()
-        self._first = _nothing
-        gc.freeze()
-
-
-def _nothing() -> None:
-    """Nobody is told any more."""

@@ -39,7 +39,7 @@ from assistant.tools.resolve import (
 )
 from assistant.tools.saying import NAME
 from assistant.tools.script_tools import named_in, script_behind
-from assistant.tools.verdict import STRICT, Rulings, Verdict, strictness
+from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.weighing import Caller, Stake, barred
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import HOME_ASSISTANT
@@ -230,10 +230,8 @@ def _cut(case: Case, verdict: Verdict, judged: tuple[str, ...]) -> tuple[Verdict
     left = (*seen.touched, *seen.candidates)
     if not seen.touched or not set(left) <= set(judged):
         return verdict, False
-    less = decide(case, arguments, seen.touched, left)
-    if strictness(less.ruling) > strictness(verdict.ruling):
-        return verdict, False
-    return less, True
+    # All of it was judged before, so this is no stricter.
+    return decide(case, arguments, seen.touched, left), True
 
 
 def _about_whole_house(verdict: Verdict) -> str:

@@ -14,18 +14,17 @@ from assistant.tools.books import Books, Journal
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch, ToolCall
+from assistant.tools.counting import Counting
 from assistant.tools.execute import Executor
 from assistant.tools.governance import Governance
-from assistant.tools.guards import likeness
 from assistant.tools.hub import Hub
-from assistant.tools.intents import INTENTS, suffix
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.moment import Moment
 from assistant.tools.narrowing import Narrowing
-from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
+from assistant.tools.refusing import Refusing
 from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
 from assistant.tools.rights import Program, Programs, Rights
 from assistant.tools.saying import NAME, Engine, Saying
@@ -61,7 +60,6 @@ class Toolbox:
         """`wait_s`: how long a change is waited for; `engine`: what sentences are said to; the
         others as in `judging.Judge`."""
         self._hub = hub
-        self._home = home
         self._catalogue = catalogue
         self._clock = clock
         self._judge = Judge(home, area, rulings, ask_scripts, moment)
@@ -76,6 +74,8 @@ class Toolbox:
         self._executor = Executor(hub, home, wait_s, self._governance)
         self._books = Books(journal, self._governance, clock)
         self._sender = Sender(self._ledger, self._books, self._governance)
+        self._counting = Counting(self._books, self._governance)
+        self._refusing = Refusing(self._books, self._counting, home)
         self._asking = Asking(self._books, self._governance, clock)
 
     def offer(self, *built_in: BuiltIn) -> None:
@@ -215,15 +215,15 @@ class Toolbox:
         # Listed anew for a name that is not there: the house may have been away the last time.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
-            return await self._unknown(request)
+            return await self._refusing.unknown(request, self.current_menu)
         if not self._narrowing.allows(request.turn_id, entry.names):
-            return await self._left_out(request, dict(call.arguments))
+            return await self._refusing.left_out(request, dict(call.arguments))
         heard = self._asking.words(request, entry)
         verdict = self._judge.call(entry, call.arguments, heard, request.program)
         if isinstance(verdict, Misfit):
-            return await self._misfit(request, entry, verdict)
+            return await self._refusing.misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
-            return await self._denied(request, entry, verdict)
+            return await self._refusing.denied(request, entry, verdict)
 
         def again() -> Verdict | None:
             judged = self._judge.call(entry, call.arguments, heard, request.program)
@@ -274,119 +274,14 @@ class Toolbox:
         # program, by what will not be asked.
         free = unasked or self._asking.waits_for(request, verdict)
         tier = Tier.READ if free else verdict.tier
-        return await self._within_limits(request, tier, go_on)
-
-    async def _within_limits(
-        self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
-    ) -> ToolOutcome:
-        """Every call counts. What is refused or malformed counts as READ."""
-        limits, key = self._governance.limits, request.entry.work_id
-        if limits is None:
-            return await go_on()
-        alike = likeness(request.call.name, request.call.arguments)
-        over = limits.begin(request.turn_id, key, tier, alike)
-        if over is not None:
-            return await self._books.limit(request, over, tier)
-        failed = False
-        try:
-            outcome = await go_on()
-            failed = outcome.failed
-        finally:
-            limits.end(request.turn_id, key, failed)
-        return outcome
-
-    async def _refuse(
-        self,
-        request: Request,
-        way: Way | None,
-        arguments: dict[str, Any],
-        sentence: str,
-        verdict: Verdict | None = None,
-        *,
-        retryable: bool = False,
-        options: tuple[str, ...] = (),
-        rule: str = "",
-    ) -> ToolOutcome:
-        """What is refused counts as a call too: a model that loops meets the limits."""
-
-        async def refuse() -> ToolOutcome:
-            return await self._books.refuse(
-                request,
-                way,
-                arguments,
-                sentence,
-                verdict,
-                retryable=retryable,
-                options=options,
-                rule=rule,
-            )
-
-        return await self._within_limits(request, Tier.READ, refuse)
-
-    async def _unknown(self, request: Request) -> ToolOutcome:
-        """A tool that there is not; or it is the home's, and the home is away."""
-        call, sentences = request.call, request.sentences
-        if self.current_menu.held(call.name) is not None:
-            waits = sentences.say("tools.held", name=call.name)
-            return await self._refuse(request, None, dict(call.arguments), waits)
-        names = [offered.declaration.name for offered in self.current_menu.offered()]
-        near = nearest(call.name, names)
-        away = not near and not self._home.connected and suffix(call.name) in INTENTS
-        sentence = (
-            sentences.say("tools.unreachable")
-            if away
-            else sentences.with_options("tools.unknown", near, name=call.name)
-        )
-        return await self._refuse(
-            request,
-            None,
-            dict(call.arguments),
-            sentence,
-            retryable=away,
-            options=near,
-            rule="unreachable" if away else "unknown_tool",
-        )
-
-    async def _left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
-        """A tool that the turn's profile leaves out."""
-        said = request.sentences.say("tools.left_out")
-        return await self._refuse(request, None, arguments, said, rule="profile")
-
-    async def _misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
-        """A correction for the model."""
-        unsaid = [option for option in misfit.options if option not in misfit.problem]
-        sentence = request.sentences.with_options(
-            "tools.bad_argument", unsaid, problem=misfit.problem
-        )
-        return await self._refuse(
-            request,
-            way_of(entry),
-            misfit.arguments,
-            sentence,
-            retryable=True,
-            options=misfit.options,
-            rule="bad_argument",
-        )
-
-    async def _denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
-        """What the policy does not let through, and what may have been meant instead."""
-        meant = verdict.options
-        if verdict.rule == "unseen" and not meant:
-            meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
-        said = request.sentences.say(verdict.key, **verdict.values)
-        unsaid = [option for option in meant if option not in said]
-        sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
-        arguments = dict(verdict.arguments)
-        return await self._refuse(
-            request, way_of(entry), arguments, sentence, verdict, options=meant
-        )
+        return await self._counting.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
         """A sentence for the home's own engine, judged by what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (NAME, match.intent)):
-            return await self._left_out(request, arguments)
+            return await self._refusing.left_out(request, arguments)
 
         def judged() -> Verdict:
             by_words = self._judge.sentence(match, request.heard, request.program)
@@ -396,7 +291,7 @@ class Toolbox:
         if verdict.decision is Decision.DENIED or saying is None:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)
-            return await self._refuse(request, SPOKEN, arguments, sentence, verdict)
+            return await self._refusing.refuse(request, SPOKEN, arguments, sentence, verdict)
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:

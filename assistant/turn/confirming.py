@@ -16,6 +16,7 @@ from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
+from assistant.turn.bill import Bill
 from assistant.turn.effects import (
     AwaitAnswer,
     EndAnswer,
@@ -91,8 +92,9 @@ class Turn(Protocol):
         """What the brain still does for the request is not waited for."""
         ...
 
-    def pay(self, spent: Spent) -> None:
-        """The turn has cost something more."""
+    @property
+    def bill(self) -> Bill:
+        """What it has cost."""
         ...
 
     def called(self, outcome: ToolOutcome) -> None:
@@ -306,7 +308,7 @@ class Confirming:
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):
-                    self._turn.pay(event)
+                    self._turn.bill.add(event)
                 elif isinstance(event, ToolCall):
                     self._spawn(self._answer(held, event))
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import BrainFault, NotMeant, Spent, Usage
+from assistant.brains.protocol import BrainFault, NotMeant
 from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import asks
@@ -15,6 +15,7 @@ from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.turn.acknowledging import IN_WORDS
 from assistant.turn.asking import Asking
+from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, ToolRun
 from assistant.turn.confirming import Confirming
 from assistant.turn.effects import CancelReason, CloseTurn, OpenTurn
@@ -74,9 +75,7 @@ class LiveTurn:
         self.brain: str | None = None  # that served it last; None: none was asked
         self.heard: str | None = None
         self.sound: str | None = None  # the tone that stood for words, or the clip
-        self.usage: Usage | None = None
-        self.cost_usd = 0.0
-        self.model: str | None = None  # that was paid for last
+        self.bill = Bill()
         self.understood = True  # False: the brain has said that it could make nothing of it
         self.failed = False  # the person is being told that it went wrong
         self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
@@ -227,12 +226,6 @@ class LiveTurn:
         self.tell_words()
         if self._thinking is not None:
             self._thinking.cancel()
-
-    def pay(self, spent: Spent) -> None:
-        """The turn has cost something more."""
-        self.usage = spent.usage if self.usage is None else self.usage + spent.usage
-        self.cost_usd += spent.cost_usd
-        self.model = spent.model or self.model
 
     async def ask(self, call: ToolCall) -> None:
         """Ask the person about a call that waits for their yes."""

@@ -30,12 +30,12 @@ def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
         sound=turn.sound,
         audio_ms=round(turn.spoken.audio_ms, 1),
         timeline=timeline,
-        usage=turn.usage,
-        cost_usd=turn.cost_usd,
+        usage=turn.bill.usage,
+        cost_usd=turn.bill.cost_usd,
         error=ErrorRecord(*error) if error else None,
         confirmation=turn.confirmation,
         caller=turn.opening.caller,
-        model=turn.model,
+        model=turn.bill.model,
         understood=turn.understood,
     )
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -34,7 +33,6 @@ from assistant.turn.language import Languages
 from assistant.turn.listening import Listening
 from assistant.turn.live import LiveTurn
 from assistant.turn.log import FinishedTurn
-from assistant.turn.machine import reduce
 from assistant.turn.opening import TurnMaker
 from assistant.turn.performers import Performers
 from assistant.turn.programs import Then
@@ -47,6 +45,7 @@ from assistant.turn.state import (
     Rules,
     State,
 )
+from assistant.turn.stepping import Stepping
 from assistant.turn.stop_words import is_stop_word
 from assistant.turn.stopping import StopListener
 from assistant.turn.timeline import ConversationClock
@@ -86,8 +85,6 @@ class Runner:
         """
         self._hearing = Hearing(ear)
         self._languages = languages or Languages()
-        microphone = Microphone.ENDED if ear is None else Microphone.OPEN
-        self._machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._conversation = ConversationClock(clock)
         self._maker = TurnMaker(
             performers,
@@ -109,13 +106,13 @@ class Runner:
             stop_listener,
             clock,
         )
-        self._hands.on_written = self._wake_waiters
+        microphone = Microphone.ENDED if ear is None else Microphone.OPEN
+        machine = Machine(rules=rules or Rules(), microphone=microphone)
+        self._steps = Stepping(machine, self._hands.perform, lambda: self.at_ms, self._show)
+        self._hands.on_written = self._steps.wake_waiters
         self._programs = ForPrograms(self, self._hands, performers, clock)
-        self._pending: deque[Event] = deque()
-        self._changed = asyncio.Event()  # set and replaced after every event
         self._ending = False  # nothing more is begun
         self._ended = False  # nor does anything go on
-        self._rules = self._machine.rules  # from the next turn on
         self._listening = Listening(self, self._hands, self._hearing, self._conversation)
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
         self._observers = Observers(self._stands())
@@ -143,12 +140,12 @@ class Runner:
     @property
     def state(self) -> State:
         """Where the conversation stands."""
-        return self._machine.state
+        return self.machine.state
 
     @property
     def machine(self) -> Machine:
         """Everything that the rules know of it."""
-        return self._machine
+        return self._steps.machine
 
     @property
     def at_ms(self) -> float:
@@ -174,7 +171,7 @@ class Runner:
     @property
     def resting(self) -> bool:
         """No turn is open, and every closed one is written down."""
-        return self._machine.rests and not self._hands.unfinished
+        return self.machine.rests and not self._hands.unfinished
 
     @property
     def ending(self) -> bool:
@@ -184,7 +181,7 @@ class Runner:
     @property
     def muted(self) -> bool:
         """Nothing is listened to."""
-        return self._machine.muted
+        return self.machine.muted
 
     @property
     def profile(self) -> str:
@@ -238,11 +235,11 @@ class Runner:
         """
         if caller:
             return self._programs.listen(word, caller)
-        machine, at_ms = self._machine, self._listening.heard_ms
+        machine, at_ms = self.machine, self.at_ms
         if machine.microphone is not Microphone.OPEN or machine.muted or self._ending:
             return False
         self.dispatch(WakeHeard(word, 1.0, at_ms, at_ms, pressed=True))
-        return self._machine.turn > machine.turn
+        return self.machine.turn > machine.turn
 
     def stop(self) -> None:
         """Silence: an answer ends, a sentence is given up, what rings falls silent."""
@@ -253,13 +250,11 @@ class Runner:
 
         An answer under way ends by the rules by which it began.
         """
-        self._rules = replace(self._rules, barge_in="speech" if on else "wake")
-        self._set_rules()
+        self._steps.use(replace(self._steps.rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
         """Listen on without the wake word after such answers, from the next turn on."""
-        self._rules = replace(self._rules, follow_up=when)
-        self._set_rules()
+        self._steps.use(replace(self._steps.rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
         """The profile of a turn whose wake word names none; "" for none."""
@@ -279,14 +274,14 @@ class Runner:
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)
-        is_lost = self._machine.microphone is Microphone.LOST
+        is_lost = self.machine.microphone is Microphone.LOST
         if change.status in _GONE and not is_lost:
             self.dispatch(SourceLost())
         elif change.status in _HERE and is_lost:
             _log.info("the microphone is back")
-            self.dispatch(SourceBack(self._listening.heard_ms))
+            self.dispatch(SourceBack(self.at_ms))
         self._observers.tell(self._stands())
-        self._wake_waiters()
+        self._steps.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         """Say something that nobody asked for just now, like that, once the conversation rests.
@@ -297,7 +292,7 @@ class Runner:
         if self._ending:
             _log.info("an announcement came too late: everything ends")
             return
-        if len(self._machine.announcements) >= ANNOUNCEMENTS_WAITING:
+        if len(self.machine.announcements) >= ANNOUNCEMENTS_WAITING:
             _log.warning("too much waits to be announced; the oldest is left out")
         self.dispatch(Announced(text, language, manner))
 
@@ -327,7 +322,7 @@ class Runner:
 
     def end_talk(self) -> None:
         """After the answer under way nothing is listened for without the wake word."""
-        self.dispatch(TalkEnded(self._machine.turn))
+        self.dispatch(TalkEnded(self.machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
@@ -340,7 +335,7 @@ class Runner:
 
     async def ask(self, text: str) -> None:
         """One typed turn, until its answer has been given."""
-        if self._machine.stops_by_text and is_stop_word(text, self._languages.codes):
+        if self.machine.stops_by_text and is_stop_word(text, self._languages.codes):
             self.stop()
             await self.rest()
             return
@@ -367,29 +362,8 @@ class Runner:
         """Give the machine an event and carry out the effects. Call it on the loop's thread."""
         if isinstance(event, StopAsked):
             self.on_heard()
-        self._pending.append(event)
-        if len(self._pending) > 1:
-            return  # an effect brought a further event: it waits for its turn
-        try:
-            while self._pending:
-                machine = self._machine
-                if machine.now_ms < self._listening.heard_ms:
-                    machine = replace(machine, now_ms=self._listening.heard_ms)
-                self._machine, effects = reduce(machine, self._pending[0])
-                for effect in effects:
-                    self._hands.perform(effect)
-                self._pending.popleft()
-                self._show(machine.state)
-        finally:
-            self._pending.clear()  # whatever an effect raises, the next event must be taken
-        if self._machine.wants_sound:
+        if self._steps.take(event) and self.machine.wants_sound:
             self._conversation.listen()
-        self._set_rules()
-        self._wake_waiters()
-
-    def _set_rules(self) -> None:
-        if self._machine.rests and self._machine.rules is not self._rules:
-            self._machine = replace(self._machine, rules=self._rules)
 
     def _show(self, before: State) -> None:
         """Tell of a change, and ask more of a wake word while we speak."""
@@ -399,18 +373,17 @@ class Runner:
         self._observers.tell(self._stands())
 
     def _stands(self) -> Standing:
-        machine = self._machine
-        status = self._status or status_of(machine, heard=self._listening.heard_ms > 0)
+        machine = self.machine
+        status = self._status or status_of(machine, heard=self.at_ms > 0)
         return Standing(machine.state, machine.muted, status)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Return once it holds; it is looked at after every event."""
-        while not condition():
-            await self._changed.wait()
+        await self._steps.until(condition)
 
     async def _end_turns(self) -> None:
         """Cut the turn under way short and let it be written down."""
-        self._machine = replace(self._machine, announcements=())  # nobody will hear them
+        self._steps.machine = replace(self.machine, announcements=())  # nobody will hear them
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):
@@ -419,7 +392,3 @@ class Runner:
             _log.warning("the last turn did not end in %g s", _END_S)
             if self._hands.task is not None:
                 self._hands.task.cancel()
-
-    def _wake_waiters(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()

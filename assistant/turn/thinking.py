@@ -27,6 +27,7 @@ from assistant.brains.protocol import (
     TurnRequest,
 )
 from assistant.tools.call import ToolCall
+from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, call_name
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
@@ -102,8 +103,9 @@ class Turn(Protocol):
         """The device alone serves from now on, and says so next."""
         ...
 
-    def pay(self, spent: Spent) -> None:
-        """The turn has cost something more."""
+    @property
+    def bill(self) -> Bill:
+        """What it has cost."""
         ...
 
     def fail(self, fault: BrainFault) -> None:
@@ -244,7 +246,7 @@ class Thinking:
             case Reached(moment):
                 self._turn.timeline.mark(moment)
             case Spent():
-                self._turn.pay(event)
+                self._turn.bill.add(event)
             case TurnDone():
                 self._turn.understood = event.understood
 

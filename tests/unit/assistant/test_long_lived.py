@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from assistant.followers import Followers
-from assistant.long_lived import LongLived
+from assistant.long_lived import long_lived
 
 
 @pytest.fixture(autouse=True)
@@ -23,14 +23,14 @@ def follow(
 
 
 def test_what_stands_is_set_aside_until_it_ends() -> None:
-    with LongLived(follow(Followers("turns"))):
+    with long_lived(follow(Followers("turns"))):
         assert gc.get_freeze_count() > 1_000
     assert gc.get_freeze_count() == 0
 
 
 def test_what_the_first_turn_brought_is_too_and_no_later_one() -> None:
     turns: Followers[[object]] = Followers("turns")
-    with LongLived(follow(turns)):
+    with long_lived(follow(turns)):
         stood = gc.get_freeze_count()
         brought = [[number] for number in range(5_000)]
         turns.tell("first")
@@ -45,7 +45,7 @@ def test_what_the_first_turn_brought_is_too_and_no_later_one() -> None:
 
 def test_it_ends_well_without_a_turn_and_after_an_error() -> None:
     turns: Followers[[object]] = Followers("turns")
-    with pytest.raises(ValueError, match="broken"), LongLived(follow(turns)):
+    with pytest.raises(ValueError, match="broken"), long_lived(follow(turns)):
         raise ValueError("broken")
     turns.tell("nobody follows")
     assert gc.get_freeze_count() == 0

@@ -181,19 +181,31 @@ async def test_the_wake_word_chooses_the_profile() -> None:
     assert [turn.request.profile for turn in brain.turns] == ["butler", ""]
 
 
-async def test_a_follow_up_keeps_the_profile() -> None:
-    async def asks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-        assert turn.request.audio is not None
-        await turn.request.audio.complete()
-        yield ReplyText("Which light?")
-        yield TurnDone()
+async def asks_back(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    assert turn.request.audio is not None
+    await turn.request.audio.complete()
+    yield ReplyText("Which light?")
+    yield TurnDone()
 
-    reply: dict[int, Sequence[EarEvent]] = {
-        4_000: [SpeechStarted(3_840)],
-        5_000: [SpeechEnded(4_300, 5_000)],
-    }
-    brain = ScriptedBrain(asks, turns_on)
-    ear = ScriptedEar({**COMMAND, **reply})
+
+REPLY: dict[int, Sequence[EarEvent]] = {
+    4_000: [SpeechStarted(3_840)],
+    5_000: [SpeechEnded(4_300, 5_000)],
+}
+
+
+async def test_a_follow_up_keeps_the_profile() -> None:
+    brain = ScriptedBrain(asks_back, turns_on)
+    ear = ScriptedEar({**COMMAND, **REPLY})
     async with runner_with(brain, ear, profiles={"okay_nabu": "butler"}) as (runner, _):
         assert await runner.listen(Frames(14.0), turns=1) == 2
     assert [turn.request.profile for turn in brain.turns] == ["butler", "butler"]
+
+
+async def test_the_persons_pause_before_a_follow_up_counts_in_the_sounds_time() -> None:
+    ear = ScriptedEar({**COMMAND, **REPLY})
+    async with runner_with(ScriptedBrain(asks_back, turns_on), ear) as (runner, closed):
+        assert await runner.listen(Frames(14.0), turns=1) == 2
+    first, second = (turn.timeline.as_dict() for turn, _ in closed)
+    assert first["end_of_turn"] == 3_000  # all that follows takes no real time here
+    assert (second["speech_start"], second["end_of_turn"]) == (3_840, 5_000)

@@ -1,0 +1,108 @@
+"""What a model is told of a call that is not run: why, and what would be right instead."""
+
+from typing import Any
+
+from assistant.tools.books import Books
+from assistant.tools.counting import Counting
+from assistant.tools.intents import INTENTS, suffix
+from assistant.tools.judging import Misfit
+from assistant.tools.menu import Menu, MenuEntry
+from assistant.tools.nearest import nearest, nearest_in_house
+from assistant.tools.outcome import Tier, ToolOutcome
+from assistant.tools.request import Request, Way, way_of
+from assistant.tools.verdict import Verdict
+from assistant.tools.verify import LivePicture
+
+
+class Refusing:
+    """Words refusals. Each counts as a call: a model that loops meets the limits."""
+
+    def __init__(self, books: Books, counting: Counting, home: LivePicture) -> None:
+        self._books = books
+        self._counting = counting
+        self._home = home
+
+    async def refuse(
+        self,
+        request: Request,
+        way: Way | None,
+        arguments: dict[str, Any],
+        sentence: str,
+        verdict: Verdict | None = None,
+        *,
+        retryable: bool = False,
+        options: tuple[str, ...] = (),
+        rule: str = "",
+    ) -> ToolOutcome:
+        """With this sentence; `rule`: by which, where there is no verdict."""
+
+        async def refuse() -> ToolOutcome:
+            return await self._books.refuse(
+                request,
+                way,
+                arguments,
+                sentence,
+                verdict,
+                retryable=retryable,
+                options=options,
+                rule=rule,
+            )
+
+        return await self._counting.within_limits(request, Tier.READ, refuse)
+
+    async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
+        """A tool that there is not; or it is the home's, and the home is away."""
+        call, sentences = request.call, request.sentences
+        if menu.held(call.name) is not None:
+            waits = sentences.say("tools.held", name=call.name)
+            return await self.refuse(request, None, dict(call.arguments), waits)
+        near = nearest(call.name, [offered.declaration.name for offered in menu.offered()])
+        away = not near and not self._home.connected and suffix(call.name) in INTENTS
+        sentence = (
+            sentences.say("tools.unreachable")
+            if away
+            else sentences.with_options("tools.unknown", near, name=call.name)
+        )
+        return await self.refuse(
+            request,
+            None,
+            dict(call.arguments),
+            sentence,
+            retryable=away,
+            options=near,
+            rule="unreachable" if away else "unknown_tool",
+        )
+
+    async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
+        """A tool that the turn's profile leaves out."""
+        said = request.sentences.say("tools.left_out")
+        return await self.refuse(request, None, arguments, said, rule="profile")
+
+    async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
+        """A correction for the model."""
+        unsaid = [option for option in misfit.options if option not in misfit.problem]
+        sentence = request.sentences.with_options(
+            "tools.bad_argument", unsaid, problem=misfit.problem
+        )
+        return await self.refuse(
+            request,
+            way_of(entry),
+            misfit.arguments,
+            sentence,
+            retryable=True,
+            options=misfit.options,
+            rule="bad_argument",
+        )
+
+    async def denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
+        """What the policy does not let through, and what may have been meant instead."""
+        meant = verdict.options
+        if verdict.rule == "unseen" and not meant:
+            meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
+        said = request.sentences.say(verdict.key, **verdict.values)
+        unsaid = [option for option in meant if option not in said]
+        sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
+        arguments = dict(verdict.arguments)
+        return await self.refuse(
+            request, way_of(entry), arguments, sentence, verdict, options=meant
+        )
