@@ -76,6 +76,16 @@ class GrammarRecognizer(Recognizer, Protocol):
 
 
 @runtime_checkable
+class PunctualRecognizer(Recognizer, Protocol):
+    """A recogniser that stops when it is late. Not thread-safe: one worker thread."""
+
+    def finish_within(self, seconds: float) -> None:
+        """From now on, until it is told anew: what is not recognised by then is given up, and that
+        call and all after it raise TookTooLong."""
+        ...
+
+
+@runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
     """A recogniser that can listen for digits alone. Not thread-safe: one worker thread.
 

@@ -1,16 +1,18 @@
 """English recognition with pocketsphinx: by grammar, and freely with its language model."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pocketsphinx
 
-from audio.errors import InputUnusable
+from audio.errors import TookTooLong
 from audio.frames import SAMPLE_RATE
 from audio.recognize.protocol import Decoding, Grammar, HeardWord
+from audio.recognize.sphinx_network import add_network
 
 _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: decoding holds the interpreter's lock
 _FRAME_SAMPLES = SAMPLE_RATE // 100  # pocketsphinx counts in 10 ms
@@ -51,7 +53,10 @@ class SphinxRecognizer:
     The model (25 MB, 0.15 s) is loaded when the first sound or word is to be recognised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """`now`: seconds of real time."""
+        self._now = now
+        self._late_at = math.inf
         self._level = ""  # of the model's own training
         self._measured: tuple[bytes, str] = (b"", "")
         self._grammar_ready = False
@@ -75,6 +80,10 @@ class SphinxRecognizer:
         """English; the wheel has no other acoustic model."""
         return ("en",)
 
+    def finish_within(self, seconds: float) -> None:
+        """Give up what is not recognised by then, with TookTooLong."""
+        self._late_at = self._now() + seconds
+
     def unknown(self, words: Sequence[str]) -> list[str]:
         """Those that are not in the dictionary, each once, in order."""
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
@@ -84,19 +93,12 @@ class SphinxRecognizer:
         return tuple((self._decoder.lookup_word(word) or "").split())
 
     def prepare(self, grammar: Grammar) -> None:
-        """Add the words that are missing and build the grammar's search."""
+        """Add the words that are missing and build the grammar's search. Raises InputUnusable."""
         self._decoder.activate_search(_LEVEL)
-        for word in self.unknown(tuple(grammar.pronunciations)):
-            for number, phones in enumerate(grammar.pronunciations[word], start=1):
-                reading = word if number == 1 else f"{word}({number})"
-                self._decoder.add_word(reading, phones, False)
         if self._grammar_ready:
             self._decoder.remove_search(_GRAMMAR)
             self._grammar_ready = False
-        try:
-            self._decoder.add_jsgf_string(_GRAMMAR, grammar.jsgf)
-        except (ValueError, RuntimeError) as error:
-            raise InputUnusable(f"The speech grammar cannot be built: {error}.") from error
+        add_network(self._decoder, _GRAMMAR, grammar.jsgf, grammar.pronunciations)
         self._grammar_ready = True
 
     def decode(self, pcm: bytes) -> Decoding:
@@ -121,6 +123,15 @@ class SphinxRecognizer:
 
     def spell(self, pcm: bytes) -> str:
         """Digits alone, "one two three four"; "" where the sound fits no digits."""
+        try:
+            judged = self._digits(pcm)
+        finally:
+            self._measured = (b"", self._level)  # a secret is not kept
+        if not judged or sum(word.fit for word in judged) / len(judged) < _DIGITS_FIT:
+            return ""
+        return Decoding(tuple(judged)).text
+
+    def _digits(self, pcm: bytes) -> list[HeardWord]:
         config = self._decoder.config
         usual = {name: config[name] for name in _DIGITS_WEIGHTS}
         try:
@@ -134,11 +145,7 @@ class SphinxRecognizer:
             for name, weight in usual.items():
                 config[name] = weight
         loop = self._phone_loop(pcm) if words else []
-        self._measured = (b"", self._level)  # a secret is not kept
-        judged = [_judged(part, loop) for part in words]
-        if not judged or sum(word.fit for word in judged) / len(judged) < _DIGITS_FIT:
-            return ""
-        return Decoding(tuple(judged)).text
+        return [_judged(part, loop) for part in words]
 
     def _phone_loop(self, pcm: bytes) -> list[float]:
         """Score of each frame in the best sequence of any phones."""
@@ -165,9 +172,13 @@ class SphinxRecognizer:
         self._decoder.activate_search(search)
         self._decoder.set_cmn(level)
         self._decoder.start_utt()
-        for at in range(0, len(pcm), _PIECE_BYTES):
-            self._decoder.process_raw(pcm[at : at + _PIECE_BYTES], False, False)
-        self._decoder.end_utt()
+        try:
+            for at in range(0, len(pcm), _PIECE_BYTES):
+                if self._now() >= self._late_at:
+                    raise TookTooLong("This machine needs too long to make out what was said.")
+                self._decoder.process_raw(pcm[at : at + _PIECE_BYTES], False, False)
+        finally:
+            self._decoder.end_utt()
 
 
 def _log(likelihood: float) -> float:

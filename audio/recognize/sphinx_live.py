@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import pocketsphinx
 
-from audio.errors import InputUnusable
+from audio.recognize.pronouncing import readings
 from audio.recognize.protocol import Grammar
+from audio.recognize.sphinx_network import add_network
 
 _PIECE_BYTES = 3200  # 100 ms: decoding holds the interpreter's lock
 _FRAME = 160  # samples: the decoder's step
@@ -34,40 +35,35 @@ class SphinxLive:
     """
 
     def __init__(self) -> None:
-        """Loads the model, 0.2 s."""
+        """Loads the sounds of English, and no words."""
         self._decoder = pocketsphinx.Decoder(
-            lm=None, fwdflat=False, loglevel="FATAL", **_FAST, **_WEIGHTS
+            lm=None, dict=None, fwdflat=False, loglevel="FATAL", **_FAST, **_WEIGHTS
         )
         self._usual = self._decoder.get_cmn()
+        self._decoder.add_word("oh", "OW", False)
         self._decoder.add_jsgf_string(_LEVEL, "#JSGF V1.0; grammar level; public <level> = oh;")
         self._decoder.activate_search(_LEVEL)
         self._ready = self._open = False
 
     def unknown(self, words: Sequence[str]) -> list[str]:
         """Those that are not in the dictionary, each once, in order."""
-        return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
+        known = readings(words)
+        return [word for word in dict.fromkeys(words) if word not in known]
 
     def prepare(self, grammar: Grammar) -> None:
         """Use this grammar from now on. Raises InputUnusable when it cannot be built."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
-        others = {f"{_OTHER}{phone.lower()}": (phone,) for phone in _PHONES}
-        readings = {**grammar.pronunciations, **others}
-        for word in self.unknown(tuple(readings)):
-            for number, phones in enumerate(readings[word], start=1):
-                self._decoder.add_word(word if number == 1 else f"{word}({number})", phones, False)
         if self._ready:
             self._decoder.remove_search(_GRAMMAR)
             self._ready = False
+        others = {f"{_OTHER}{phone.lower()}": (phone,) for phone in _PHONES}
         loop = " | ".join(others)
         jsgf = _PUBLIC.sub(
             rf"public <heard> = <\1> | <other>+;\n<other> = {loop};\n<\1> =",
             grammar.jsgf,
         )
-        try:
-            self._decoder.add_jsgf_string(_GRAMMAR, jsgf)
-        except (ValueError, RuntimeError) as error:
-            raise InputUnusable(f"The speech grammar cannot be built: {error}.") from error
+        add_network(self._decoder, _GRAMMAR, jsgf, {**grammar.pronunciations, **others})
         self._ready = True
 
     def start(self, pcm: bytes) -> None:

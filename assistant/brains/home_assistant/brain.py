@@ -23,7 +23,7 @@ from assistant.brains.protocol import (
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch
 from assistant.tools.outcome import ToolOutcome
-from audio.errors import AudioError
+from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
 from integrations.home_assistant.refusals import CommandRefused
 
@@ -70,6 +70,10 @@ class HomeAssistantTurn:
         spoken = self._request.audio is not None
         try:
             said = await self._hear()
+        except TookTooLong:  # the next rung would hear by the same recogniser
+            for event in self._say("offline.too_long"):
+                yield event
+            return
         except AudioError as error:
             yield BrainFault("broken", str(error), retryable=False)
             return
@@ -117,6 +121,10 @@ class HomeAssistantTurn:
         if not self._brain.last:
             message = "Home Assistant's own engine does not know this sentence."
             return [BrainFault("not_understood", message, retryable=False)]
+        return self._say(reason)
+
+    def _say(self, reason: str) -> list[BrainEvent]:
+        """Why nothing was understood: a key of the catalogue."""
         line = self._brain.catalogue.line(reason, self._request.language)
         words = ReplyText(line.text, language=line.language)
         return [words, TurnDone(understood=False)]

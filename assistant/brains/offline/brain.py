@@ -29,7 +29,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu
 from assistant.tools.outcome import ToolOutcome
-from audio.errors import AudioError
+from audio.errors import AudioError, TookTooLong
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 
@@ -122,6 +122,11 @@ class OfflineTurn:
             sound = await self._sound()
             house = self._brain.house()
             understood = await self._understand(sound, house)
+        except TookTooLong:
+            language = self._request.language
+            yield self._words(self._brain.catalogue.say("offline.too_long", language), language)
+            yield TurnDone(understood=False)
+            return
         except AudioError as error:
             yield BrainFault("broken", str(error), retryable=False)
             return

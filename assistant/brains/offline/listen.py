@@ -1,6 +1,7 @@
 """Sound to a complete command, in one worker thread."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,18 +15,23 @@ from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.reject import hopeless, weigh
 from assistant.brains.offline.wake import wake_tails
+from audio.errors import TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import (
     Decoding,
     DigitRecognizer,
     Grammar,
     GrammarRecognizer,
+    PunctualRecognizer,
     Recognizer,
 )
 from integrations.home_assistant.house import House
 
 _Result = TypeVar("_Result")
 
+# Of real time, for one sound. A command of 3 s takes 0.7 s of a core of a server; noise and speech
+# of another language, of which a busy machine made half a minute, end here.
+HEARING_S = 20.0
 _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the word's end
 _TALK_FIT = -4.5  # "don't" that fits worse is the wake word's tail
 _WAKE_TAIL = 200 * SAMPLES_PER_MS  # the word may go on this long after the detection
@@ -68,22 +74,41 @@ class Listener:
     async def hear(
         self, pcm: bytes, detection: int, language: str, house: House, area_id: str
     ) -> Understood:
-        """Understand a turn's sound. `detection`: samples from its start. Raises AudioError."""
-        return await self._run(self._hear, pcm, detection, language, house, area_id)
+        """Understand a turn's sound. `detection`: samples from its start. Raises AudioError,
+        TookTooLong after HEARING_S."""
+        return await self._in_time(self._hear, pcm, detection, language, house, area_id)
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16, no command sought. Raises AudioError."""
-        return await self._run(self._recognizer.transcribe, pcm)
+        """Free text of 16 kHz mono int16, no command sought. Raises as `hear`."""
+        return await self._in_time(self._recognizer.transcribe, pcm)
 
     async def spell(self, pcm: bytes) -> str:
-        """Number words of 16 kHz mono int16, "" for none. Raises AudioError."""
+        """Number words of 16 kHz mono int16, "" for none. Raises as `hear`."""
         recognizer = self._recognizer
         digits = recognizer.spell if isinstance(recognizer, DigitRecognizer) else None
-        return await self._run(digits or recognizer.transcribe, pcm)
+        return await self._in_time(digits or recognizer.transcribe, pcm)
 
     def close(self) -> None:
         """Let the thread end when its work is done."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_time(self, work: Callable[..., _Result], *arguments: object) -> _Result:
+        """What hears a sound, while somebody waits for it."""
+        try:
+            async with asyncio.timeout(HEARING_S):
+                return await self._run(self._punctual, work, *arguments)
+        except TimeoutError:  # of one that cannot be stopped; its thread ends in its own time
+            raise TookTooLong("The recogniser needs too long for what was said.") from None
+
+    def _punctual(self, work: Callable[..., _Result], *arguments: object) -> _Result:
+        recognizer = self._recognizer
+        if not isinstance(recognizer, PunctualRecognizer):
+            return work(*arguments)
+        recognizer.finish_within(HEARING_S)
+        try:
+            return work(*arguments)
+        finally:
+            recognizer.finish_within(math.inf)  # nobody waits for what is made ahead
 
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)

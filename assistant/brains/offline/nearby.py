@@ -1,8 +1,8 @@
 """The names that a recogniser listens for: in a large house those of this room and floor first.
 
-A grammar costs memory and time with each name, once for each sentence that the name may stand in.
-All names of 5,000 things took 870 MB and 2.9 s of a core for a second of sound; as many as are kept
-here take 85 MB and 0.25 s (docs/scale.md). What is left out can still be typed,
+A grammar costs memory and time with each name, and each name is one more that another may be taken
+for. All names of 5,000 things take 74 MB and 0.16 s of a core for a second of sound; as many as are
+kept here take 17 MB and 0.06 s (docs/scale.md). What is left out can still be typed,
 said by its room ("the lights in the attic"), and said to a brain that has no grammar.
 """
 
@@ -22,8 +22,8 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
     """At most MOST_NAMES of things and MOST_PLACES of rooms and floors.
 
     `area_id`: the room of this box, "" where nobody knows. Kept are what is in it, then what has no
-    room (scripts, scenes), then what is on its floor, then the rest; of each what can be told to do
-    something before what can only be asked about. Order and ties are the house's.
+    room (scripts, scenes), then what is on its floor, then the rest; what can only be asked about
+    comes behind all of that, but for what is in the room. Order and ties are the house's.
     """
     sayable = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)

@@ -1,11 +1,17 @@
 """pocketsphinx by grammar and freely, on speech that flite makes."""
 
+import math
 import shutil
 
 import pytest
 
-from audio.errors import InputUnusable
-from audio.recognize.protocol import DigitRecognizer, Grammar, GrammarRecognizer
+from audio.errors import InputUnusable, TookTooLong
+from audio.recognize.protocol import (
+    DigitRecognizer,
+    Grammar,
+    GrammarRecognizer,
+    PunctualRecognizer,
+)
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.speech import say
 
@@ -126,10 +132,49 @@ def test_digits_disturb_neither_commands_nor_free_decoding() -> None:
     assert both.decode(sound("open the garage door")).text == "open the garage door"
 
 
-def test_a_secret_is_not_kept(recognizer: SphinxRecognizer) -> None:
+@pytest.mark.parametrize("in_time", [True, False])
+def test_a_secret_is_not_kept(in_time: bool) -> None:
+    clock = _Clock(0.0)
+    recognizer = SphinxRecognizer(clock)
     pcm = sound("four seven two nine")
-    recognizer.spell(pcm)
+    recognizer.spell(ROOM)
+    if in_time:
+        recognizer.spell(pcm)
+    else:
+        clock.step_s = 0.1
+        # The level has been measured when the digits take too long.
+        recognizer.finish_within(0.1 * (len(pcm) // 3200 + 3))
+        with pytest.raises(TookTooLong):
+            recognizer.spell(pcm)
     for value in vars(recognizer).values():
         assert value != pcm
         assert not isinstance(value, tuple) or pcm not in value
     assert isinstance(recognizer, DigitRecognizer)
+
+
+class _Clock:
+    """Real time that goes on by one step each time somebody looks."""
+
+    def __init__(self, step_s: float) -> None:
+        self.step_s = step_s
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        self._now += self.step_s
+        return self._now
+
+
+@pytest.mark.parametrize("what", ["decode", "decode_freely", "transcribe", "spell"])
+def test_what_takes_too_long_is_given_up_and_the_next_sound_is_heard_as_ever(what: str) -> None:
+    clock = _Clock(0.0)
+    recognizer = SphinxRecognizer(clock)
+    recognizer.prepare(GRAMMAR)
+    recognizer.decode_freely(ROOM)
+    clock.step_s = 0.1
+    recognizer.finish_within(2.0)
+    pcm = sound("turn on the kitchen light")
+    with pytest.raises(TookTooLong):
+        getattr(recognizer, what)(pcm)
+    recognizer.finish_within(math.inf)
+    assert recognizer.decode(pcm).text == "turn on the kitchen light"
+    assert isinstance(recognizer, PunctualRecognizer)

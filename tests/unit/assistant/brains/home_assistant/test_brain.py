@@ -21,7 +21,7 @@ from assistant.brains.protocol import (
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from audio.errors import AudioError, DeviceLost
+from audio.errors import AudioError, DeviceLost, TookTooLong
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Recognized
 from integrations.home_assistant.refusals import CommandRefused
@@ -158,3 +158,12 @@ async def test_a_home_that_is_away_is_a_fault_of_the_house() -> None:
 async def test_an_ear_that_fails_is_a_fault() -> None:
     events = await play(ear=DeviceLost("It is gone."), spoken=True)
     assert events == [BrainFault("broken", "It is gone.", retryable=False)]
+
+
+@pytest.mark.parametrize("last", [True, False])
+async def test_an_ear_that_takes_too_long_is_said_and_no_other_rung_hears_the_same(
+    last: bool,
+) -> None:
+    events = await play(ear=TookTooLong("too long"), spoken=True, last=last)
+    said = "I could not make that out in time; please say it again, in few words."
+    assert events == [ReplyText(said, language="en"), TurnDone(understood=False)]

@@ -8,13 +8,13 @@ import pytest
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import BrainFault, Heard, ReplyText, TurnRequest
+from assistant.brains.protocol import BrainFault, Heard, ReplyText, TurnDone, TurnRequest
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
 from assistant.tools.menu import Menu, build_menu
 from assistant.tools.outcome import Decision, Observed, Status, Tier
-from audio.errors import InputUnusable
+from audio.errors import InputUnusable, TookTooLong
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import Turn, corpus_brain, hear, read, run
@@ -41,6 +41,13 @@ class BrokenRecognizer(FreeRecognizer):
 
     def transcribe(self, pcm: bytes) -> str:
         raise InputUnusable("The model folder is empty.")
+
+
+class LateRecognizer(FreeRecognizer):
+    """One that would still be busy when nobody waits any more."""
+
+    def transcribe(self, pcm: bytes) -> str:
+        raise TookTooLong("too long")
 
 
 class NoForecasts:
@@ -212,6 +219,24 @@ async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> No
     turn = brain(BrokenRecognizer()).begin(TurnRequest("t", "en", "voice", None, audio))
     events = [event async for event in turn.events()]
     assert events == [BrainFault("broken", "The model folder is empty.", retryable=False)]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "I could not make that out in time; please say it again, in few words."),
+        ("es", "No he podido entenderlo a tiempo; dilo otra vez, con pocas palabras."),
+    ],
+)
+async def test_what_takes_too_long_to_recognise_is_said(
+    brain: Callable[..., OfflineBrain], language: str, said: str
+) -> None:
+    audio = TurnAudio(SOUND.detection)
+    audio.append(SOUND.pcm)
+    audio.finish()
+    turn = brain(LateRecognizer()).begin(TurnRequest("t", language, "voice", None, audio))
+    events = [event async for event in turn.events()]
+    assert events == [ReplyText(said, language=language), TurnDone(understood=False)]
 
 
 @pytest.mark.parametrize("text", ["turn on the kitchen light", "turn off all the lights"])

@@ -1,10 +1,14 @@
 """From sound to command with a recogniser that hears what it is told to."""
 
+import math
 from collections.abc import Sequence
+from threading import Event
 
 import pytest
 
-from assistant.brains.offline.listen import Listener
+from assistant.brains.offline import listen
+from assistant.brains.offline.listen import HEARING_S, Listener
+from audio.errors import TookTooLong
 from audio.recognize.protocol import Decoding, Grammar, HeardWord
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import corpus_brain, hear
@@ -98,4 +102,57 @@ async def test_what_is_typed_needs_no_grammar_and_what_is_said_gets_one_for_each
         await listener.prepare(house, "office")
         assert recognizer.grammars == 2
     finally:
+        listener.close()
+
+
+class Endless(ToldRecognizer):
+    """Hears for ever, and looks at the time as it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("", [""])
+        self.limits: list[float] = []
+
+    def finish_within(self, seconds: float) -> None:
+        self.limits.append(seconds)
+
+    def decode(self, pcm: bytes) -> Decoding:
+        raise TookTooLong("too long")
+
+    decode_freely = decode
+
+
+class Blocking(ToldRecognizer):
+    """One that cannot be stopped: it ends when the test ends."""
+
+    def __init__(self) -> None:
+        super().__init__("", [""])
+        self.over = Event()
+
+    def transcribe(self, pcm: bytes) -> str:
+        self.over.wait()
+        return "too late"
+
+
+async def test_a_recogniser_that_can_is_told_how_long_it_may_take_and_only_for_a_sound() -> None:
+    recognizer = Endless()
+    listener, house = Listener(recognizer), corpus_house()
+    try:
+        with pytest.raises(TookTooLong):
+            await listener.hear(SOUND.pcm, SOUND.detection, "en", house, "")
+        assert recognizer.limits == [HEARING_S, math.inf]
+    finally:
+        listener.close()
+
+
+async def test_one_that_cannot_be_stopped_is_waited_for_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listen, "HEARING_S", 0.05)
+    recognizer = Blocking()
+    listener = Listener(recognizer)
+    try:
+        with pytest.raises(TookTooLong):
+            await listener.transcribe(bytes(3200))
+    finally:
+        recognizer.over.set()
         listener.close()
