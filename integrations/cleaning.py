@@ -26,6 +26,8 @@ def visible(text: str, limit: int) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """The same on one line, without double spaces."""
+    if len(text) <= 2 * limit and text.isascii() and text.isprintable():  # as nearly all are
+        return " ".join(text.split())[:limit]
     return " ".join(visible(text, 2 * limit).split())[:limit]
 
 

@@ -35,6 +35,8 @@ _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
 _QUESTION_MARKS = ("?", "？", "؟")
 _FENCE = "```"
 _OPEN_TAG = re.compile(r"</?[A-Za-z][^<>]*$")
+_MARK = re.compile(r"[.!?…。！？,;:–—\n]")  # what may end a clause
+_MARK_OR_SPACE = re.compile(r"[.!?…。！？,;:–—\s]")  # what may end a very long one
 _ENDS = frozenset(".!?…。！？")
 
 
@@ -89,7 +91,7 @@ class ClauseCutter:
 
     def _cut(self, final: bool) -> list[str]:
         clauses = []
-        while self._next < len(self._text):
+        while self._find_mark():
             end = self._boundary(self._next)
             if end is None and not final:
                 break  # what decides has not come yet
@@ -103,13 +105,19 @@ class ClauseCutter:
                 self._first = False
         return clauses
 
+    def _find_mark(self) -> bool:
+        """Go on to the next character that may end the clause; False: there is none yet."""
+        found = _MARK.search(self._text, self._next, VERY_LONG)
+        if found is None and len(self._text) > VERY_LONG:
+            found = _MARK_OR_SPACE.search(self._text, max(self._next, VERY_LONG))
+        self._next = len(self._text) if found is None else found.start()
+        return found is not None
+
     def _boundary(self, at: int) -> int | None:
         """Where the clause ends if the character at `at` ends it; 0: it does not; None: wait."""
         char = self._text[at]
         if char == "\n":
             return self._line_end(at)
-        if char not in ".!?…。！？,;:–—" and not char.isspace():
-            return 0
         clause = self._text[:at].lstrip()
         if _is_block(clause):
             return 0

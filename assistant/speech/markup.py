@@ -16,11 +16,16 @@ _PARSER = (
 )
 _FOOTNOTE = re.compile(r"\[\^\w+\]:?")
 _KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # how a line of "key: value" begins
+# A line that Markdown and HTML leave as it is, as most clauses of an answer are: no sign that has a
+# meaning anywhere, none in front that has one there.
+_BARE = re.compile(r"(?!\s*(?:[-+=#]|\d+[.)](?:\s|$)))[^\\`*_\[\]<>|~&\n\r\0]*")
 _HIDDEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 
 
 def plain(text: str) -> str:
     """The text as a reader would read it aloud, in one line; numbers and names are as they were."""
+    if _BARE.fullmatch(text):
+        return " ".join(text.split())
     tokens = _PARSER.parse(_FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
     return _sentences(_blocks(tokens))
 

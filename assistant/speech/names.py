@@ -29,22 +29,26 @@ _HOST = re.compile(
     re.I,
 )
 _FILE = re.compile(r"\b([^\W\d]\w+)\.([a-z]\w+)\b(?!\.\w)")
-_SNAKE = re.compile(r"\w*_\w*")
+_DOT = re.compile(r"[\w-]\.\w")  # as in an entity id, a host and a file
 
 
 def say_names(text: str, dot: str, at: str) -> str:
     """Every such name in words; `dot` and `at` are the words for their signs."""
     text = say_entities(text)
-    text = _URL.sub(lambda found: _dotted(found[1], dot), text)
+    if "://" in text:
+        text = _URL.sub(lambda found: _dotted(found[1], dot), text)
     if "@" in text:
         text = _EMAIL.sub(lambda found: _dotted(found[0].replace("@", f" {at} "), dot), text)
-    text = _HOST.sub(lambda found: _dotted(found[1], dot), text)
-    text = _FILE.sub(rf"\1 {dot} \2", text)
-    return _SNAKE.sub(lambda found: found[0].replace("_", " "), text)
+    if _DOT.search(text):
+        text = _HOST.sub(lambda found: _dotted(found[1], dot), text)
+        text = _FILE.sub(rf"\1 {dot} \2", text)
+    return text.replace("_", " ")
 
 
 def say_entities(text: str) -> str:
     """ "light.kitchen_lamp" becomes "kitchen lamp"."""
+    if not _DOT.search(text):
+        return text
     return ENTITY.sub(lambda found: found[1].replace("_", " ").strip(), text)
 
 

@@ -44,7 +44,8 @@ class Sounds:
                 await self._queue(OPEN)
                 await self._output.drain()
         except (AudioError, TimeoutError) as error:
-            _log.warning("the microphone stays closed, for its tone did not sound: %s", error)
+            why = str(error) or "it came to no end in time"
+            _log.warning("the microphone stays closed, for its tone did not sound: %s", why)
             return False
         return True
 

@@ -17,7 +17,10 @@ _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
 _GAP = re.compile(r"\s+([:,;])(?=[^\s\d])")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
 _CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # behind which nothing is left to pause for
-_LEADING = re.compile(r"^[\s,;:.!?…-]+")
+_LEADING = re.compile(r"^(?:[\s,;:.!?…]|-(?!\d))+")  # a minus stays
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # of ASCII, but tabs and line ends
+_UNCLEAN = re.compile(r"[^\x00-\x7f]")  # what may be a control, a format or another space
+_RARE = re.compile(r"[^A-Za-z0-9 .,;:!?]")  # what may not be spoken as it is
 _STRENGTH = "?!.…:;,"  # of a run of marks, the one that stays
 
 
@@ -40,24 +43,28 @@ def speakable(text: str, language: str) -> str:
 
 def _clean(text: str) -> str:
     """Composed characters, no control or format characters, no emoji selectors."""
-    kept = []
-    for char in unicodedata.normalize("NFC", text):
-        if char in "\n\t":
-            kept.append(char)
-        elif "\ufe00" <= char <= "\ufe0f" or unicodedata.category(char) in ("Cf", "Me"):
-            continue
-        else:
-            kept.append(" " if unicodedata.category(char)[0] in "CZ" else char)
-    return "".join(kept)
+    if text.isascii():
+        return _CONTROL.sub(" ", text)
+    return _UNCLEAN.sub(_cleaned, _CONTROL.sub(" ", unicodedata.normalize("NFC", text)))
+
+
+def _cleaned(found: re.Match[str]) -> str:
+    char = found[0]
+    kind = unicodedata.category(char)
+    if "\ufe00" <= char <= "\ufe0f" or kind in ("Cf", "Me"):
+        return ""
+    return " " if kind[0] in "CZ" else char
 
 
 def _only_speech(text: str, allowed: frozenset[str]) -> str:
     """Letters, digits and the marks that a voice pauses at; everything else becomes a space."""
-    padded = f" {text} "
-    return "".join(
-        _spoken_form(char, padded[index], padded[index + 2], allowed)
-        for index, char in enumerate(text)
-    )
+
+    def form(found: re.Match[str]) -> str:
+        at = found.start()
+        before, after = text[at - 1 : at] or " ", text[at + 1 : at + 2] or " "
+        return _spoken_form(found[0], before, after, allowed)
+
+    return _RARE.sub(form, text)
 
 
 def _spoken_form(char: str, before: str, after: str, allowed: frozenset[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from integrations.gemini.merge import types_of
 from integrations.gemini.subset import (
     Schema,
+    all_text,
     as_json,
     described,
     is_number,
@@ -26,7 +27,7 @@ def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) ->
     """The schema of one of `values`. Strings are listed; numbers keep their type and are told in
     the description; a mixture is given as text, which becomes a value again when it comes back."""
     types = types_of(node)
-    if all(isinstance(value, str) for value in values) and types in ([], ["string"]):
+    if all_text(values) and types in ([], ["string"]):
         schema = _texts(values, lose)  # as nearly all lists are
         return nullable(schema) if node.get("nullable") is True else schema
     known = [value for value in values if value is not None]
@@ -74,10 +75,13 @@ def _numbers(known: Sequence[Any], lose: Lose) -> Schema:
 
 
 def _texts(known: Sequence[Any], lose: Lose) -> Schema:
-    if not all(isinstance(value, str) for value in known):
+    if all_text(known):
+        written = dict.fromkeys(known)
+    else:
         lose("a list of mixed values, given as text")
-    written = dict.fromkeys(map(_written, known))
-    texts = [text for text in written if text and is_text(text)]
+        written = dict.fromkeys(map(_written, known))
+    sendable = is_text("".join(written)) and "" not in written  # as nearly all lists are
+    texts = list(written) if sendable else [text for text in written if text and is_text(text)]
     if len(texts) < len(written):
         lose("a choice that cannot be written")
     if len(texts) > MAX_CHOICES or sum(map(len, texts)) > MAX_CHARACTERS:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Container
 
+from integrations.gemini.subset import is_legal_name
+
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
-_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _STEM = 56  # characters of a changed argument's name, before a number that makes it unique
 
 
@@ -28,7 +29,7 @@ class ArgumentNames:
 
     def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
         """The name to declare: `taken` are declared beside it, `originals` will be."""
-        if _ARGUMENT.fullmatch(name) and name not in taken and name not in self.renamed:
+        if is_legal_name(name) and name not in taken and name not in self.renamed:
             self._kept.add(name)
             return name
         stem = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_STEM] or "_"

@@ -87,6 +87,8 @@ def tools_of(
     """
     from google.genai import types
 
+    from integrations.gemini.checked import CheckedSchema
+
     tools = []
     if declarations:
         behavior = types.Behavior(row.behaviors[0]) if row.behaviors else None
@@ -95,7 +97,7 @@ def tools_of(
                 name=one.name,
                 description=one.description,
                 parameters=(
-                    types.Schema.model_validate(one.parameters) if one.parameters else None
+                    CheckedSchema.model_validate(one.parameters) if one.parameters else None
                 ),
                 # Left out it means "as before", not a default (MemberJunction/MJ #4512).
                 behavior=behavior,

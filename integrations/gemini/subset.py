@@ -8,13 +8,13 @@ anyOf. `pattern`, `format`, `default` and `title` stand there too, but not every
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from integrations.cleaning import one_line
 
 MAX_DESCRIPTION = 1_500  # characters of a tool's or argument's description
-_LEGAL_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_MAX_NAME = 64  # characters of an argument's name
 _ANYWHERE = frozenset(("type", "description", "nullable"))
 _OF_TYPE = {
     "STRING": _ANYWHERE | {"enum", "minLength", "maxLength"},
@@ -24,6 +24,7 @@ _OF_TYPE = {
     "ARRAY": _ANYWHERE | {"items", "minItems", "maxItems"},
     "OBJECT": _ANYWHERE | {"properties", "required"},
 }
+_TEXT = frozenset((str,))
 _SURROGATE = re.compile("[\ud800-\udfff]")  # halves of characters, which UTF-8 cannot carry
 
 Schema = dict[str, Any]
@@ -34,7 +35,8 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
     kept = schema.get("description", "")
     if not own and not notes:
         return schema
-    said = clean(" ".join(dict.fromkeys((kept, *notes)) if kept else dict.fromkeys(notes)))
+    told = dict.fromkeys((kept, *notes)) if kept else dict.fromkeys(notes)
+    said = clean(" ".join(told)) if told else ""
     room = MAX_DESCRIPTION - len(said) - 1
     text = f"{clean(own)[:room]} {said}".strip() if own and own != kept else said
     return {**schema, "description": text} if text else schema
@@ -67,6 +69,16 @@ def type_of(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     return "array" if isinstance(value, list) else "object"
+
+
+def all_text(values: Sequence[Any]) -> bool:
+    """Whether all of a list's values are strings."""
+    return {*map(type, values)} <= _TEXT
+
+
+def is_legal_name(name: str) -> bool:
+    """Whether an argument may be called so: letters, digits and `_`, no digit first."""
+    return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
 def is_text(value: Any) -> bool:
@@ -102,8 +114,13 @@ def fault(schema: Any) -> str:
     kind = schema.get("type")
     if kind not in _OF_TYPE or not schema.keys() <= _OF_TYPE[kind]:
         return f"fields of {kind}"
-    if "description" in schema and not is_text(schema["description"]):
-        return "description"
+    plain = 1
+    if "description" in schema:
+        plain = 2
+        if not is_text(schema["description"]):
+            return "description"
+    if len(schema) == plain and kind not in ("OBJECT", "ARRAY"):
+        return ""  # as nearly all are
     if kind == "OBJECT":
         return _object_fault(schema)
     if kind == "ARRAY":
@@ -118,7 +135,7 @@ def _object_fault(schema: Schema) -> str:
     if not properties:
         return "properties"
     for name, inner in properties.items():
-        if not _LEGAL_PROPERTY.fullmatch(name):
+        if not is_legal_name(name):
             return "a property's name"
         if found := fault(inner):
             return found
@@ -129,7 +146,7 @@ def _enum_fault(schema: Schema) -> str:
     values = schema.get("enum")
     if values is None:
         return ""
-    if not values or not all(isinstance(value, str) and value for value in values):
+    if not values or not all_text(values) or "" in values:
         return "enum"
     return "" if is_text("".join(values)) and len(set(values)) == len(values) else "enum"
 

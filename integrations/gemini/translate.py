@@ -22,6 +22,7 @@ _MAX_LOSSES = 40
 _INDIRECT = frozenset((*REFERENCES, "allOf"))
 _BRANCHES = frozenset(("anyOf", "oneOf"))
 _STRUCTURE = _INDIRECT | _BRANCHES | {"const", "enum", "nullable"}
+_DESCRIBED = frozenset(("type", "description", "title"))
 _PLAIN = ("STRING", "NUMBER", "BOOLEAN")
 _SCALARS = {"string": "STRING", "integer": "INTEGER", "number": "NUMBER", "boolean": "BOOLEAN"}
 
@@ -151,6 +152,9 @@ class Translator:
 
     def _scalar(self, node: Node, kind: str, path: str) -> Schema:
         schema: Schema = {"type": _SCALARS[kind]}
+        if node.keys() <= _DESCRIBED:  # as nearly all are
+            own = self._own(node)
+            return described(schema, own, []) if own else schema
         said = notes(node, self._losing(path)) if is_noted(node) else []
         if kind in ("integer", "number") and not BOUNDS.isdisjoint(node):
             limits, further = bounds(node, kind, self._losing(path))

@@ -103,10 +103,16 @@ async def test_the_room_decides(
     (assert_toned if tone else assert_told)(turn, player)
 
 
-@pytest.mark.parametrize("sentence", ["is the office light on", "lock the front door"])
-async def test_a_reading_and_a_door_are_told_in_words(sentence: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sentence", "calls"),
+    [("is the office light on", []), ("close the living room blinds", [Status.DONE])],
+)
+async def test_a_reading_and_what_is_on_its_way_are_told_in_words(
+    sentence: str, calls: list[Status], tmp_path: Path
+) -> None:
     clip = make_clip(Spoken("clip", sentence, "rms"), tmp_path)
     turn, player, _ = await _offline(tmp_path, clip, here(tmp_path, "Office", "sound"))
+    assert (turn.record.heard, [one.status for one in turn.outcomes]) == (sentence, calls)
     assert_told(turn, player)
 
 

@@ -30,6 +30,7 @@ class MeasureReader:
         money = any_of(spoken.currencies)
         per = rf"(?:\s?/\s?({units})(?![\w/²³]))?"
         fractions = any_of(spoken.fractions)
+        self._amount = re.compile(rf"\d|{fractions}")
         self._fraction = re.compile(
             rf"(?:(\d)(?:\s|(?=[½⅓⅔¼¾]))|(?<![\d/.,]))({fractions})(?![\d/])(?:\s?({unit}))?"
         )
@@ -57,6 +58,11 @@ class MeasureReader:
 
     def read(self, text: str) -> str:
         """The text with its amounts in words."""
+        if self._amount.search(text):
+            text = self._read_amounts(text)
+        return self._lone.sub(lambda found: self._unit(found[0]).many, text)
+
+    def _read_amounts(self, text: str) -> str:
         say = self._amounts
         text = self._fraction.sub(self._say_fraction, text)
         text = self._money_range.sub(self._say_money_range, text)
@@ -69,8 +75,7 @@ class MeasureReader:
         text = self._range.sub(f" {self._spoken.to} ", text)
         text = self._measure.sub(self._say_measure, text)
         text = self._signed.sub(lambda found: say.say(found[1], None), text)
-        text = self._plain.sub(lambda found: say.plain(found[1]), text)
-        return self._lone.sub(lambda found: self._unit(found[0]).many, text)
+        return self._plain.sub(lambda found: say.plain(found[1]), text)
 
     def _say_fraction(self, found: re.Match[str]) -> str:
         words = self._spoken.fractions[found[2]]

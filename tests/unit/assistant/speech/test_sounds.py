@@ -130,7 +130,9 @@ async def test_the_tone_of_an_opening_is_heard_to_its_end_whatever_is_off() -> N
     assert stage.player.played_ms == pytest.approx(length_ms("open"))
 
 
-async def test_one_that_nobody_can_hear_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_nobody_can_hear_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     class Gone(NullPlayer):
         async def play(self, pcm: bytes, rate: int) -> None:
             raise DeviceLost("it has gone")
@@ -139,3 +141,5 @@ async def test_one_that_nobody_can_hear_is_told_so(monkeypatch: pytest.MonkeyPat
     assert not await Sounds(output, output).opening()
     monkeypatch.setattr(sounds, "OPENING_S", 0.01)
     assert not await Stage().sounds.opening()  # it keeps what it was given
+    reasons = [record.message.rpartition(": ")[2] for record in caplog.records]
+    assert reasons == ["it has gone", "it came to no end in time"]

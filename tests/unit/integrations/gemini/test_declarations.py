@@ -136,6 +136,9 @@ CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("mixed, but typed", {"type": "string", "enum": ["a", 1]}, {**TEXT, "enum": ["a"]}, ()),
     ("not finite", {"enum": [float("nan"), "a"]}, {**TEXT, "enum": ["a"]},
      ("x: a list of mixed values, given as text", "x: a choice that cannot be written")),
+    ("numbers, typed", {"type": "number", "enum": [0.5, 2]},
+     {"type": "NUMBER", "minimum": 0.5, "maximum": 2, "description": "One of: 0.5, 2."},
+     (f"x: a list of numbers {SAID}",)),
     ("none", {"enum": []}, ANYTHING, (ANY,)),
     ("of a wrong kind", {"enum": "ab"}, ANYTHING, (ANY,)),
 ]  # fmt: skip
@@ -143,6 +146,14 @@ CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
 ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("null", {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "d"},
      {"type": "INTEGER", "description": "d", "nullable": True}, ()),
+    ("null alone", {"type": "string", "description": "d", "anyOf": [{"type": "null"}]},
+     {**TEXT, "description": "d", "nullable": True}, ()),
+    ("nullable", {"nullable": True, "anyOf": [{"type": "string"}, {"type": "number"}]},
+     {"anyOf": [{**TEXT, "nullable": True}, {**NUMBER, "nullable": True}]}, ()),
+    ("described in and outside",
+     {"description": "d", "anyOf": [{"type": "string", "description": "inner"},
+                                    {"type": "number", "description": "d"}]},
+     {"anyOf": [{**TEXT, "description": "d inner"}, {**NUMBER, "description": "d"}]}, ()),
     ("default", {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3},
      {"type": "INTEGER", "description": "Default: 3.", "nullable": True}, ()),
     ("anything", {"anyOf": [{}, {"type": "array", "items": {"type": "string"}}]},
@@ -167,6 +178,11 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      {"anyOf": [TEXT, {"type": "NUMBER"}, {"type": "BOOLEAN"}]}, ()),
     ("constants", {"oneOf": [{"const": "l", "title": "Low"}, {"const": "h", "title": "High"}]},
      {**TEXT, "enum": ["l", "h"], "description": "l: Low; h: High."}, ()),
+    ("choices, each described",
+     {"oneOf": [{"const": "l", "title": "L", "description": "Low"},
+                {"enum": ["m", "h"], "description": "More"},
+                {"const": "off", "description": "off"}]},
+     {**TEXT, "enum": ["l", "m", "h", "off"], "description": "l: Low; m, h: More."}, ()),
     ("constants and lists", {"anyOf": [{"const": "a"}, {"enum": ["b", "c"]}, {"type": "null"}]},
      {**TEXT, "enum": ["a", "b", "c"], "nullable": True}, ()),
     ("what stands beside", {"type": "integer", "anyOf": [{"minimum": 5}, {"maximum": 1}]},
@@ -179,6 +195,14 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      ("x: any other value",)),
     ("allOf", {"allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 9}]},
      {"type": "INTEGER", "minimum": 0, "maximum": 9}, ()),
+    ("allOf, the integer last", {"allOf": [{"type": "number", "minimum": 0}, {"type": "integer"}]},
+     {"type": "INTEGER", "minimum": 0}, ()),
+    ("allOf of items",
+     {"allOf": [{"type": "array", "items": {"type": "integer"}}, {"items": {"minimum": 3}}]},
+     {"type": "ARRAY", "items": {"type": "INTEGER", "minimum": 3}}, ()),
+    ("allOf of exclusions", {"type": "string", "allOf": [{"not": {"const": "a"}},
+                                                         {"not": {"const": "b"}}]},
+     {**TEXT, "description": 'Not "a".'}, ("x: only the first of two not", f"x: not {SAID}")),
     ("allOf of bounds", {"allOf": [{"minimum": 1, "maximum": 9}, {"minimum": 3}, {"maximum": 7}]},
      {"type": "NUMBER", "minimum": 3, "maximum": 7}, ()),
     ("allOf of choices", {"allOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]},
@@ -228,11 +252,25 @@ def test_a_long_list_of_choices_is_begun_in_the_description() -> None:
     assert losses == ("x: a list of 5000 choices (begun in the description)",)
 
 
+def test_long_choices_are_begun_in_a_short_description() -> None:
+    declared, losses = argument({"enum": [f"{n:03}{'v' * 100}" for n in range(501)]})
+    begun = ", ".join(f'"{n:03}{"v" * 76}' for n in range(8))  # the eighth passes 600 characters
+    assert declared == {**TEXT, "description": f"One of: {begun} and 493 more."}
+    assert losses == ("x: a list of 501 choices (begun in the description)",)
+
+
 def test_many_alternatives_are_cut() -> None:
     members = [{"type": "array", "minItems": n, "items": {"type": "string"}} for n in range(40)]
     declared, losses = argument({"anyOf": members})
     assert len(declared["anyOf"]) == 12
     assert losses == ("x: 28 of 40 alternatives",)
+
+
+def test_many_alternatives_of_alternatives_are_cut() -> None:
+    lists = [{"type": "array", "minItems": n, "items": {"type": "string"}} for n in range(18)]
+    declared, losses = argument({"anyOf": [{"anyOf": lists[n : n + 6]} for n in (0, 6, 12)]})
+    assert [one["minItems"] for one in declared["anyOf"]] == list(range(12))
+    assert losses == ("x: 6 of 18 alternatives",)
 
 
 def test_a_note_outlives_a_long_description() -> None:

@@ -23,7 +23,10 @@ DEFINITIONS: dict[str, Any] = {
     "a~b c": {"enum": ["red"]},
     "anchored": {"$anchor": "here", "enum": ["red"]},
     "named": {"$id": "colour.json", "enum": ["red"]},
+    "of draft 7": {"$id": "#there", "enum": ["red"]},
+    "of draft 4": {"id": "#then", "enum": ["red"]},
     "via": {"$ref": "#/$defs/colour", "description": "inner"},
+    "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
     "nothing": False,
     "all": True,
     "tree": {
@@ -42,11 +45,22 @@ REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("a property", {"$ref": "#/properties/y"}, {"type": "BOOLEAN"}, ()),
     ("into a list", {"$ref": "#/$defs/colour/enum/0"}, ANYTHING,
      ("x: reference #/$defs/colour/enum/0", f"x: {ANY}")),
+    ("into a list of schemas", {"$ref": "#/$defs/either/anyOf/1"}, TEXT, ()),
+    *(
+        (f"nowhere in a list: {place[:4]}", {"$ref": f"#/$defs/either/anyOf/{place}"}, ANYTHING,
+         (f"x: reference {f'#/$defs/either/anyOf/{place}'[:60]}", f"x: {ANY}"))
+        for place in ("2", "-1", "-", "", "9" * 5_000)  # the last is too long to be read
+    ),
     ("~1", {"$ref": "#/$defs/a~1b"}, RED, ()),
     ("~0 and %20", {"$ref": "#/$defs/a~0b%20c"}, RED, ()),
     ("$anchor", {"$ref": "#here"}, RED, ()),
     ("$dynamicRef", {"$dynamicRef": "#here"}, RED, ()),
     ("$id", {"$ref": "colour.json"}, RED, ()),
+    ("$id that is an anchor", {"$ref": "#there"}, RED, ()),
+    ("id that is an anchor", {"$ref": "#then"}, RED, ()),
+    ("beside null alone",
+     {"properties": {"a": {"$ref": "#/$defs/colour"}}, "oneOf": [{"type": "null"}]},
+     {"type": "OBJECT", "properties": {"a": RED}, "nullable": True}, ()),
     ("$id under the root's", {"$ref": "https://a.b/colour.json"}, RED, ()),
     ("$id with a pointer", {"$ref": "https://a.b/root.json#/$defs/colour"}, RED, ()),
     ("nowhere", {"$ref": "#/$defs/none"}, ANYTHING, ("x: reference #/$defs/none", f"x: {ANY}")),
@@ -95,11 +109,16 @@ LISTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      {"items": {"anyOf": [TEXT, {"type": "INTEGER"}]},
       "description": "In this order: string, integer."},
      (f"x: the places of a list {SAID}",)),
+    ("tuple of places without a type", {"prefixItems": [{"type": "string"}, {"title": "t"}]},
+     {"items": {"anyOf": [{**one, "nullable": True} for one in PLAIN]},
+      "description": "In this order: string, any."},
+     (f"x: the places of a list {SAID}", "x[]: any other list or object")),
     ("lists of lists", {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
      {"items": {"type": "ARRAY", "items": {"type": "INTEGER"}}}, ()),
 ]  # fmt: skip
 
 INNER = {"a": {"type": "integer"}}
+NO_NAMES: tuple[Any, ...] = (["a"], "a", True, {})
 OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("plain", {"type": "object", "properties": INNER, "required": ["a", "b", "a", 3, []]},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}, "required": ["a"]}, ()),
@@ -122,6 +141,11 @@ OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("dependent", {"properties": INNER, "dependentRequired": {"a": ["b", "c"]}},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
       "description": "With a also b, c."}, (f"x: dependentRequired {SAID}",)),
+    *(
+        (f"dependent of a wrong kind: {one}", {"properties": INNER, "dependentRequired": one},
+         {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}, ())
+        for one in NO_NAMES
+    ),
     ("conditions", {"properties": INNER, "if": {}, "then": {"properties": {"c": INNER["a"]}},
                     "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
      {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "acb"}},
@@ -131,6 +155,11 @@ OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
       "then": {"required": ["b"]}},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
       "description": "Where a is 1 or 2 also b."}, (f"x: what holds on a condition {SAID}",)),
+    ("a condition beside dependentSchemas",
+     {"properties": INNER, "if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]},
+      "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
+     {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "ab"}},
+     ("x: what holds on a condition",)),
     ("a condition that is said in part",
      {"properties": INNER, "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
       "then": {"required": ["b"], "minProperties": 2}},
@@ -201,6 +230,12 @@ def test_no_arguments(schema: Any, losses: tuple[str, ...]) -> None:
     assert (declaration.parameters, declaration.losses) == (None, losses)
 
 
+def test_named_arguments_of_an_open_tool_are_declared() -> None:
+    declaration = accepted(convert("t", "", {"properties": INNER, "additionalProperties": True}))
+    assert declaration.parameters == {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}
+    assert declaration.losses == ("further entries, whose names are free",)
+
+
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 def test_alternatives_of_the_whole_tool_are_offered_together(keyword: str) -> None:
     by_name = {"properties": {"kind": {"const": "name"}, "name": {"type": "string"}}}
@@ -242,3 +277,43 @@ def test_too_many_arguments_lose_those_that_need_not_be_given() -> None:
     kept = list(declaration.parameters["properties"])
     assert (len(kept), kept[0], kept[-1]) == (128, "p299", "p126")
     assert declaration.losses == ("172 of 300 arguments",)
+
+
+DEEP: list[tuple[str, Any, Any, str]] = [
+    ("object", {"properties": INNER}, {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}},
+     "An object as JSON text, with a."),
+    ("list", {"type": "array", "items": {"type": "string"}}, {"type": "ARRAY", "items": TEXT},
+     "A list as JSON text."),
+    ("alternatives", {"anyOf": [{"type": "string"}, {"type": "number"}]}, {"anyOf": PLAIN[:2]},
+     "A value as JSON text."),
+    ("text", {"type": "string"}, TEXT, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "whole", "told"), [case[1:] for case in DEEP], ids=[case[0] for case in DEEP]
+)
+def test_what_is_too_deep_is_given_as_text(schema: Any, whole: Any, told: str) -> None:
+    as_text = {**TEXT, "description": told} if told else TEXT
+    for levels, wanted in ((7, whole), (8, as_text)):
+        outer = schema
+        for _ in range(levels):
+            outer = {"type": "object", "properties": {"a": outer}}
+        declared, losses = argument(outer)
+        for _ in range(levels):
+            declared = declared["properties"]["a"]
+        path = ".".join(["x", *"a" * levels])
+        assert declared == wanted
+        assert losses == ((f"{path}: {FREE}",) if wanted != whole else ())
+
+
+def test_what_stands_beside_null_counts_among_the_levels() -> None:
+    schema: Any = {"type": "integer"}
+    for _ in range(6):
+        schema = {"properties": {"a": schema}, "anyOf": [{"type": "null"}]}
+    declared, losses = argument(schema)
+    for _ in range(4):  # of the schema; each is two
+        assert declared["nullable"] is True
+        declared = declared["properties"]["a"]
+    assert declared == {**TEXT, "description": "An object as JSON text, with a."}
+    assert losses == (f"x.a.a.a.a: {FREE}",)
