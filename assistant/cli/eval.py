@@ -28,6 +28,7 @@ from assistant.journal.store import Store
 from assistant.minds import NO_CONSENT
 from assistant.setup.consent import ONE_COMMAND
 from assistant.version import own_version
+from integrations.address import shown
 from integrations.gemini.access import NO_KEY
 from integrations.gemini.models import ModelRow, cost_usd, model_row
 
@@ -71,16 +72,16 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             2,
         )
     given = sentences()
-    _announce(console, row, len(given), one_usd, cap_usd, arguments)
+    _announce(console, arguments, settings, row, len(given), one_usd, cap_usd)
     if not arguments.yes and not await _agreed(console):
         console.print("Nothing was sent.")
         return 0
-    trials = await _measure(arguments, settings, given, cap_usd, _WIDE * one_usd, console)
+    trials = await _measure(arguments, settings, row, given, cap_usd, _WIDE * one_usd, console)
     about = _about(arguments, settings, row, len(given), cap_usd)
     table = as_markdown(trials, about)
-    if arguments.out is not None:
-        _write(arguments.out, table)
     print(json.dumps(as_json(trials, about), ensure_ascii=False) if arguments.json else table)
+    if arguments.out is not None:
+        _write(arguments.out, table)  # last: it was paid for, wherever it can be kept
     return 0 if any(trial.outcome is Outcome.RIGHT for trial in trials) else 1
 
 
@@ -90,8 +91,10 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():
         raise Failed(NO_KEY, 2)
-    if arguments.cap <= 0:
+    if not arguments.cap > 0:  # nor is nan, which is not below it either
         raise Failed("--cap takes an amount of USD above nothing, such as --cap 0.5", 2)
+    if arguments.out is not None and not arguments.out.parent.is_dir():
+        raise Failed(f"{arguments.out} cannot be written (no such folder); name another --out", 2)
     if not arguments.yes and not sys.stdin.isatty():
         raise Failed("this costs money, and nobody is there to agree to it; add --yes", 2)
 
@@ -112,15 +115,18 @@ async def _left_today(settings: Settings) -> float:
 
 def _announce(
     console: Console,
+    arguments: argparse.Namespace,
+    settings: Settings,
     row: ModelRow,
     count: int,
     one_usd: float,
     cap_usd: float,
-    arguments: argparse.Namespace,
 ) -> None:
+    address = shown(settings.gemini.base_url)
+    service = f"{row.name} at {address}" if address else row.name
     minutes = "" if arguments.fast else f", in some {round(count * _SENTENCE_S / 60)} minutes"
     console.print(
-        f"{count} made sentences go to Google's {escape(row.name)}, on the simulated house of the "
+        f"{count} made sentences go to Google's {escape(service)}, on the simulated house of the "
         f"demonstration{minutes}. None of your own is sent.\n"
         f"That costs about ${count * one_usd:.2f}, an estimate; it stops before "
         f"${cap_usd:.2f} (--cap, and what limits.daily_cost_usd leaves for today)."
@@ -135,6 +141,7 @@ async def _agreed(console: Console) -> bool:
 async def _measure(
     arguments: argparse.Namespace,
     settings: Settings,
+    row: ModelRow,
     given: list[Sentence],
     cap_usd: float,
     one_usd: float,
@@ -161,7 +168,7 @@ async def _measure(
                         console.print(f"hearth: {escape(notice)}", style="dim")
                     await run_trials(opened, clips, cap_usd, one_usd, told)
             finally:
-                await _keep_cost(settings, arguments.brain, _row(arguments.brain, settings), trials)
+                await _keep_cost(settings, arguments.brain, row, trials)
     return trials
 
 

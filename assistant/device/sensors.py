@@ -77,7 +77,8 @@ class DeviceSensors:
             async with asyncio.timeout(FAREWELL_S):
                 await update_sensors(self._home, self._webhook_id, gone(every_one(), self._names))
         except (IntegrationError, TimeoutError) as error_:
-            _log.info("Home Assistant was not told of the end: %s", error_ or "no answer in time")
+            why = str(error_) or "no answer in time"
+            _log.info("Home Assistant was not told of the end: %s", why)
 
     def changed(self) -> None:
         """Something of the facts may stand otherwise now."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from assistant.evaluation.trial import Trial
 from assistant.evaluation.wishes import Outcome
+from integrations.address import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
             "brain": about.brain,
             "model": about.model,
             "voice": about.voice,
-            "base_url": about.base_url,
+            "base_url": shown(about.base_url),
             "machine": about.machine,
             "day": about.day,
             "realtime": about.realtime,
@@ -61,7 +62,7 @@ def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
         "",
         f"{len(trials)} of {about.of} made sentences to the embedded house, {about.day}, "
         f"{about.machine}, voice {about.voice}"
-        + (f", service at {about.base_url}" if about.base_url else "")
+        + (f", service at {shown(about.base_url)}" if about.base_url else "")
         + ".",
         "",
         "| | said | right | asked | silent | wrong | of these did something |",

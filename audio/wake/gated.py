@@ -3,14 +3,16 @@
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
+from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
 from audio.wake.gate import EnergyGate
 from audio.wake.protocol import Detection, NearMiss, WakeEngine
+from audio.wake.trigger import REFRACTORY
 
 LOOK_BACK_MS = 1_000  # at least
 # What is skipped is a multiple of this, which is one of the engines' steps of 30 and 80 ms too, so
 # that those fall as if nothing had been.
 _STEP_MS = 240
+_SILENCE = bytes(FRAME_BYTES)
 _BLOCK = 80 * SAMPLES_PER_MS  # what a microphone gives at a time, and the step of open
 
 
@@ -18,7 +20,9 @@ class GatedWake:
     """A WakeEngine before which a gate stands. When it opens, the engine hears what came before.
 
     What the engine has not heard is skipped: it was as silent as what it heard last. Positions are
-    those of the frames, whenever the engine is given them.
+    those of the frames, whenever the engine is given them. A gap in them, of a microphone that was
+    away, is silence to the engine: else it would fire once more, behind the gap, at the word that
+    it heard last.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
@@ -27,6 +31,7 @@ class GatedWake:
         # Frames that the engine was not given, each with its end.
         self._unheard: deque[tuple[bytes, int]] = deque()
         self._end = 0
+        self._gap = range(0)  # ends of frames that nobody heard, and the engine does not know of
         self._unjudged = b""  # the newest of them, of which the gate has not heard yet
 
     @property
@@ -57,12 +62,15 @@ class GatedWake:
         """
         if end != self._end:
             self._keep(pcm, end)
-        return bool(end % _BLOCK) or not self._judge()
+        return not self._gap and (bool(end % _BLOCK) or not self._judge())
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`, or the one that could not pass by."""
         if end != self._end:
             self._keep(pcm, end)
+        gap, self._gap = self._gap, range(0)
+        for missed in gap:
+            self._engine.hear(_SILENCE, missed)  # a word that ends there is not known to be whole
         if not self._judge():
             return None
         found = None
@@ -101,6 +109,7 @@ class GatedWake:
         self._gate.restart()
         self._unheard.clear()
         self._end = 0
+        self._gap = range(0)
         self._unjudged = b""
         self._engine.restart()
 
@@ -116,6 +125,9 @@ class GatedWake:
     def _keep(self, pcm: bytes, end: int) -> None:
         if end - FRAME_SAMPLES != self._end:  # what lies between was never heard
             self._unheard.clear()
+            last = min(end - FRAME_SAMPLES, self._end + REFRACTORY)
+            first = self._end + FRAME_SAMPLES
+            self._gap = range(first, last + 1, FRAME_SAMPLES) if self._end else range(0)
         self._end = end
         self._unjudged += pcm
         self._unheard.append((pcm, end))

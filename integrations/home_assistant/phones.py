@@ -189,7 +189,8 @@ class Phones:
             async with asyncio.timeout(_CLEAR_S):
                 await self._notify(phone, CLEAR, "", {"tag": tag})
         except (IntegrationError, TimeoutError) as error:
-            _log.info("a notification stays on the phone %s: %s", phone.name, error)
+            why = str(error) or "no answer in time"
+            _log.info("a notification stays on the phone %s: %s", phone.name, why)
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:

@@ -279,13 +279,14 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
         async with asyncio.timeout(OPEN_TIMEOUT_S):
             await socket.recv()  # auth_required
             await socket.send(json.dumps({"type": "auth", "access_token": token}))
-            reply = json.loads(await socket.recv())
-            accepted = reply["type"] == "auth_ok"
+            said = json.loads(await socket.recv())["type"]
     except TimeoutError:
         raise reasons.silent(url) from None
     except (ConnectionClosed, ValueError):
         raise Unavailable("Home Assistant closed the connection while signing in.") from None
     except (KeyError, RecursionError, TypeError):
         raise Unavailable(UNKNOWN_FORM) from None
-    if not accepted:
+    if said == "auth_invalid":
         raise reasons.wrong_token()
+    if said != "auth_ok":  # no word on the token: it is tried again soon
+        raise Unavailable(UNKNOWN_FORM)

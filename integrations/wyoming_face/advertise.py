@@ -67,7 +67,8 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
                 async with asyncio.timeout(_END_WITHIN_S):
                     await end()
             except (TimeoutError, OSError) as error:
-                _log.info("the network is not told that the satellite goes: %s", error)
+                why = str(error) or "no answer in time"
+                _log.info("the network is not told that the satellite goes: %s", why)
 
 
 def _address(host: str) -> str:

@@ -108,9 +108,13 @@ class WyomingServer:
         sending = asyncio.Lock()
 
         async def send(event: Event) -> None:
-            async with asyncio.timeout(self._taken_within_s):  # TimeoutError is an OSError
-                async with sending:  # what is played meanwhile tells of its end too
-                    await async_write_event(event, writer)
+            try:
+                async with asyncio.timeout(self._taken_within_s):
+                    async with sending:  # what is played meanwhile tells of its end too
+                        await async_write_event(event, writer)
+            except TimeoutError:
+                writer.transport.abort()  # whoever goes on asking would keep the place
+                raise ConnectionAbortedError("nobody reads what is answered") from None
 
         try:
             async with self._session(send) as session:
@@ -119,7 +123,7 @@ class WyomingServer:
         except BadEvent as error:
             _log.info("a Wyoming connection is closed: %s", error)
         except OSError as error:
-            _log.debug("a Wyoming connection is lost: %s", str(error) or "nobody reads")
+            _log.debug("a Wyoming connection is lost: %s", error)
         except Exception:
             # One connection's trouble must not end the others.
             _log.exception("a Wyoming connection broke")

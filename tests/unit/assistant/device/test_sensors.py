@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -259,16 +260,30 @@ async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s
     assert home.attributes[LAST_HEARD] == {}
 
 
-@pytest.mark.parametrize("trouble", ["connected", "away", "hangs"])
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [
+        ("connected", None),
+        ("away", "The connection to Home Assistant closed."),
+        ("hangs", "no answer in time"),
+    ],
+)
 async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
-    home: Home, clock: VirtualClock, trouble: str, monkeypatch: pytest.MonkeyPatch
+    home: Home,
+    clock: VirtualClock,
+    trouble: str,
+    why: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO)
     monkeypatch.setattr("assistant.device.sensors.FAREWELL_S", 0.02)
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
         setattr(home, trouble, trouble != "connected")
     assert home.states[MUTED] is False
+    assert (f"not told of the end: {why}" in caplog.text) is (why is not None)
 
 
 async def test_without_a_registration_there_is_nothing_to_end(

@@ -54,6 +54,14 @@ def test_json() -> None:
     assert [one["error"] for one in told["trials"]] == [None, None, None, "timeout"]
 
 
+def test_what_is_shared_holds_no_password() -> None:
+    about = replace(ABOUT, base_url="https://me:secret@proxy.example:8443/v1?key=secret")
+    told = as_json(TRIALS, about)["about"]["base_url"], as_markdown(TRIALS, about)
+    assert told[0] == "https://proxy.example:8443/v1"
+    assert "service at https://proxy.example:8443/v1." in told[1]
+    assert "secret" not in told[1]
+
+
 def test_a_table_to_share() -> None:
     table = as_markdown(TRIALS, ABOUT)
     assert "| en | 3 | 1 (33 %) | 0 (0 %) | 0 (0 %) | 2 (67 %) | 1 |" in table

@@ -1,12 +1,17 @@
 """Behind the gate: the engine rests in silence, and loses nothing when something comes."""
 
+import shutil
+from itertools import islice
+
 import numpy as np
 import pytest
 
-from audio.frames import FRAME_MS, FRAME_SAMPLES
+from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES
+from audio.wake import make_wake_engine
 from audio.wake.gate import GLANCE_MS, START_MS
 from audio.wake.gated import LOOK_BACK_MS, GatedWake
 from audio.wake.protocol import NearMiss
+from tests.corpus.speech import say
 from tests.unit.audio.wake.doubles import ScriptedWake
 
 QUIET = bytes(FRAME_SAMPLES * 2)
@@ -62,7 +67,37 @@ def test_what_lies_before_a_gap_in_the_stream_is_not_heard() -> None:
     give(gated, QUIET, 0, 10_000)
     before = len(engine.heard)
     give(gated, LOUD, 12_000, 12_100)
-    assert engine.heard[before:] == list(range(12_020, 12_101, 20))
+    # What nobody heard is silence.
+    assert engine.heard[before:] == list(range(10_020, 12_101, 20))
+
+
+@pytest.mark.parametrize(("gap_ms", "silent_ms"), [(20, 20), (500, 500), (3_600_000, 2_000)])
+def test_a_gap_is_silence_to_the_engine(gap_ms: int, silent_ms: int) -> None:
+    engine = ScriptedWake(lambda end: 0.9 if end == 2_000 + silent_ms else 0.0)
+    gated = GatedWake(engine)
+    give(gated, LOUD, 0, 2_000)
+    begin = 2_000 + gap_ms
+    assert not gated.pass_by(QUIET, (begin + 20) * 16), "that takes more than microseconds"
+    assert give(gated, QUIET, begin, begin + 20) == [], "nobody heard it"
+    assert gated.pass_by(QUIET, (begin + 40) * 16), "the gap is behind us"
+    silent = engine.heard[100:]
+    assert silent[: silent_ms // 20] == list(range(2_020, 2_001 + silent_ms, 20))
+
+
+@pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+@pytest.mark.parametrize("after_ms", [200, 500])
+def test_a_microphone_that_goes_behind_the_word_does_not_bring_it_again(after_ms: int) -> None:
+    sound = say("okay naboo, please tell me all that you know", "rms").tobytes()
+    pieces = range(0, len(sound) - FRAME_BYTES, FRAME_BYTES)
+    frames = iter([(sound[at : at + FRAME_BYTES], at // 2 + FRAME_SAMPLES) for at in pieces])
+    gated = GatedWake(make_wake_engine("micro", ["okay_nabu"]))
+    word = next(found for pcm, end in frames if (found := gated.hear(pcm, end)))
+    assert word.word == "okay_nabu"
+    for pcm, end in islice(frames, after_ms // FRAME_MS):
+        assert gated.hear(pcm, end) is None
+    back = word.at // 16 + 10_000
+    assert give(gated, QUIET, back - back % FRAME_MS, back + 2_000) == []
+    gated.close()
 
 
 def test_silent_frames_pass_by_without_the_engine() -> None:

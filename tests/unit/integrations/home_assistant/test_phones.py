@@ -1,6 +1,7 @@
 """Phones: which there are, whose they are, and a yes or no from one of them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -173,10 +174,13 @@ class Told:
         self._answers = {"get_services": services, "config/device_registry/list": devices}
         self.house = House(entities={one.entity_id: one for one in entities})
         self.sent: list[str] = []
+        self.hangs_at = ""  # this message is taken and never answered
 
     async def command(self, kind: str, **fields: Any) -> Any:
         if kind == "call_service":
             self.sent.append(fields["service_data"]["message"])
+            if self.sent[-1] == self.hangs_at:
+                await asyncio.Event().wait()
             return {}
         return self._answers[kind]
 
@@ -201,6 +205,19 @@ async def test_a_connection_that_ends_is_no_answer() -> None:
     (pixel,) = await phones.all()
     assert await phones.ask(pixel, "Hearth", "Unlock?", LIMIT_S) is None
     assert home.sent == ["Unlock?", "clear_notification"]
+
+
+async def test_what_cannot_be_cleared_is_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr("integrations.home_assistant.phones._CLEAR_S", 0.02)
+    home = Told({"notify": {"mobile_app_pixel": {}}}, [device("Pixel")])
+    home.hangs_at = "clear_notification"
+    phones = Phones(home)
+    (pixel,) = await phones.all()
+    assert await phones.ask(pixel, "Hearth", "Unlock?", LIMIT_S) is None
+    assert "a notification stays on the phone Pixel: no answer in time" in caplog.text
 
 
 def device(name: str, by_user: str | None = None, id_: str = "d", **more: Any) -> dict[str, Any]:

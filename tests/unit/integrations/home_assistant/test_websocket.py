@@ -19,15 +19,17 @@ Answer = Callable[[ServerConnection, Request], Response | None]
 
 
 @asynccontextmanager
-async def home(answer: Answer | None = None, got: list[Any] | None = None) -> AsyncIterator[str]:
-    """A server that lets everybody in; `got` is what it was sent."""
+async def home(
+    answer: Answer | None = None, got: list[Any] | None = None, says: Any = None
+) -> AsyncIterator[str]:
+    """A server that lets everybody in, or `says` that to the token; `got` is what it was sent."""
 
     async def converse(socket: ServerConnection) -> None:
         await socket.send(json.dumps({"type": "auth_required"}))
         async for message in socket:
             if got is not None:
                 got.append(json.loads(message))
-            await socket.send(json.dumps({"type": "auth_ok"}))
+            await socket.send(json.dumps({"type": "auth_ok"} if says is None else says))
 
     async with serve(converse, "127.0.0.1", 0, process_request=answer) as server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -52,6 +54,22 @@ async def test_a_name_server_that_is_silent_is_told_of(monkeypatch: pytest.Monke
     with pytest.raises(Unavailable, match=r"No name server tells where 'house\.test' is"):
         async with open_connection("http://house.test:8123", "secret", None):
             pytest.fail("it is connected")
+
+
+async def test_a_token_that_is_not_known_is_told_of() -> None:
+    async with home(says={"type": "auth_invalid", "message": "Invalid"}) as there:
+        with pytest.raises(SignInAgain, match=r"does not accept home_assistant\.token"):
+            async with open_connection(f"http://{there}", "secret", None):
+                pytest.fail("it is signed in")
+
+
+@pytest.mark.parametrize("odd", [{"type": "auth_required"}, {"type": None}, {}, [], "auth_ok", 1])
+async def test_only_a_refusal_says_that_the_token_is_wrong(odd: object) -> None:
+    # Else the person makes a token for nothing, and the house is away for a minute.
+    async with home(says=odd) as there:
+        with pytest.raises(Unavailable, match="in a form that Hearth does not know"):
+            async with open_connection(f"http://{there}", "secret", None):
+                pytest.fail("it is signed in")
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])

@@ -1,6 +1,7 @@
 """What the network is told of the satellite; the network is a double."""
 
 import asyncio
+import logging
 import sys
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -98,9 +99,11 @@ async def test_a_network_that_comes_late_is_waited_for(
 
 
 async def test_the_end_waits_for_no_network(
-    network: Network, monkeypatch: pytest.MonkeyPatch
+    network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     monkeypatch.setattr("integrations.wyoming_face.advertise._END_WITHIN_S", 0.05)
     network.slow = True
     await told(network)
     assert network.ended == ["unregistered", "closed"]
+    assert "is not told that the satellite goes: no answer in time" in caplog.text

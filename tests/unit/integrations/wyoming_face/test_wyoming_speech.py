@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from wyoming.client import AsyncTcpClient
-from wyoming.event import Event
+from wyoming.event import Event, async_write_event
 from wyoming.tts import Synthesize, SynthesizeVoice
 
 from integrations.web.requests import LONGEST_TEXT
@@ -133,3 +133,27 @@ async def test_who_goes_away_ends_the_work(speech: FakeSpeech) -> None:
         await client.disconnect()
         await speech.ended.wait()
         await client.connect()
+
+
+async def test_who_takes_no_sound_is_sent_away_even_while_they_talk(speech: FakeSpeech) -> None:
+    speech.pieces = (bytes(10_000_000),)
+    server = WyomingServer(
+        "127.0.0.1",
+        0,
+        lambda send: SpeechSession(send, INFO, speech),
+        "wyoming.tts_port",
+        taken_within_s=0.05,
+    )
+    async with server, asyncio.timeout(10):
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=4_096)
+        await async_write_event(Synthesize("hello").event(), writer)
+        with pytest.raises(ConnectionError):
+            await _talk_without_end(writer)
+        await speech.ended.wait()
+        writer.transport.abort()
+
+
+async def _talk_without_end(writer: asyncio.StreamWriter) -> None:
+    while True:
+        await async_write_event(Event("nothing-to-answer"), writer)
+        await asyncio.sleep(0.005)
