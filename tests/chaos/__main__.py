@@ -1,7 +1,8 @@
-"""Breaks what can break, one thing after the other, and writes down how it went.
+"""Breaks what can break, and writes down how it went.
 
 python -m tests.chaos [WORD ...]      only faults whose name holds one of the words
     --runs N     so often, one run after the other (LONG=1: 2, else 1)
+    --at-once N  so many side by side where they can be (2): most of the time they wait
     --list       the faults, and nothing is run
 
 A run of all faults writes the table in docs/faults.md. The exit code is 1 where any failed. What
@@ -41,7 +42,9 @@ def collect(words: Sequence[str], folder: Path) -> list[Note]:
     return read_notes(file)
 
 
-def run(one: Surroundings, collected: Sequence[Note], words: Sequence[str], file: Path) -> None:
+def run(
+    one: Surroundings, collected: Sequence[Note], words: Sequence[str], file: Path, at_once: int
+) -> None:
     """All faults of these surroundings; each notes how it went."""
     wanted = [note for note in collected if note.needs == one.name]
     if not wanted:
@@ -53,7 +56,9 @@ def run(one: Surroundings, collected: Sequence[Note], words: Sequence[str], file
     print(f"{len(wanted)} tests with {one.name}", file=sys.stderr, flush=True)
     environment = {**os.environ, **one.environment}
     kept = [f"{name}={environment.pop(name)}" for name in one.leaves_out if name in environment]
-    inner = ("env", *kept, *_pytest(file, words, "-v", "--tb=short", "-m", marks_of(one)))
+    beside = ("-n", f"{at_once}", "--dist", "loadgroup") if one.side_by_side and at_once > 1 else ()
+    options = ("-v", "--tb=short", *beside, "-m", marks_of(one))
+    inner = ("env", *kept, *_pytest(file, words, *options))
     subprocess.run((*one.prefix, *inner), cwd=ROOT, env=environment)
 
 
@@ -90,6 +95,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--runs", type=int, default=2 if os.environ.get("LONG") == "1" else 1)
+    parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     return parser.parse_args(given)
 
@@ -107,7 +113,7 @@ def main(given: Sequence[str]) -> int:
         for number in range(asked.runs):
             file = folder / f"run-{number}"
             for one in ALL:
-                run(one, collected, asked.words, file)
+                run(one, collected, asked.words, file, asked.at_once)
             runs.append(read_notes(file))
         try:
             rows = judge(collected, runs)

@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 import sys
 from asyncio.subprocess import Process
 from collections import Counter
@@ -18,18 +17,14 @@ import httpx
 
 from integrations.demo_home.server import DemoHome
 from tests.chaos.promises import Life, Told, assert_promises
+from tests.chaos.room import Room
+from tests.devices.daemon import free_port
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60.0
 TURN = "hearth: turn "  # begins what the log tells of a turn
 _PAIR = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 TOKEN = "t" * 40  # the administrator's
-
-
-def free_port() -> int:
-    """Of the loopback, free at this moment."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @dataclass
@@ -42,11 +37,11 @@ class Daemon:
     port: int = field(default_factory=free_port)
     before: tuple[str, ...] = ()  # the command begins with it, and becomes what follows
     program: tuple[str, ...] = (sys.executable, "-m", "assistant")
+    room: Room | None = None  # what it hears; see `listener`
     starts: int = 0
-    spoken: int = 0  # sentences that somebody said to it (`served.heard` counts them)
+    spoken: int = 0  # sentences that somebody said to it
     asked: list[str] = field(default_factory=list)  # ids of the typed turns
     writes: bool = True  # False: the test takes away what was written down
-    deaf: str = ""  # what it told, where the test has made it deaf
     _process: Process | None = None
     _log: IO[bytes] | None = None
 
@@ -113,6 +108,11 @@ class Daemon:
                     return
                 except httpx.TransportError:
                     await asyncio.sleep(0.02)
+
+    async def up(self) -> None:
+        """Start it, and return once it serves."""
+        await self.start()
+        await self.serves()
 
     async def end(self, by: signal.Signals = signal.SIGTERM) -> int:
         """End it, and wait until it has; its exit code."""
@@ -198,6 +198,21 @@ class Daemon:
             self.asked.append(turn["turn_id"])
             return turn
 
+    async def say(self, recording: Path) -> dict[str, str]:
+        """Somebody says it in its room: what the log tells of the turn."""
+        assert self.room is not None
+        told = len(self.asked_for)
+        self.spoken += 1
+        await self.room.say(recording, self.pid)
+        return await self.turn(told)
+
+    async def timer(self) -> dict[str, Any]:
+        """The one timer that there is, as the interface gives it."""
+        async with self.client() as client:
+            [timer] = (await client.get("/v1/timers")).json()
+        running: dict[str, Any] = timer
+        return running
+
     @property
     def life(self) -> Life:
         """Its life so far; it has ended."""
@@ -208,7 +223,6 @@ class Daemon:
             told=tuple(_told(turn) for turn in self.turns),
             reached=self.house.calls,
             database=database if self.writes else None,
-            deaf=self.deaf,
         )
 
     def client(self) -> httpx.AsyncClient:
@@ -235,13 +249,27 @@ async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
         one = Daemon(folder, house, settings)
         try:
             yield one
-            if one.runs:
-                assert await one.end() == 0
+            if one._process is not None:
+                assert await one.end() == 0, one.log[-2000:]
             if one.starts:
                 assert_promises(one.life)
         finally:
             if one.runs:
                 await one.end(signal.SIGKILL)
+
+
+@asynccontextmanager
+async def listener(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
+    """The same with a room in which people may speak to it."""
+    room = Room(folder / "room.wav")
+    async with daemon(folder / "box", AUDIO__INPUT=room.source, **settings) as one:
+        one.room = room
+        yield one
+
+
+def statuses(turn: dict[str, Any]) -> list[str]:
+    """What became of the calls of a turn, as the interface gives it."""
+    return [call["status"] for call in turn["tool_calls"]]
 
 
 def _told(turn: dict[str, str]) -> Told:

@@ -38,6 +38,7 @@ class Weather:
 
 
 CLEAR = Weather()
+ROUGH = Weather(delay_s=1.0, loss=0.05)  # two seconds there and back
 
 
 class Line:

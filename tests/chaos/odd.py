@@ -82,6 +82,12 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True)
 
 
+def wrong(plain: Any, chance: Random, *, torn: bool) -> bytes:
+    """That value as JSON, but for one place; `torn`: and its bytes in disorder besides."""
+    sent = as_json(changed(plain, chance)).encode()
+    return garbled(sent, chance) if torn else sent
+
+
 def garbled(data: bytes, chance: Random) -> bytes:
     """The same bytes in disorder: flipped, cut, doubled, lengthened, nested without end."""
     out = bytearray(data)

@@ -1,8 +1,8 @@
 """What must hold whatever is broken: nothing lost, nothing done twice, never deaf without a word.
 
 Every fault is judged by `assert_promises`, from what was said to Hearth, what it told, what reached
-the house and what stands in its journal afterwards. `daemon` and `broken_live` (of this folder)
-call it when their block ends; a test with a Hearth of another kind makes a `Life` and calls it.
+the house and what stands in its journal afterwards. `daemon` and `judged` (of this folder) call it
+when their block ends; a test with a Hearth of another kind makes a `Life` and calls it.
 """
 
 import json
@@ -46,7 +46,6 @@ class Life:
     told: tuple[Told, ...]
     reached: Reached  # what the house was asked, looking included
     database: Path | None  # its journal; None: nothing could be written down, and that was told
-    deaf: str = ""  # the sentence it told, where it could not hear all that was said
 
 
 def told_of(turn: FinishedTurn) -> Told:
@@ -74,9 +73,9 @@ def assert_promises(life: Life) -> None:
 
 
 def assert_never_deaf(life: Life) -> None:
-    """All that was spoken became a turn; or it was told, with a sentence, that this cannot be."""
+    """All that was spoken became a turn."""
     heard = sum(turn.source in SPOKEN for turn in life.told)
-    assert heard >= life.spoken or life.deaf, f"{life.spoken} were spoken, {heard} were heard"
+    assert heard >= life.spoken, f"{life.spoken} were spoken, {heard} were heard"
 
 
 def assert_nothing_unsaid(life: Life) -> None:

@@ -6,28 +6,37 @@ from pathlib import Path
 from typing import Any
 
 from tests.chaos.daemon import Daemon
-from tests.chaos.room import Room
 
 OFFICE_ON = {"area": "Office", "domain": ["light"]}
 
 
-async def heard(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
+def with_gemini(
+    url: str, ca_file: Path | None = None, key: str = "simulated-key"
+) -> dict[str, str]:
+    """The settings by which Gemini's rungs stand above the device's own."""
+    return {
+        "BRAIN__ORDER": '["gemini-live","gemini-once","offline"]',
+        "PRIVACY__ACCEPT_CLOUD": "true",
+        "GEMINI__API_KEY": key,
+        "GEMINI__BASE_URL": url,
+        **({"GEMINI__CA_FILE": str(ca_file)} if ca_file else {}),
+    }
+
+
+async def heard(box: Daemon, recording: Path) -> dict[str, str]:
     """Somebody says it: it is answered by this machine, aloud. What the log tells of the turn."""
-    told = len(box.asked_for)
-    box.spoken += 1
-    await room.say(recording, box.pid)
-    turn = await box.turn(told)
+    turn = await box.say(recording)
     assert (turn["source"], turn["wake"], turn["brain"]) == ("voice", "okay_nabu", "offline")
     assert "error" not in turn
     assert int(turn["audio_ms"]) > 500, "it was answered aloud"
     return turn
 
 
-async def served(box: Daemon, room: Room, recording: Path) -> dict[str, str]:
+async def served(box: Daemon, recording: Path) -> dict[str, str]:
     """The wake word and the command for the office's lights are heard, done and answered. What the
     log tells of the turn."""
     done = len(box.house.calls)
-    turn = await heard(box, room, recording)
+    turn = await heard(box, recording)
     [(name, arguments)] = box.house.calls[done:]
     assert (name.endswith("HassTurnOn"), arguments) == (True, OFFICE_ON)
     return turn

@@ -19,6 +19,7 @@ class Surroundings:
     missing: Callable[[], str]  # why it cannot be had here; "" where it can
     environment: Mapping[str, str]  # besides
     leaves_out: tuple[str, ...] = ()  # of the environment: what its command would take for its own
+    side_by_side: bool = False  # its tests can run so
 
 
 def _nothing() -> str:
@@ -43,7 +44,7 @@ _SOUND_COMMAND = (sys.executable, "tests/devices/pulse.py", "--")
 _HOME_COMMAND = (sys.executable, "-m", "tests.home_assistant.real", "test", "--")
 
 ALL = (
-    Surroundings("this machine", "", (), _nothing, {}),
+    Surroundings("this machine", "", (), _nothing, {}, side_by_side=True),
     Surroundings("simulated sound devices", "devices", _SOUND_COMMAND, _sound, {}),
     Surroundings(
         "a real Home Assistant",

@@ -57,7 +57,8 @@ def _outcome(fault: Fault, collected: Sequence[Note], runs: Sequence[Sequence[No
         states.append(_state(met, len(wanted)))
         seconds = max(seconds, sum(note.seconds for note in met))
         wrong = [note.reason for note in met if note.state != "passed"]
-        reason = reason or next(iter(wrong), "" if met else "it was not reached")
+        missing = "" if len(met) == len(wanted) else "it was not reached"
+        reason = reason or next(iter(wrong), missing)
     tests = tuple(dict.fromkeys(note.test for note in wanted))
     return Outcome(fault, tests, tuple(states), seconds, reason)
 
@@ -66,8 +67,7 @@ def _state(met: Sequence[Note], wanted: int) -> str:
     """Of one run: all its rows must have passed."""
     if any(note.state == "failed" for note in met):
         return "failed"
-    skipped = any(note.state == "skipped" for note in met)
-    if skipped or not met:
+    if any(note.state == "skipped" for note in met):
         return "not run"
     return "passed" if len(met) == wanted else "failed"  # the run ended before the others
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import logging
+import sqlite3
 import ssl
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,12 +15,14 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.app import open_app
+from assistant.app import App, open_app
+from assistant.turn.log import FinishedTurn
 from audio.player import NullPlayer
 from tests.chaos.faults import fault
 from tests.chaos.odd import as_json, changed, garbled, so_many
-from tests.chaos.relay import Message, relay
-from tests.pipeline.gemini_rig import OFFICE, TURN_ON, LeapingClock, gemini_settings
+from tests.chaos.promises import Life, Reached, assert_nothing_lost, assert_nothing_unsaid, told_of
+from tests.chaos.relay import Message, Relay, relay
+from tests.pipeline.gemini_rig import LIVE, OFFICE, TURN_ON, LeapingClock, gemini_settings
 from tests.simulators.certificate import make_certificate
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn, OnceRequest
@@ -120,54 +124,72 @@ class OddGemini:
     kept="a call of one id runs once; the next turn is served as ever",
 )
 async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    said, clock = OddGemini(Random(21)), LeapingClock()
-    service = GeminiSimulator(respond=answered, respond_once=answered_once, check=False)
+    said, served, told = OddGemini(Random(21)), Counter[str](), list[FinishedTurn]()
     caplog.set_level(logging.INFO)
-    with in_thread(service), patch("assistant.conversation.SystemClock", lambda: clock):
-        trusted = ssl.create_default_context(cafile=str(service.ca_file))
-        ours = make_certificate(tmp_path / "tls")
-        async with relay(service.url, trusted, ours.server_context()) as between:
-            settings = gemini_settings(
-                service,
-                tmp_path,
-                gemini={"base_url": between.url, "ca_file": str(ours.ca_file)},
-                limits={"comfort_per_minute": 100_000, "daily_cost_usd": 1_000.0},
-            )
-            served: Counter[str] = Counter()
-            async with open_app(
-                settings, NullPlayer(paced=False), hears=False, resident=True
-            ) as app:
-                demo = app.bridge.demo
-                assert demo is not None
-                between.messages, between.bodies = said.messages, said.bodies
-                for number in range(so_many(20, 1_000)):
-                    async with asyncio.timeout(TURN_S):
-                        await app.runner.ask("turn on the office lights")
-                    record = app.log.turns[-1].record
-                    assert record.clauses or record.sound, f"nothing was said in turn {number}"
-                    served[f"{record.brain} {record.error.kind if record.error else ''}"] += 1
-                    if record.error or record.brain != "gemini-live" or number % 3 == 2:
-                        clock.leap(REST_S)
-                    tasks = len(asyncio.all_tasks())
-                    assert tasks < 80, f"{tasks} tasks go on after turn {number}"
-                acted = sum(name == TURN_ON for name, _ in demo.calls)
-                turns = app.log.count
-                between.messages, between.bodies = lambda one: (one,), lambda path, body: body
-                clock.leap(REST_S)
-                await asyncio.sleep(0.1)
+    async with odd_service(tmp_path, said) as (app, clock, between):
+        demo = app.bridge.demo
+        assert demo is not None
+        app.log.on_turn = told.append
+        for number in range(so_many(20, 1_000)):
+            async with asyncio.timeout(TURN_S):
                 await app.runner.ask("turn on the office lights")
-                last = app.log.turns[-1].record
-            assert (last.brain, last.error) == ("gemini-live", None)
+            record = told[-1].record
+            assert record.clauses or record.sound, f"nothing was said in turn {number}"
+            served[f"{record.brain} {record.error.kind if record.error else ''}"] += 1
+            if record.error or record.brain != LIVE or number % 3 == 2:
+                clock.leap(REST_S)
+            tasks = len(asyncio.all_tasks())
+            assert tasks < 80, f"{tasks} tasks go on after turn {number}"
+        acted, turns = sum(name == TURN_ON for name, _ in demo.calls), len(told)
+        between.messages, between.bodies = lambda one: (one,), lambda path, body: body
+        clock.leap(REST_S)
+        await asyncio.sleep(0.1)
+        await app.runner.ask("turn on the office lights")
+        last, reached = told[-1].record, list(demo.calls)
+    assert (last.brain, last.error) == (LIVE, None)
     print(dict(served), dict(said.told), acted, len(said.calls))
-    broke = [
-        one
-        for one in caplog.records
-        if one.exc_info and one.levelno > logging.INFO and one.name.startswith(OURS)
-    ]
-    assert not broke, [one.getMessage() for one in broke]
-    others = sum(count for brain, count in served.items() if not brain.startswith("gemini-live"))
+    _assert_told_and_kept(told, reached, tmp_path / "data" / "hearth.db")
+    broke = [one.getMessage() for one in caplog.records if _broke(one)]
+    assert not broke, broke
+    others = sum(count for brain, count in served.items() if not brain.startswith(LIVE))
     assert acted <= len(said.calls) + others, "a call of one id ran twice"
     assert acted <= turns * 8, "more than a turn may change"
     assert said.told["added"] > 60
     assert said.told["changed"] + said.told["garbled"] > 1
-    assert served["gemini-live "] > 3
+    assert served[f"{LIVE} "] > 3
+
+
+@asynccontextmanager
+async def odd_service(
+    folder: Path, said: OddGemini
+) -> AsyncIterator[tuple[App, LeapingClock, Relay]]:
+    """A Hearth that stays, and what stands between it and the service."""
+    clock = LeapingClock()
+    service = GeminiSimulator(respond=answered, respond_once=answered_once, check=False)
+    with in_thread(service), patch("assistant.conversation.SystemClock", lambda: clock):
+        trusted = ssl.create_default_context(cafile=str(service.ca_file))
+        ours = make_certificate(folder / "tls")
+        async with relay(service.url, trusted, ours.server_context()) as between:
+            settings = gemini_settings(
+                service,
+                folder,
+                gemini={"base_url": between.url, "ca_file": str(ours.ca_file)},
+                limits={"comfort_per_minute": 100_000, "daily_cost_usd": 1_000.0},
+            )
+            opened = open_app(settings, NullPlayer(paced=False), hears=False, resident=True)
+            async with opened as app:
+                between.messages, between.bodies = said.messages, said.bodies
+                yield app, clock, between
+
+
+def _assert_told_and_kept(told: Sequence[FinishedTurn], reached: Reached, database: Path) -> None:
+    """The promises, but for the calls that an odd frame asks for a second time in one turn."""
+    life = Life(0, (), tuple(told_of(turn) for turn in told), reached, database)
+    assert_nothing_unsaid(life)
+    with closing(sqlite3.connect(database, timeout=5.0)) as journal:
+        assert_nothing_lost(life, journal)
+
+
+def _broke(one: logging.LogRecord) -> bool:
+    """Whether that line tells of what broke in our own code."""
+    return bool(one.exc_info) and one.levelno > logging.INFO and one.name.startswith(OURS)

@@ -1,6 +1,7 @@
 """Odd bytes by the other ways in: the broker, the Wyoming ports, programs that are tool servers."""
 
 import asyncio
+import itertools
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -13,11 +14,12 @@ from integrations.errors import IntegrationError
 from integrations.mqtt import Broker
 from integrations.mqtt.connection import V5, V311, open_connection
 from integrations.wyoming_face.server import MOST_CONNECTIONS
-from tests.chaos.daemon import daemon, free_port
+from tests.chaos.daemon import Daemon, daemon
 from tests.chaos.faults import fault
-from tests.chaos.odd import as_json, changed, garbled, so_many
-from tests.chaos.unharmed import Before, silenced
-from tests.pipeline.mosquitto import Mosquitto, needs_mosquitto
+from tests.chaos.odd import as_json, changed, garbled, so_many, wrong
+from tests.chaos.unharmed import silenced, unharmed
+from tests.devices.daemon import free_port
+from tests.pipeline.mosquitto import mosquitto, needs_mosquitto
 from tests.unit.integrations.mqtt.broker import accepted, fake_broker, message
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
@@ -51,42 +53,37 @@ PAYLOADS: tuple[tuple[str, Any], ...] = (
     kept="everything; messages that make sense are taken as ever",
 )
 async def test_odd_messages_of_the_broker(tmp_path: Path) -> None:
-    chance, count = Random(31), so_many(400, 20_000)
-    broker = Mosquitto(tmp_path)
-    await broker.start()
-    try:
+    chance = Random(31)
+    async with mosquitto(tmp_path) as broker:
         mqtt = {"MQTT__HOST": "127.0.0.1", "MQTT__PORT": str(broker.port), "MQTT__TOPIC": TOPIC}
         async with (
-            daemon(tmp_path / "box", **mqtt) as box,
             aiomqtt.Client("127.0.0.1", broker.port) as client,
+            daemon(tmp_path / "box", **mqtt) as box,
+            asyncio.TaskGroup() as group,
         ):
             await client.subscribe(f"{TOPIC}/#")
-            told = asyncio.ensure_future(_listened(client))
-            await box.start()
-            await box.serves()
-            before = await Before.of(box)
-            for number in range(count):
-                topic, plain = PAYLOADS[number % len(PAYLOADS)]
-                wrong = as_json(changed(plain, chance)).encode()
-                if number % 4 == 0:
-                    wrong = garbled(wrong, chance)
-                if number % 50 == 0:
-                    topic += chance.choice(("/x", "/set", "/\N{SNOWMAN}", "/a/b"))
-                await client.publish(f"{TOPIC}/{topic}", wrong, qos=number % 2)
-                if number % 16 == 15:  # it takes so many at once, and leaves out the others
-                    await asyncio.sleep(0.1)
-            await client.publish(f"{TOPIC}/volume/set", "37", qos=1)
-            await silenced(box)
-            async with asyncio.timeout(30.0), box.client() as http:
-                while (await http.get("/v1/settings")).json()["volume"]["value"] != 0.37:
-                    await client.publish(f"{TOPIC}/volume/set", "37", qos=1)
-                    await asyncio.sleep(0.2)
-            await before.unharmed(box)
-            assert await box.end() == 0
-            told.cancel()
-    finally:
-        await broker.kill()
+            listening = group.create_task(_listened(client))
+            async with unharmed(box):
+                for number in range(so_many(400, 20_000)):
+                    topic, plain = PAYLOADS[number % len(PAYLOADS)]
+                    sent = wrong(plain, chance, torn=number % 4 == 0)
+                    if number % 50 == 0:
+                        topic += chance.choice(("/x", "/set", "/\N{SNOWMAN}", "/a/b"))
+                    await client.publish(f"{TOPIC}/{topic}", sent, qos=number % 2)
+                    if number % 16 == 15:  # it takes so many at once, and leaves out the others
+                        await asyncio.sleep(0.1)
+                await silenced(box)
+                await _takes_messages(box, client)
+            listening.cancel()
     assert "a message from the broker could not be dealt with" not in box.log
+
+
+async def _takes_messages(box: Daemon, client: aiomqtt.Client) -> None:
+    """Until a volume that is sent is the volume."""
+    async with asyncio.timeout(30.0), box.client() as http:
+        while (await http.get("/v1/settings")).json()["volume"]["value"] != 0.37:
+            await client.publish(f"{TOPIC}/volume/set", "37", qos=1)
+            await asyncio.sleep(0.2)
 
 
 async def _listened(client: aiomqtt.Client) -> None:
@@ -107,8 +104,8 @@ async def test_odd_packets_of_a_broker(monkeypatch: pytest.MonkeyPatch) -> None:
         version = (V5, V311)[number % 2]
         plain = message("hearth/box/announce", b'{"text": "Hello."}', int(version), number % 3)
         greeting = accepted(int(version))
-        wrong = garbled(greeting if number % 5 == 0 else greeting + plain * 3, chance)
-        async with fake_broker(wrong) as broker, asyncio.timeout(20.0):
+        sent = garbled(greeting if number % 5 == 0 else greeting + plain * 3, chance)
+        async with fake_broker(sent) as broker, asyncio.timeout(20.0):
             at = Broker("127.0.0.1", broker.port)
             try:
                 async with open_connection(at, "box", None, version, keeps=False) as connection:
@@ -125,6 +122,7 @@ async def test_odd_packets_of_a_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ends["ended"], "some was not"
 
 
+TOGETHER = 6  # connections at a time; a port takes more
 _INFO = {"type": "describe", "version": "1.5.4", "data": {}}
 _FORM = {"rate": 22_050, "width": 2, "channels": 1}
 
@@ -166,12 +164,11 @@ async def test_odd_events_at_the_wyoming_ports(tmp_path: Path) -> None:
         "WYOMING__TTS_PORT": str(ports[1]),
         "WYOMING__ZEROCONF": "false",
     }
-    async with daemon(tmp_path / "box", **wyoming) as box:
-        await box.start()
-        await box.serves()
-        before = await Before.of(box)
-        for number in range(so_many(300, 10_000)):
-            await _sent(ports[number % 2], _events(chance))
+    async with daemon(tmp_path / "box", **wyoming) as box, unharmed(box):
+        for _ in range(so_many(300, 10_000) // TOGETHER):
+            data = [_events(chance) for _ in range(TOGETHER)]
+            sent = zip(itertools.cycle(ports), data, strict=False)
+            await asyncio.gather(*(_sent(port, one) for port, one in sent))
         await silenced(box)
         everywhere = ports * MOST_CONNECTIONS
         deaf = [await asyncio.open_connection("127.0.0.1", port) for port in everywhere]
@@ -182,8 +179,6 @@ async def test_odd_events_at_the_wyoming_ports(tmp_path: Path) -> None:
                     await asyncio.sleep(0.5)
         for _, writer in deaf:
             writer.transport.abort()
-        await before.unharmed(box)
-        assert await box.end() == 0
 
 
 async def _sent(port: int, data: bytes) -> None:

@@ -4,7 +4,8 @@ what to do, or speak no sense. The house goes on, and nothing is done twice."""
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, ServerSpec
 from tests.chaos.daemon import ROOT
 from tests.chaos.faults import fault
+from tests.chaos.judged import judged
 from tests.chaos.odd import so_many
-from tests.pipeline.gemini_rig import OFFICE, TURN_ON, outcomes, said, scene
+from tests.pipeline.gemini_rig import OFFICE, TURN_ON, Scene, outcomes, said
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn
 from tests.simulators.script import Call, Done, Say, Step
@@ -57,6 +59,25 @@ def servers(mode: str, folder: Path) -> dict[str, Any]:
         "timeout_s": 2.0,
     }
     return {"servers": [row]}
+
+
+@asynccontextmanager
+async def beside(mode: str, folder: Path, *calls: Call) -> AsyncIterator[Scene]:
+    """A whole Hearth whose model makes these calls, and beside it a program that goes wrong in that
+    way. In the end the program is gone."""
+    place = folder / "rogue"
+    given = {"resident": True, "mcp": servers(mode, place)}
+    async with judged(folder, asked(*calls), **given) as on:
+        await listed(on.app.bridge.hub)
+        yield on
+    assert await all_gone(place)
+
+
+async def listed(hub: McpHub) -> None:
+    """Wait until the program has told of its tools, slow as the machine may be."""
+    async with asyncio.timeout(20.0):
+        while not any(tool.server == "rogue" for tool in await hub.tools(wait_s=5.0)):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +122,8 @@ def servers(mode: str, folder: Path) -> dict[str, Any]:
     ],
 )
 async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_path: Path) -> None:
-    folder = tmp_path / "rogue"
-    model = asked(Call("t", {"text": "now"}), Call(TURN_ON, OFFICE))
-    async with scene(tmp_path, model, resident=True, mcp=servers(mode, folder)) as on:
-        await listed(on.app.bridge.hub)
+    calls = Call("t", {"text": "now"}), Call(TURN_ON, OFFICE)
+    async with beside(mode, tmp_path, *calls) as on:
         before = most = memory()
         turn = asyncio.ensure_future(on.ask("use it, and turn on the office lights"))
         while not turn.done():
@@ -114,7 +133,6 @@ async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_pa
         assert said(turn.result())
         assert most - before < MOST_BYTES, f"{(most - before) / 1e6:.0f} MB were held"
         assert len(on.house_calls) == 1
-    assert await all_gone(folder)
 
 
 @fault(
@@ -124,10 +142,8 @@ async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_pa
     kept="the changed tool is not called; the house's tools are as they were",
 )
 async def test_tools_that_change(tmp_path: Path) -> None:
-    folder = tmp_path / "rogue"
-    model = asked(Call("t", {"text": "now"}, undeclared=True), Call(TURN_ON, OFFICE))
-    async with scene(tmp_path, model, resident=True, mcp=servers("changing", folder)) as on:
-        await listed(on.app.bridge.hub)
+    calls = Call("t", {"text": "now"}, undeclared=True), Call(TURN_ON, OFFICE)
+    async with beside("changing", tmp_path, *calls) as on:
         on.repeats = True
         first = await on.ask("use it, and turn on the office lights")
         assert outcomes(first) == [Status.DONE, Status.DONE]
@@ -135,7 +151,6 @@ async def test_tools_that_change(tmp_path: Path) -> None:
         called, switched = (await on.ask("use it, and turn on the office lights")).outcomes
         assert called.status is Status.NOT_RUN
         assert switched.status is Status.DONE
-    assert await all_gone(folder)
 
 
 @fault(
@@ -145,15 +160,8 @@ async def test_tools_that_change(tmp_path: Path) -> None:
     kept="the door stays locked",
 )
 async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
-    folder = tmp_path / "rogue"
     door = Call("intent__HassTurnOff", {"name": "Front door"})
-    async with scene(
-        tmp_path,
-        asked(Call("t", {"text": "now"}), door),
-        resident=True,
-        mcp=servers("injects", folder),
-    ) as on:
-        await listed(on.app.bridge.hub)
+    async with beside("injects", tmp_path, Call("t", {"text": "now"}), door) as on:
         turn = await on.ask("what is in my notes")
         read, opened = turn.outcomes
         assert read.status is Status.DONE
@@ -161,14 +169,6 @@ async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
         assert on.app.bridge.demo is not None
         assert on.app.bridge.demo.states["lock.front_door"] == "locked"
         assert CLAIM not in said(turn)
-    assert await all_gone(folder)
-
-
-async def listed(hub: McpHub) -> None:
-    """Wait until the program has told of its tools, slow as the machine may be."""
-    async with asyncio.timeout(20.0):
-        while not any(tool.server == "rogue" for tool in await hub.tools(wait_s=5.0)):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
 
 
 @fault(

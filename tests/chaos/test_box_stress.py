@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.daemon import daemon
+from tests.chaos.daemon import daemon, listener, until
 from tests.chaos.faults import fault
-from tests.chaos.room import Room
 from tests.chaos.served import heard, served, written
 from tests.chaos.squeeze import busy_core, memory, needs_memory_limits
-from tests.chaos.unharmed import Before, broken, open_files, resident_mb, until_done
+from tests.chaos.unharmed import assert_nothing_broke, open_files, resident_mb, until_done
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 NEIGHBOURS = 4  # programs that compute on the one core that is left to Hearth
 SLOW_S = 150.0  # at most, for a sentence of two seconds and its answer
 STOOD_S = 8.0
+AT_ONCE_S = 5.0
 
 
 @fault(
@@ -30,17 +30,15 @@ STOOD_S = 8.0
     kept="everything; no sound is lost on the way to the recogniser",
 )
 async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> None:
-    room, core = Room(tmp_path / "room.wav"), max(os.sched_getaffinity(0))
-    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+    core = max(os.sched_getaffinity(0))
+    async with listener(tmp_path) as box:
         box.before = ("taskset", "--cpu-list", str(core))
-        await box.start()
-        await box.serves()
-        await heard(box, room, timer)  # what is loaded at the first sentence is there
+        await box.up()
+        await heard(box, timer)  # what is loaded at the first sentence is there
         async with busy_core(core, NEIGHBOURS), asyncio.timeout(SLOW_S):
-            await served(box, room, office)
-        assert not broken(box.log)
+            await served(box, office)
+        assert_nothing_broke(box)
         print(box.turns[-1])
-        assert await box.end() == 0
 
 
 @needs_memory_limits
@@ -51,22 +49,17 @@ async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> No
     kept="everything: the process is the same",
 )
 async def test_memory_runs_short(tmp_path: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
     with memory(limit_mb=520) as limited:
-        async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        async with listener(tmp_path) as box:
             box.before = limited.command
-            await box.start()
-            await box.serves()
+            await box.up()
             pid = box.pid
             with limited.greedy(every_s=0.02):
-                await served(box, room, office)
-                async with asyncio.timeout(60.0):
-                    while not limited.killed():  # noqa: ASYNC110 (the kernel tells nobody)
-                        await asyncio.sleep(0.1)
+                await served(box, office)
+                await until(lambda: limited.killed() > 0)
             assert box.pid == pid
-            await served(box, room, office)
-            assert not broken(box.log)
-            assert await box.end() == 0
+            await served(box, office)
+            assert_nothing_broke(box)
 
 
 @needs_memory_limits
@@ -80,18 +73,14 @@ async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
     with memory(limit_mb=520) as limited:
         async with daemon(tmp_path / "box") as box:
             box.before = limited.command
-            await box.start()
-            await box.serves()
+            await box.up()
             await box.ask("turn on the office lights")
             await box.ask("set a timer for an hour")
             with limited.greedy(every_s=0.005, rather=box.pid):
                 assert await box.ended() == -signal.SIGKILL
             assert limited.killed()
-            await box.start()
-            await box.serves()
-            async with box.client() as client:
-                [timer] = (await client.get("/v1/timers")).json()
-            assert timer["left_s"] > 3_000
+            await box.up()
+            assert (await box.timer())["left_s"] > 3_000
             await box.ask("turn off the office lights")
             assert await box.end() == 0
             assert written(box, "turns") == 3
@@ -104,21 +93,18 @@ async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
     kept="everything; once files may be opened again all is as before",
 )
 async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
-    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
-        await box.start()
-        await box.serves()
-        before = await Before.of(box)
-        await heard(box, room, timer)
+    async with listener(tmp_path) as box:
+        await box.up()
+        pid = box.pid
+        await heard(box, timer)
         plenty = resource.prlimit(box.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(box.pid, resource.RLIMIT_NOFILE, (open_files(box.pid), plenty[1]))
-        await heard(box, room, timer)
+        await heard(box, timer)
         resource.prlimit(box.pid, resource.RLIMIT_NOFILE, plenty)
         await until_done(box)
-        await served(box, room, office)
-        assert box.pid == before.pid
-        assert not broken(box.log), broken(box.log)[0]
-        assert await box.end() == 0
+        await served(box, office)
+        assert box.pid == pid
+        assert_nothing_broke(box)
 
 
 @fault(
@@ -128,10 +114,8 @@ async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
     kept="everything; who speaks afterwards is heard",
 )
 async def test_it_stood_still(tmp_path: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
-    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
-        await box.start()
-        await box.serves()
+    async with listener(tmp_path) as box:
+        await box.up()
         async with box.client() as client:
             made = await client.post("/v1/timers", json={"seconds": 3, "name": "tea"})
             assert made.status_code == 201, made.text
@@ -139,13 +123,12 @@ async def test_it_stood_still(tmp_path: Path, office: Path) -> None:
             await asyncio.sleep(STOOD_S)
             os.kill(box.pid, signal.SIGCONT)
             began = time.monotonic()
-            async with asyncio.timeout(20.0):
-                while (await client.get("/v1/timers")).json()[0]["state"] != "rings":  # noqa: ASYNC110
+            async with asyncio.timeout(AT_ONCE_S):
+                while (await box.timer())["state"] != "rings":  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
             print(f"rang {time.monotonic() - began:.1f} s after it went on")
             gone = await client.delete(f"/v1/timers/{made.json()['id']}")
             assert gone.status_code == 204
-        await served(box, room, office)
-        assert not broken(box.log), broken(box.log)[0]
+        await served(box, office)
+        assert_nothing_broke(box)
         assert resident_mb(box.pid) < 600
-        assert await box.end() == 0

@@ -1,13 +1,15 @@
 """The clock on the wall is set back or ahead by a day while Hearth runs."""
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.chaos.daemon import daemon, until
+from tests.chaos.daemon import Daemon, listener, until
 from tests.chaos.faults import fault
-from tests.chaos.room import Room
 from tests.chaos.served import announced, heard, served
 
 pytestmark = pytest.mark.faults
@@ -15,37 +17,52 @@ pytestmark = pytest.mark.faults
 DAY_S = 86_400
 
 
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A box that serves and has a timer of ten minutes, and the clock on its wall."""
+
+    box: Daemon
+    _ahead: Path
+
+    def set(self, seconds: int) -> None:
+        """It is so much ahead of the right time."""
+        self._ahead.write_text(str(seconds), encoding="ascii")
+
+
+@asynccontextmanager
+async def wall(folder: Path, timer: Path) -> AsyncIterator[Wall]:
+    """The clock is right at first."""
+    ahead = folder / "ahead"
+    async with listener(folder) as box:
+        on = Wall(box, ahead)
+        on.set(0)
+        box.program = (sys.executable, "-m", "tests.chaos.run_set_back", str(ahead))
+        await box.up()
+        await heard(box, timer)
+        yield on
+
+
 @fault(
     "the clock is set back by a day",
     hears="nothing; a timer counts the time that passes. Told: “The machine's clock was set back "
-    "by "
-    "24 hours, and nobody keeps it right: alarms come by the new time; …”, until it is right again "
-    "or the network keeps it",
+    "by 24 hours, and nobody keeps it right: alarms come by the new time; …”, until it is right "
+    "again or the network keeps it",
     retried="nothing",
     kept="everything",
 )
 @pytest.mark.timeout(240)
 async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, timer: Path) -> None:
-    room, ahead = Room(tmp_path / "room.wav"), tmp_path / "ahead"
-    ahead.write_text("0", encoding="ascii")
-    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
-        box.program = (sys.executable, "-m", "tests.chaos.run_set_back", str(ahead))
-        await box.start()
-        await box.serves()
-        await heard(box, room, timer)
-        ahead.write_text(str(-DAY_S), encoding="ascii")
-        assert await box.trouble("clock") == (
+    async with wall(tmp_path, timer) as on:
+        on.set(-DAY_S)
+        assert await on.box.trouble("clock") == (
             "The machine's clock was set back by 24 hours, and nobody keeps it right: alarms come "
             "by the new time; set it by the network (timedatectl set-ntp true)."
         )
-        assert "hearth: the machine's clock was set back by 24 hours" in box.log
-        await served(box, room, office)
-        async with box.client() as client:
-            [running] = (await client.get("/v1/timers")).json()
-        assert 400 < running["left_s"] <= 600, "it counts the time that passes"
-        ahead.write_text("0", encoding="ascii")
-        await box.sound("clock")
-        assert await box.end() == 0
+        assert "hearth: the machine's clock was set back by 24 hours" in on.box.log
+        await served(on.box, office)
+        assert 400 < (await on.box.timer())["left_s"] <= 600, "it counts the time that passes"
+        on.set(0)
+        await on.box.sound("clock")
 
 
 @fault(
@@ -56,20 +73,12 @@ async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, time
 )
 @pytest.mark.timeout(300)
 async def test_the_clock_is_set_ahead_by_a_day(tmp_path: Path, office: Path, timer: Path) -> None:
-    room, ahead = Room(tmp_path / "room.wav"), tmp_path / "ahead"
-    ahead.write_text("0", encoding="ascii")
-    async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
-        box.program = (sys.executable, "-m", "tests.chaos.run_set_back", str(ahead))
-        await box.start()
-        await box.serves()
-        await heard(box, room, timer)
-        await box.ask("set an alarm for 7 am")
-        ahead.write_text(str(DAY_S), encoding="ascii")
-        await box.logged("hearth: the machine's clock was set ahead by 24 hours")
-        await until(lambda: announced(box) == ["Your alarm was due at 07:00."])
-        await served(box, room, office)  # which ends the ringing
-        async with box.client() as client:
-            [running] = (await client.get("/v1/timers")).json()
-        assert 200 < running["left_s"] <= 600, "it counts the time that passes"
-        assert await box.end() == 0
-        assert len(announced(box)) == 1, "it rings once"
+    async with wall(tmp_path, timer) as on:
+        await on.box.ask("set an alarm for 7 am")
+        on.set(DAY_S)
+        await on.box.logged("hearth: the machine's clock was set ahead by 24 hours")
+        await until(lambda: announced(on.box) == ["Your alarm was due at 07:00."])
+        await served(on.box, office)  # which ends the ringing
+        assert 200 < (await on.box.timer())["left_s"] <= 600, "it counts the time that passes"
+        assert await on.box.end() == 0
+        assert len(announced(on.box)) == 1, "it rings once"

@@ -11,22 +11,21 @@ from pathlib import Path
 import pytest
 
 from integrations.serving import serving
-from tests.chaos.daemon import TOKEN, WITHIN_S, Daemon, daemon
+from tests.chaos.daemon import TOKEN, WITHIN_S, Daemon, listener
 from tests.chaos.disks import needs_root, run
 from tests.chaos.faults import fault
-from tests.chaos.line import Line, Weather, line
+from tests.chaos.line import CLEAR, ROUGH, Line, line
 from tests.chaos.names import with_names
-from tests.chaos.room import Room
-from tests.chaos.served import OFFICE_ON
+from tests.chaos.served import OFFICE_ON, with_gemini
 from tests.chaos.wire import HERE, Cable, cable
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, TURN_ON
 from tests.simulators.certificate import NAME
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Hear, Say, Step
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+# One cable at a time: each has the same addresses.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300), pytest.mark.xdist_group("cable")]
 
-ORDER = '["gemini-live","gemini-once","offline"]'
 SERVED: list[Step] = [Call(TURN_ON, OFFICE_ON), Say("The office lights are on."), Done()]
 _STATE = """
 import sys, urllib.request
@@ -38,25 +37,17 @@ print(urllib.request.urlopen(asked, timeout=20).read().decode())
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box that serves, its room, and the line between it and the cloud."""
+    """A box that serves, and the line between it and the cloud."""
 
     box: Daemon
-    room: Room
     line: Line
-
-    async def hear(self, recording: Path) -> dict[str, str]:
-        """Somebody says it, and is answered aloud: what the log tells of the turn."""
-        told = len(self.box.asked_for)
-        self.box.spoken += 1
-        await self.room.say(recording, self.box.pid)
-        return await self.box.turn(told)
 
     async def lights(self, recording: Path) -> dict[str, str]:
         """The command for the office's lights is done, once."""
         done = len(self.box.house.calls)
-        turn = await self.hear(recording)
-        calls = self.box.house.calls[done:]
-        assert [(name, given) for name, given in calls if name == TURN_ON] == [(TURN_ON, OFFICE_ON)]
+        turn = await self.box.say(recording)
+        switched = [one for one in self.box.house.calls[done:] if one[0] == TURN_ON]
+        assert switched == [(TURN_ON, OFFICE_ON)]
         return turn
 
 
@@ -72,26 +63,14 @@ def gemini() -> GeminiSimulator:
 @asynccontextmanager
 async def stage(folder: Path) -> AsyncIterator[Stage]:
     """All is well at first. The house is near, the cloud is at the end of the line."""
-    room = Room(folder / "room.wav")
     async with (
         gemini() as service,
         line(service.port) as between,
-        daemon(folder / "box", AUDIO__INPUT=room.source, BRAIN__ORDER=ORDER) as box,
+        listener(folder, **with_gemini(between.url("https"), service.ca_file, service.key)) as box,
     ):
-        box.settings |= _cloud(between.url("https"), service)
-        await box.start()
-        await box.serves()
-        yield Stage(box, room, between)
+        await box.up()
+        yield Stage(box, between)
         assert await box.end() == 0
-
-
-def _cloud(url: str, service: GeminiSimulator) -> dict[str, str]:
-    return {
-        "PRIVACY__ACCEPT_CLOUD": "true",
-        "GEMINI__API_KEY": service.key,
-        "GEMINI__BASE_URL": url,
-        "GEMINI__CA_FILE": str(service.ca_file),
-    }
 
 
 @fault(
@@ -104,7 +83,7 @@ def _cloud(url: str, service: GeminiSimulator) -> dict[str, str]:
 async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
         assert (await on.lights(office))["brain"] == LIVE
-        on.line.weather = Weather(delay_s=1.0, loss=0.05)
+        on.line.weather = ROUGH
         turn = await on.lights(office)
         assert on.line.met["lost"], "packets were lost"
         assert turn.get("error") in (None, "timeout", "unreachable")
@@ -118,32 +97,32 @@ async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
 )
 async def test_connecting_over_a_slow_line(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
-        on.line.weather = Weather(delay_s=1.0, loss=0.05)
+        on.line.weather = ROUGH
         turn = await on.lights(office)
         assert turn["brain"] in (ONCE, OFFLINE), "Live has 5 s to connect"
-        on.line.weather = Weather()
+        on.line.weather = CLEAR
         await on.lights(office)
 
 
 @asynccontextmanager
 async def cabled(folder: Path, made: Cable) -> AsyncIterator[Stage]:
     """A box that has nothing but a cable to its house and to the cloud."""
-    room = Room(folder / "room.wav")
     hosts, servers = folder / "hosts", folder / "resolv.conf"
     hosts.write_text(f"127.0.0.1 localhost\n{HERE} {NAME}\n", encoding="ascii")
     servers.write_text(f"nameserver {HERE}\n", encoding="ascii")  # nobody listens there
     async with (
         gemini() as service,
         line(service.port, HERE) as between,
-        daemon(folder / "box", AUDIO__INPUT=room.source, BRAIN__ORDER=ORDER) as box,
+        listener(folder) as box,
         serving(box.house.app, HERE, 0) as port,
     ):
-        box.settings |= _cloud(f"https://{NAME}:{between.port}", service)
+        address = f"https://{NAME}:{between.port}"
+        box.settings |= with_gemini(address, service.ca_file, service.key)
         box.settings["HOME_ASSISTANT__URL"] = f"http://{HERE}:{port}"
         box.before = ("ip", "netns", "exec", made.namespace, *with_names(hosts, servers))
         await box.start()
         await box.logged("hearth: started")
-        yield Stage(box, room, between)
+        yield Stage(box, between)
         assert await box.end() == 0
 
 
@@ -180,12 +159,12 @@ async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) ->
         async with cabled(tmp_path, made) as on:
             assert (await on.lights(office))["brain"] == LIVE
             run("ip", "link", "set", made.here, "down")
-            turn = await on.hear(timer)
+            turn = await on.box.say(timer)
             assert (turn["brain"], turn.get("error")) == (OFFLINE, None)
             assert turn["calls"].startswith("start_timer:done")
             await _becomes(on.box, made, away=True)
             done = len(on.box.house.calls)
-            await on.hear(office)
+            await on.box.say(office)
             assert on.box.house.calls[done:] == []
             run("ip", "link", "set", made.here, "up")
             await _becomes(on.box, made, away=False)
@@ -208,7 +187,7 @@ async def test_the_cable_comes_and_goes(tmp_path: Path, office: Path) -> None:
                 group.create_task(_flap(made, over))
                 for _ in range(3):
                     done = len(on.box.house.calls)
-                    await on.hear(office)
+                    await on.box.say(office)
                     calls = [name for name, _ in on.box.house.calls[done:]]
                     assert calls.count(TURN_ON) <= 1, "not twice"
                 over.set()

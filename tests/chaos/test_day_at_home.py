@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from integrations.serving import serving
-from tests.chaos.daemon import ROOT, TOKEN, daemon
+from tests.chaos.daemon import ROOT, TOKEN, listener
 from tests.chaos.disks import needs_root, run
 from tests.chaos.names import with_names
-from tests.chaos.room import Room
 from tests.chaos.wire import HERE, Tap, Traffic, cable
 
 LONG = os.environ.get("LONG") == "1"
@@ -29,17 +28,16 @@ for aim in (("{OUTSIDE}", 53), ("224.0.0.251", 5353), ("192.0.2.123", 123)):
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", aim)
 """
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cable")]
 
 
 @needs_root
 @pytest.mark.timeout(3000 if LONG else 300)
 async def test_nothing_leaves_for_anywhere_but_the_house(tmp_path: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
     hosts, servers = tmp_path / "hosts", tmp_path / "resolv.conf"
     hosts.write_text("127.0.0.1 localhost\n", encoding="ascii")
     servers.write_text(f"nameserver {OUTSIDE}\n", encoding="ascii")
-    settings = {"AUDIO__INPUT": room.source, "BRAIN__ORDER": '["home-assistant","offline"]'}
+    order = '["home-assistant","offline"]'
     with cable() as made:
         tap = Tap(made.here)
         inside = ("ip", "netns", "exec", made.namespace)
@@ -47,15 +45,14 @@ async def test_nothing_leaves_for_anywhere_but_the_house(tmp_path: Path, office:
         assert _seen(tap, OUTSIDE, "224.0.0.251", "192.0.2.123"), "the tap sees what escapes"
         tap.traffic = Traffic()
         async with (
-            daemon(tmp_path / "box", **settings) as box,
+            listener(tmp_path, BRAIN__ORDER=order) as box,
             serving(box.house.app, HERE, 0) as port,
         ):
             box.before = (*inside, *with_names(hosts, servers))
             box.settings["HOME_ASSISTANT__URL"] = f"http://{HERE}:{port}"
             await box.start()
             await box.logged("hearth: started")
-            await room.say(office, box.pid)
-            await box.turn(0)
+            await box.say(office)
             day = await asyncio.create_subprocess_exec(
                 *(*inside, sys.executable, "-m", "tests.chaos.day", str(box.port), TOKEN),
                 *(str(TURNS), str(IDLE_S)),

@@ -11,46 +11,94 @@ import pytest
 
 from integrations.mcp.hub import AWAY_S
 from integrations.serving import serving
-from tests.chaos.daemon import Daemon, daemon, until
+from tests.chaos.daemon import WITHIN_S, Daemon, listener, statuses, until
 from tests.chaos.faults import fault
 from tests.chaos.front import Front
-from tests.chaos.line import CLEAR, Line, Weather, line
-from tests.chaos.room import Room
+from tests.chaos.line import CLEAR, ROUGH, Line, line
 from tests.chaos.served import heard, served
 from tests.chaos.unharmed import until_done
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 AWAY = "I cannot reach Home Assistant at the moment."
+STILL = "I asked, but Office light still reports on"
+BLIND = "I asked, but I cannot see whether it happened."
 UNKNOWN = "I do not know whether that worked for the shopping list."
 TIMEOUT = "The house did not answer in time; look at the shopping list."
 NEVER = "nothing: a call is never sent again"
 BY_ITSELF = "the connection, every 5 s at the latest; it comes back by itself"
 PICTURE = "the house's last picture"
-ROUGH = Weather(delay_s=1.0, loss=0.05)  # two seconds there and back
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box that serves, its room, and the line and the front between it and the house."""
+    """A box that serves, and the line and the front between it and the house."""
 
     box: Daemon
-    room: Room
     line: Line
     front: Front
 
+    async def connected_anew(self) -> None:
+        """All connections break off, and new ones are taken at once."""
+        self.line.cut()
+        await self.line.mend()
+
+    async def alone(self, timer: Path) -> None:
+        """The house is away: what needs none of it is done, of the house it tells the truth."""
+        await heard(self.box, timer)
+        await self.refuses()
+
+    async def refuses(self) -> None:
+        """A command of the house is not done, and that is told."""
+        refused = await self.box.ask("turn off the office lights")
+        assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
+
+    async def adds_milk(self, becomes: str, told: str) -> None:
+        """A call reaches the house, becomes that, and that is told of it."""
+        turn = await self.box.ask("add milk to the shopping list")
+        assert self.box.added["milk"] == 1
+        assert (statuses(turn), turn["answer"]) == ([becomes], told)
+
+    async def adds(self, item: str) -> str:
+        """What became of a call, or else what was said of it; it is true of what reached the
+        house."""
+        turn = await self.box.ask(f"add {item} to the shopping list")
+        [told] = statuses(turn) or [turn["answer"]]
+        assert self.box.added[item] <= 1, "it is sent once, whatever comes back"
+        if told == "done":
+            assert self.box.added[item] == 1
+        elif told in ("failed", AWAY):
+            assert self.box.added[item] == 0
+        return told
+
+    async def blind(self, office: Path) -> None:
+        """Commands are done; whether they were cannot be seen, and that is told."""
+        turn = await self.box.ask("turn off the office lights")
+        assert (statuses(turn), turn["answer"]) == (["not_observed"], BLIND)
+        await served(self.box, office)
+
+    async def sees(self) -> None:
+        """The house is there again, and the next command is seen to be done."""
+        await self.box.sound("home_assistant")
+        assert statuses(await self.box.ask("turn off the office lights")) == ["done"]
+
+    async def back(self, within_s: float = WITHIN_S) -> None:
+        """Return once the house is there again; its tools are asked for some seconds later."""
+        await self.box.sound("home_assistant", within_s)
+        await until_done(self.box)
+
 
 @asynccontextmanager
-async def stage(folder: Path, **settings: str) -> AsyncIterator[Stage]:
-    """All is well at first."""
-    room = Room(folder / "room.wav")
-    async with daemon(folder / "box", AUDIO__INPUT=room.source, **settings) as box:
+async def stage(folder: Path, office: Path) -> AsyncIterator[Stage]:
+    """Spoken commands are done at first, and when the block ends."""
+    async with listener(folder) as box:
         front = Front(box.house.app)
         async with serving(front, "127.0.0.1", 0) as port, line(port) as between:
             box.settings["HOME_ASSISTANT__URL"] = between.url()
-            await box.start()
-            await box.serves()
-            yield Stage(box, room, between, front)
+            await box.up()
+            await served(box, office)
+            yield Stage(box, between, front)
+            await served(box, office)
             assert await box.end() == 0
 
 
@@ -61,62 +109,48 @@ async def stage(folder: Path, **settings: str) -> AsyncIterator[Stage]:
     kept=PICTURE,
 )
 async def test_the_house_dies_and_comes_back(tmp_path: Path, office: Path, timer: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.line.cut()
         trouble = await on.box.trouble("home_assistant")
         assert trouble.startswith(f"Home Assistant does not answer at {on.line.url()}:"), trouble
-        await heard(on.box, on.room, timer)
-        refused = await on.box.ask("turn off the office lights")
-        assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
+        await on.alone(timer)
         await on.line.mend()
-        await on.box.sound("home_assistant")
-        await until_done(on.box)  # its tools are asked for again some seconds later
-        await served(on.box, on.room, office)
+        await on.back()
 
 
 @fault(
     "the websocket of Home Assistant is dead, all else works",
-    hears="“I asked, but I cannot see whether it happened.”; the command is done",
+    hears=f"“{BLIND}”; the command is done",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
 async def test_the_websocket_alone_is_dead(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.has_socket = False
-        on.line.cut()
-        await on.line.mend()
+        await on.connected_anew()
         await on.box.trouble("home_assistant")
         assert on.front.met["no socket"]
-        blind = await on.box.ask("turn off the office lights")
-        assert [call["status"] for call in blind["tool_calls"]] == ["not_observed"]
-        assert blind["answer"] == "I asked, but I cannot see whether it happened."
-        await served(on.box, on.room, office)
+        await on.blind(office)
         on.front.has_socket = True
-        await on.box.sound("home_assistant")
-        seen = await on.box.ask("turn off the office lights")
-        assert [call["status"] for call in seen["tool_calls"]] == ["done"]
+        await on.sees()
 
 
 @fault(
     "the websocket of Home Assistant falls silent without being closed",
-    hears="“I asked, but I cannot see whether it happened.”; the command is done",
+    hears=f"at first “{STILL} …”, then “{BLIND}”; the command is done",
     retried="found by a ping, sent every 4 s; then the connection, every 5 s at the latest",
     kept=PICTURE,
 )
 async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.line.fall_silent(only=b"GET /api/websocket")
-        blind = await on.box.ask("turn off the office lights")
-        assert [call["status"] for call in blind["tool_calls"]] == ["not_observed"]
+        first = await on.box.ask("turn off the office lights")
+        assert statuses(first) == ["not_observed"]
+        assert first["answer"].startswith(STILL), first
         await on.box.trouble("home_assistant")
-        await served(on.box, on.room, office)
+        await on.blind(office)
         await on.line.mend()
-        await on.box.sound("home_assistant")
-        seen = await on.box.ask("turn off the office lights")
-        assert [call["status"] for call in seen["tool_calls"]] == ["done"]
+        await on.sees()
 
 
 @fault(
@@ -127,22 +161,16 @@ async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
 )
 @pytest.mark.timeout(300)
 async def test_the_token_is_refused(tmp_path: Path, office: Path, timer: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.refuses = 401
-        on.line.cut()
-        await on.line.mend()
+        await on.connected_anew()
         assert await on.box.trouble("home_assistant") == (
             "Home Assistant does not accept home_assistant.token: make a new long-lived token on "
             "your profile page, under Security."
         )
-        await heard(on.box, on.room, timer)
-        refused = await on.box.ask("turn off the office lights")
-        assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
+        await on.alone(timer)
         on.front.refuses = None
-        await on.box.sound("home_assistant", within_s=90.0)
-        await until_done(on.box, within_s=90.0)  # its tools have a pause of their own
-        await served(on.box, on.room, office)
+        await on.back(within_s=90.0)
 
 
 @fault(
@@ -152,19 +180,13 @@ async def test_the_token_is_refused(tmp_path: Path, office: Path, timer: Path) -
     kept=PICTURE,
 )
 async def test_it_answers_with_500(tmp_path: Path, office: Path, timer: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.refuses = 500
-        on.line.cut()
-        await on.line.mend()
+        await on.connected_anew()
         await on.box.trouble("home_assistant")
-        await heard(on.box, on.room, timer)
-        refused = await on.box.ask("turn off the office lights")
-        assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
+        await on.alone(timer)
         on.front.refuses = None
-        await on.box.sound("home_assistant")
-        await until_done(on.box)  # its tools are asked for again some seconds later
-        await served(on.box, on.room, office)
+        await on.back()
 
 
 @fault(
@@ -174,15 +196,11 @@ async def test_it_answers_with_500(tmp_path: Path, office: Path, timer: Path) ->
     kept="the call stands in the journal as `unknown`",
 )
 async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.fails_calls = 500
-        lost = await on.box.ask("add milk to the shopping list")
-        assert on.front.met["call failed"] == on.box.added["milk"] == 1
-        assert [call["status"] for call in lost["tool_calls"]] == ["unknown"]
-        assert lost["answer"] == UNKNOWN
+        await on.adds_milk("unknown", UNKNOWN)
+        assert on.front.met["call failed"] == 1
         on.front.fails_calls = None
-        await served(on.box, on.room, office)
 
 
 @fault(
@@ -192,22 +210,15 @@ async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: 
     kept="the call stands in the journal as `unknown`",
 )
 async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.keeps_answers = True
         async with asyncio.TaskGroup() as group:
-            asking = group.create_task(on.box.ask("add milk to the shopping list"))
+            group.create_task(on.adds_milk("unknown", UNKNOWN))
             await until(lambda: on.front.met["answer kept"] == 1)
             on.line.cut()
-        lost = asking.result()
-        assert on.box.added["milk"] == 1
-        assert [call["status"] for call in lost["tool_calls"]] == ["unknown"]
-        assert lost["answer"] == UNKNOWN
         on.front.keeps_answers = False
         await on.line.mend()
-        await on.box.sound("home_assistant")
-        await until_done(on.box)  # its tools are asked for again some seconds later
-        await served(on.box, on.room, office)
+        await on.back()
 
 
 @fault(
@@ -217,15 +228,10 @@ async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> Non
     kept="the call stands in the journal as `timeout`",
 )
 async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.front.keeps_answers = True
-        late = await on.box.ask("add milk to the shopping list")
-        assert on.box.added["milk"] == 1
-        assert [call["status"] for call in late["tool_calls"]] == ["timeout"]
-        assert late["answer"] == TIMEOUT
+        await on.adds_milk("timeout", TIMEOUT)
         on.front.keeps_answers = False
-        await served(on.box, on.room, office)
 
 
 @fault(
@@ -235,18 +241,12 @@ async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
     kept="everything",
 )
 async def test_a_slow_line_that_loses_packets(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.line.weather = ROUGH
-        for number in range(4):
-            turn = await on.box.ask(f"add item {number} to the shopping list")
-            told = [call["status"] for call in turn["tool_calls"]] or [turn["answer"]]
-            assert told[0] in ("done", "not_observed", "unknown", "timeout", AWAY)
-            assert on.box.added[f"item {number}"] <= 1, "it is sent once, whatever comes back"
-            assert on.box.added[f"item {number}"] == 1 or told[0] != "done"
+        told = {await on.adds(f"item {number}") for number in range(4)}
+        assert told <= {"done", "not_observed", "unknown", "timeout", AWAY}, told
         on.line.weather = CLEAR
         assert on.line.met["lost"], "packets were lost"
-        await served(on.box, on.room, office)
 
 
 @fault(
@@ -256,22 +256,18 @@ async def test_a_slow_line_that_loses_packets(tmp_path: Path, office: Path) -> N
     kept="everything",
 )
 async def test_the_network_comes_and_goes(tmp_path: Path, office: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         over = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(_flap(on.line, over))
             told: list[str] = []
             while on.line.met["cut"] < 5:
-                turn = await on.box.ask(f"add item {len(told)} to the shopping list")
-                told += [call["status"] for call in turn["tool_calls"]] or [turn["answer"]]
+                told.append(await on.adds(f"item {len(told)}"))
             over.set()
         await on.line.mend()
         assert set(told) <= {"done", "not_observed", "unknown", "failed", AWAY}, told
-        assert max(on.box.added.values()) == 1, "nothing twice"
-        await on.box.sound("home_assistant")
-        await until_done(on.box)  # its tools are asked for again some seconds later
-        await served(on.box, on.room, office)
+        assert on.box.added, "nothing came through"
+        await on.back()
 
 
 async def _flap(between: Line, over: asyncio.Event) -> None:
@@ -296,20 +292,16 @@ async def _for_a_second(over: asyncio.Event) -> None:
     kept=PICTURE,
 )
 async def test_the_house_falls_silent(tmp_path: Path, office: Path, timer: Path) -> None:
-    async with stage(tmp_path) as on:
-        await served(on.box, on.room, office)
+    async with stage(tmp_path, office) as on:
         on.line.fall_silent()
-        await heard(on.box, on.room, timer)
+        await heard(on.box, timer)
         await on.box.trouble("home_assistant")
         waited = [await _seconds(on.box.ask("set a timer for an hour")) for _ in range(3)]
         print(f"answered after {', '.join(f'{one:.1f}' for one in waited)} s")
         assert max(waited) < 2 * AWAY_S, "a house that is known to be away is not waited for"
-        refused = await on.box.ask("turn off the office lights")
-        assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
+        await on.refuses()
         await on.line.mend()
-        await on.box.sound("home_assistant")
-        await until_done(on.box)  # its tools are asked for again some seconds later
-        await served(on.box, on.room, office)
+        await on.back()
 
 
 async def _seconds(work: Awaitable[object]) -> float:

@@ -12,19 +12,34 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from audio.wav import read_wav
-from tests.chaos.broken_live import broken_live
 from tests.chaos.faults import fault
-from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, OFFLINE, ONCE, TURN_ON, ended, said
+from tests.chaos.judged import judged
+from tests.chaos.live_words import (
+    AGAIN,
+    ANSWER,
+    BY_ITSELF,
+    CALLED,
+    HEARD,
+    LOOK,
+    LOST,
+    NEVER,
+    NEXT,
+    ON,
+    ONCE_SERVED,
+    SAID,
+    SERVED,
+    TOLD,
+    WHOLE,
+)
+from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFLINE, ONCE, TURN_ON, ended, said
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import (
     AwaitAnswers,
-    Call,
     Cancel,
     Close,
     Done,
     Drop,
     GoAway,
-    Hear,
     HttpError,
     OnceTurn,
     Opening,
@@ -35,30 +50,14 @@ from tests.simulators.script import (
 
 pytestmark = pytest.mark.faults
 
-HEARD = Hear("turn on the office lights", language="en-GB")
-SAID = "The office lights are on."
-ON = Call(TURN_ON, OFFICE, answer={"status": "done"})
-CALLED = Call(TURN_ON, OFFICE, wait=False)  # nobody waits for its result
-LOOK = Call("GetLiveContext", {"area": "office"})
-SERVED: list[Step] = [HEARD, ON, Say(SAID), Done()]
-ONCE_SERVED = (OnceTurn([ON, Say(SAID), Done()]),)
 INVALID = (1007, "Request contains an invalid argument.")
 NOT_ALLOWED = (1008, "Operation not permitted.")
 INTERNAL = (1011, "Internal error encountered.")
-LOST = f"{OFFICE_ON} Then I lost the connection."
-BY_ITSELF = "Turned on the lights in the office."
 NO_KEY = (
     "I have no valid key for Gemini, so I answer by myself; please make one in Google AI Studio "
     "and put it into my settings, under Gemini."
 )
 QUOTA = "The quota of Gemini is used up, so I answer by myself for now."
-
-ANSWER = f"the answer: “{SAID}”"
-AGAIN = "the turn, once more, on a connection of its own and with the same sound"
-NEXT = "the turn, by the next brain, with the same sound"
-NEVER = "nothing: a deed was under way, and no brain is asked again in this turn"
-WHOLE = "the whole sentence; the lights are switched once"
-TOLD = "what was done: the next turn's model is told of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +248,12 @@ async def test_it_is_done_once_and_told(tmp_path: Path, office: Path, given: Bre
         once=given.once,
         refusals=given.refusals,
     )
-    gemini = {"api_key": given.key} if given.key else None
-    async with broken_live(tmp_path, service, gemini=gemini) as broken:
-        broken.on.lost_calls = given.lost_calls
-        turn = await broken.hear(office)
+    gemini = {"api_key": given.key} if given.key else {}
+    async with judged(tmp_path, service, hears=True, gemini=gemini) as on:
+        on.lost_calls = given.lost_calls
+        turn = await on.hear(office)
         assert (ended(turn), said(turn)) == ((given.brain, given.error), given.words)
-        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+        assert on.house_calls == [(TURN_ON, OFFICE)]
     first, last = (round(turn.record.timeline[key] * 16) for key in ("wake", "speech_end"))
     if given.brain == LIVE:
         service.turns[-1].assert_heard(read_wav(office), covers=(first, last))

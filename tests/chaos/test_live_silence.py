@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from integrations.gemini.once import OnceClient
-from tests.chaos.broken_live import broken_live
 from tests.chaos.faults import fault
-from tests.chaos.test_live_breaks import (
+from tests.chaos.judged import judged
+from tests.chaos.live_words import (
     AGAIN,
     ANSWER,
     BY_ITSELF,
@@ -67,12 +67,12 @@ async def test_it_falls_silent(
 ) -> None:
     once = ONCE_SERVED if served[0] == ONCE else ()
     service = GeminiSimulator([Turn("audio", [*before, Stall()])], once=once)
-    async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
-        hearing = group.create_task(broken.hear(office))
-        await broken.on.falling_silent()
+    async with judged(tmp_path, service, hears=True) as on, asyncio.TaskGroup() as group:
+        hearing = group.create_task(on.hear(office))
+        await on.falling_silent()
         turn = await hearing
         assert (*ended(turn), said(turn)) == served
-        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+        assert on.house_calls == [(TURN_ON, OFFICE)]
 
 
 @fault(
@@ -85,14 +85,20 @@ async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
     service = GeminiSimulator([Turn("audio", [Stall()])], once=[OnceTurn([Stall()])])
     impatient = partial(OnceClient, patience_s=0.3)  # it goes by the machine's clock
     with patch("integrations.gemini.once.OnceClient", impatient):
-        async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
-            hearing = group.create_task(broken.hear(office))
-            await broken.on.falling_silent()
-            await broken.on.until(lambda: len(service.once_requests) == 1)
-            broken.on.clock.leap(10)
+        async with judged(tmp_path, service, hears=True) as on, asyncio.TaskGroup() as group:
+            hearing = group.create_task(on.hear(office))
+            await on.falling_silent()
+            await on.until(lambda: len(service.once_requests) == 1)
+            on.clock.leap(10)
             turn = await hearing
             assert (ended(turn), said(turn)) == ((OFFLINE, None), f"{NOT_IN_TIME} {BY_ITSELF}")
-            assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+            assert on.house_calls == [(TURN_ON, OFFICE)]
+
+
+def talked_to_twice(*openings: Opening) -> GeminiSimulator:
+    """Between the spoken turn and the typed one the connection breaks."""
+    turns = [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)]
+    return GeminiSimulator(turns, openings=openings)
 
 
 @fault(
@@ -102,13 +108,11 @@ async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
     kept="what was talked about",
 )
 async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
-    service = GeminiSimulator(
-        [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)], openings=[Opening()] * 2
-    )
-    async with broken_live(tmp_path, service) as broken:
-        assert said(await broken.hear(office)) == SAID
-        await broken.on.until(lambda: service.open_sockets == 0)
-        turn = await broken.ask("is it on?")
+    service = talked_to_twice(Opening(), Opening())
+    async with judged(tmp_path, service, hears=True) as on:
+        assert said(await on.hear(office)) == SAID
+        await on.until(lambda: service.open_sockets == 0)
+        turn = await on.ask("is it on?")
         assert (ended(turn), said(turn)) == ((LIVE, None), "Yes, it is.")
     assert service.connections[1].resumed
 
@@ -120,14 +124,11 @@ async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
     kept="what was talked about: the new session is told of it",
 )
 async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
-    service = GeminiSimulator(
-        [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)],
-        openings=[Opening(), Opening(refuse_handle=True)],
-    )
-    async with broken_live(tmp_path, service) as broken:
-        assert said(await broken.hear(office)) == SAID
-        await broken.on.until(lambda: service.open_sockets == 0)
-        assert said(await broken.ask("is it on?")) == "Yes, it is."
+    service = talked_to_twice(Opening(), Opening(refuse_handle=True))
+    async with judged(tmp_path, service, hears=True) as on:
+        assert said(await on.hear(office)) == SAID
+        await on.until(lambda: service.open_sockets == 0)
+        assert said(await on.ask("is it on?")) == "Yes, it is."
     fresh = service.connections[-1].setup
     assert fresh is not None
     assert SAID in fresh.instruction
@@ -143,13 +144,13 @@ async def test_the_deadline_passes_within_the_answer(tmp_path: Path, office: Pat
     service = GeminiSimulator(
         [Turn("audio", [HEARD, GoAway(1), Say("It"), Stall()], cut=True), Turn("audio", SERVED)]
     )
-    async with broken_live(tmp_path, service) as broken, asyncio.TaskGroup() as group:
-        hearing = group.create_task(broken.hear(office))
-        await broken.on.until(lambda: bool(service.turns and service.turns[0].reply_text))
-        broken.on.clock.leap(2)
+    async with judged(tmp_path, service, hears=True) as on, asyncio.TaskGroup() as group:
+        hearing = group.create_task(on.hear(office))
+        await on.until(lambda: bool(service.turns and service.turns[0].reply_text))
+        on.clock.leap(2)
         turn = await hearing
         assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
-        assert broken.on.house_calls == [(TURN_ON, OFFICE)]
+        assert on.house_calls == [(TURN_ON, OFFICE)]
 
 
 @fault(
@@ -160,13 +161,13 @@ async def test_the_deadline_passes_within_the_answer(tmp_path: Path, office: Pat
 )
 async def test_the_deadline_passes_while_a_tool_runs(tmp_path: Path, office: Path) -> None:
     service = GeminiSimulator([Turn("audio", [HEARD, CALLED, GoAway(1), Stall()])])
-    async with broken_live(tmp_path, service) as broken, broken.on.holding_the_house() as house:
-        broken.on.lost_calls = 1
+    async with judged(tmp_path, service, hears=True) as on, on.holding_the_house() as house:
+        on.lost_calls = 1
         async with asyncio.TaskGroup() as group:
-            hearing = group.create_task(broken.hear(office))
+            hearing = group.create_task(on.hear(office))
             await house.reached.wait()
-            async with broken.on.clock.hurrying():
-                await broken.on.until(lambda: service.open_sockets == 0)
+            async with on.clock.hurrying():
+                await on.until(lambda: service.open_sockets == 0)
             house.go_on.set()
         turn = hearing.result()
         assert (ended(turn), said(turn)) == ((LIVE, "unreachable"), LOST)

@@ -11,12 +11,11 @@ import httpx
 import pytest
 
 from integrations.serving import serving
-from tests.chaos.daemon import daemon
+from tests.chaos.daemon import Daemon, listener, statuses
 from tests.chaos.disks import needs_root
 from tests.chaos.faults import fault
 from tests.chaos.names import own_names
-from tests.chaos.room import Room
-from tests.chaos.served import heard, said, served
+from tests.chaos.served import heard, said, served, with_gemini
 from tests.chaos.unharmed import until_done
 from tests.simulators.certificate import make_certificate
 
@@ -42,15 +41,13 @@ STOPS_S = 5.0
 async def test_the_name_of_the_house_does_not_resolve(
     tmp_path: Path, office: Path, timer: Path
 ) -> None:
-    room = Room(tmp_path / "room.wav")
     with own_names(tmp_path) as names:
-        async with daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box:
+        async with listener(tmp_path) as box:
             port = box.house.url.rpartition(":")[2]
             box.settings["HOME_ASSISTANT__URL"] = f"http://{NAME}:{port}"
             box.before = names.before
-            await box.start()
-            await box.serves()
-            await heard(box, room, timer)
+            await box.up()
+            await heard(box, timer)
             assert await box.trouble("home_assistant") == (
                 f"No name server tells where '{NAME}' is: check the network's DNS, or write the "
                 "host's IP address into home_assistant.url."
@@ -61,14 +58,12 @@ async def test_the_name_of_the_house_does_not_resolve(
             names.know(NAME)
             await box.sound("home_assistant")
             await until_done(box)  # its tools are asked for again some seconds later
-            await served(box, room, office)
+            await served(box, office)
             names.know()
             later = await box.ask("turn off the office lights")
-            assert [call["status"] for call in later["tool_calls"]] == ["done"], "connections stay"
-            await heard(box, room, timer)
-            began = time.monotonic()
-            assert await box.end() == 0
-            assert time.monotonic() - began < STOPS_S
+            assert statuses(later) == ["done"], "connections stay"
+            await heard(box, timer)
+            await _stops_soon(box)
         assert said(box)[0] == "The timer is set for 10 minutes."
 
 
@@ -81,19 +76,15 @@ async def test_the_name_of_the_house_does_not_resolve(
 )
 @needs_root
 async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
     with own_names(tmp_path) as names:
-        async with daemon(tmp_path / "box", **with_gemini(room, f"https://{GEMINI}")) as box:
+        async with listener(tmp_path, **with_gemini(f"https://{GEMINI}")) as box:
             box.before = names.before
-            await box.start()
-            await box.serves()
-            await served(box, room, office)
+            await box.up()
+            await served(box, office)
             assert names.asked
             assert "hearth: gemini-live: Gemini could not be reached in time." in box.log
-            await served(box, room, office)
-            began = time.monotonic()
-            assert await box.end() == 0
-            assert time.monotonic() - began < STOPS_S
+            await served(box, office)
+            await _stops_soon(box)
         assert said(box) == [f"{BY_ITSELF} {DONE}", DONE], "it is said once"
 
 
@@ -108,19 +99,17 @@ async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path)
 async def test_the_certificate_of_the_house_has_expired(
     tmp_path: Path, office: Path, timer: Path
 ) -> None:
-    room = Room(tmp_path / "room.wav")
     old = make_certificate(tmp_path / "old", expired=True)
     context = old.server_context()
     async with (
-        daemon(tmp_path / "box", AUDIO__INPUT=room.source) as box,
+        listener(tmp_path) as box,
         serving(box.house.app, "127.0.0.1", 0, context) as port,
     ):
         url = f"https://127.0.0.1:{port}"
         box.settings["HOME_ASSISTANT__URL"] = url
         box.settings["HOME_ASSISTANT__CA_FILE"] = str(old.ca_file)
-        await box.start()
-        await box.serves()
-        await heard(box, room, timer)
+        await box.up()
+        await heard(box, timer)
         expired = (
             f"The certificate of {url} has expired: renew it in Home Assistant, or set this "
             "device's date if that is wrong."
@@ -136,8 +125,7 @@ async def test_the_certificate_of_the_house_has_expired(
         context.load_cert_chain(renewed.cert_file, renewed.key_file)
         await box.sound("home_assistant")
         await until_done(box)
-        await served(box, room, office)
-        assert await box.end() == 0
+        await served(box, office)
 
 
 @fault(
@@ -149,33 +137,25 @@ async def test_the_certificate_of_the_house_has_expired(
     kept="the sentence: it is heard once more by the device",
 )
 async def test_the_certificate_of_gemini_has_expired(tmp_path: Path, office: Path) -> None:
-    room = Room(tmp_path / "room.wav")
     certificate = make_certificate(tmp_path / "tls", expired=True)
     async with refused(certificate.server_context()) as port:
-        settings = with_gemini(room, f"https://127.0.0.1:{port}")
-        settings["GEMINI__CA_FILE"] = str(certificate.ca_file)
-        async with daemon(tmp_path / "box", **settings) as box:
-            await box.start()
-            await box.serves()
-            await served(box, room, office)
+        settings = with_gemini(f"https://127.0.0.1:{port}", certificate.ca_file)
+        async with listener(tmp_path, **settings) as box:
+            await box.up()
+            await served(box, office)
             told = (
                 "The certificate of Gemini's address is not valid at this device's date and time: "
                 "check them;"
             )
             assert f"hearth: gemini-live: {told}" in box.log
-            assert await box.end() == 0
         assert said(box) == [f"{BY_ITSELF} {DONE}"]
 
 
-def with_gemini(room: Room, url: str) -> dict[str, str]:
-    """Its rungs stand above the device's own."""
-    return {
-        "AUDIO__INPUT": room.source,
-        "BRAIN__ORDER": '["gemini-live","gemini-once","offline"]',
-        "PRIVACY__ACCEPT_CLOUD": "true",
-        "GEMINI__API_KEY": "simulated-key",
-        "GEMINI__BASE_URL": url,
-    }
+async def _stops_soon(box: Daemon) -> None:
+    """Whatever it waits for."""
+    began = time.monotonic()
+    assert await box.end() == 0
+    assert time.monotonic() - began < STOPS_S
 
 
 @asynccontextmanager

@@ -3,11 +3,13 @@ broke, it holds no more than before, and it does what it is told."""
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tests.chaos.daemon import Daemon
+from tests.chaos.daemon import Daemon, statuses
 
 # How the log tells that something went a way that nobody has thought of.
 _BROKEN = re.compile(
@@ -54,15 +56,29 @@ class Before:
         await commanded(box)
         return cls(box.pid, resident_mb(box.pid), open_files(box.pid))
 
-    async def unharmed(self, box: Daemon, grown_mb: float = SLACK_MB) -> None:
+    async def assert_unharmed(self, box: Daemon, grown_mb: float) -> None:
         """Raises AssertionError where it is not as it was."""
         await commanded(box)
         assert box.pid == self.pid, "it was started anew"
-        assert not broken(box.log), broken(box.log)[0]
+        assert_nothing_broke(box)
         grown = resident_mb(box.pid) - self.memory_mb
         assert grown < grown_mb, f"{grown:.0f} MB more are held than before"
         more = open_files(box.pid) - self.files
         assert more < _SLACK_FILES, f"{more} more files are open than before"
+
+
+@asynccontextmanager
+async def unharmed(box: Daemon, grown_mb: float = SLACK_MB) -> AsyncIterator[Before]:
+    """Start it; whatever was sent to it in the block, afterwards it is as it was."""
+    await box.up()
+    before = await Before.of(box)
+    yield before
+    await before.assert_unharmed(box, grown_mb)
+
+
+def assert_nothing_broke(box: Daemon) -> None:
+    """Raises AssertionError with the lines of its log that tell of what nobody has thought of."""
+    assert not broken(box.log), broken(box.log)[0]
 
 
 async def commanded(box: Daemon) -> None:
@@ -74,7 +90,7 @@ async def commanded(box: Daemon) -> None:
             assert answer.status_code in (200, 409), answer.text
     done = len(box.house.calls)
     turn = await box.ask("turn on the office lights")
-    assert [call["status"] for call in turn["tool_calls"]] == ["done"], turn
+    assert statuses(turn) == ["done"], turn
     reached = [name for name, _ in box.house.calls[done:] if name.endswith("HassTurnOn")]
     assert len(reached) == 1, box.house.calls[done:]
 
@@ -83,8 +99,7 @@ async def until_done(box: Daemon, within_s: float = 90.0) -> None:
     """Return once a typed command is done and is seen to be: whatever was lost is there again."""
     async with asyncio.timeout(within_s):
         while True:
-            turn = await box.ask("turn off the office lights")
-            if [call["status"] for call in turn["tool_calls"]] == ["done"]:
+            if statuses(await box.ask("turn off the office lights")) == ["done"]:
                 return
             await asyncio.sleep(0.5)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import httpx
 
+_LINE_S = 30.0  # until it says what is waited for
+
 
 def free_port() -> int:
     """A port of loopback that nobody listens on."""
@@ -39,13 +41,13 @@ class Daemon:
         assert process.stderr is not None
         self.out, self.err = process.stdout, process.stderr
 
-    async def says(self, words: str) -> str:
-        """The next line on stdout with these words in it."""
-        return await _line_with(self.out, words)
+    async def says(self, words: str, within_s: float = _LINE_S) -> str:
+        """The next line on stdout with these words in it. Raises AssertionError without one."""
+        return await _line_with(self.out, words, within_s)
 
-    async def shows(self, words: str) -> str:
+    async def shows(self, words: str, within_s: float = _LINE_S) -> str:
         """The next such line on stderr."""
-        return await _line_with(self.err, words)
+        return await _line_with(self.err, words, within_s)
 
 
 @asynccontextmanager
@@ -69,13 +71,16 @@ async def daemon(surroundings: dict[str, str]) -> AsyncIterator[Daemon]:
     assert code == 0
 
 
-async def _line_with(stream: asyncio.StreamReader, words: str) -> str:
-    seen = []
-    async with asyncio.timeout(30):
-        while line := (await stream.readline()).decode():
-            seen.append(line)
-            if words in line:
-                return line
+async def _line_with(stream: asyncio.StreamReader, words: str, within_s: float) -> str:
+    seen: list[str] = []
+    try:
+        async with asyncio.timeout(within_s):
+            while line := (await stream.readline()).decode():
+                seen.append(line)
+                if words in line:
+                    return line
+    except TimeoutError:
+        raise AssertionError(f"{within_s:g} s without {words!r}: {seen}") from None
     raise AssertionError(f"it ended without {words!r}: {seen}")
 
 

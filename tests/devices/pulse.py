@@ -119,6 +119,17 @@ def sound_server() -> Iterator[Mapping[str, str]]:
             server.stop()
 
 
+async def pactl(*command: str) -> str:
+    """Ask the server for something; what it says. Raises RuntimeError where it refuses."""
+    process = await asyncio.create_subprocess_exec(
+        "pactl", *command, stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+    if process.returncode != 0:
+        raise RuntimeError(f"pactl could not {' '.join(command)}")
+    return told.decode().strip()
+
+
 async def play(clip: Path, sink: str = "micsink") -> None:
     """Speak a WAV file into the simulated microphone; returns when it has been said."""
     player = await asyncio.create_subprocess_exec("paplay", f"--device={sink}", str(clip))

@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -13,18 +12,11 @@ import pytest
 from audio.device_watch import DeviceWatch, Place
 from audio.microphone import Microphone
 from tests.benchmarks.figures import how_many
-from tests.devices.pulse import SoundServer
+from tests.devices.pulse import SoundServer, pactl
 
 pytestmark = pytest.mark.devices
 
 LIMIT_S = 10.0
-
-
-async def _pactl(*command: str) -> str:
-    asked = await asyncio.to_thread(
-        subprocess.run, ["pactl", *command], check=True, capture_output=True, text=True
-    )
-    return asked.stdout.strip()
 
 
 def _handles() -> int:
@@ -51,35 +43,35 @@ async def test_a_microphone_that_comes_and_goes_is_told() -> None:
     async with DeviceWatch() as watch:
         assert await watch.wait_change(0, LIMIT_S)  # the server was found
         seen = watch.changes
-        module = await _pactl("load-module", "module-null-sink", "sink_name=passing")
+        module = await pactl("load-module", "module-null-sink", "sink_name=passing")
         assert await watch.wait_change(seen, LIMIT_S)
         seen = watch.changes
-        await _pactl("unload-module", module)
+        await pactl("unload-module", module)
         assert await watch.wait_change(seen, LIMIT_S)
 
 
 async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> None:
     async with DeviceWatch() as watch:
         assert await watch.place() == Place("mic", False, False, False, 1.0)
-        await _pactl("set-source-mute", "mic", "1")
+        await pactl("set-source-mute", "mic", "1")
         place = await watch.place()
         assert place is not None
         assert place.muted
-        await _pactl("set-source-mute", "mic", "0")
-        outputs = (await _pactl("list", "short", "source-outputs")).splitlines()
+        await pactl("set-source-mute", "mic", "0")
+        outputs = (await pactl("list", "short", "source-outputs")).splitlines()
         ours = next(line.split()[0] for line in outputs if "protocol-native" in line)
         seen = watch.changes
-        await _pactl("move-source-output", ours, "speaker.monitor")
+        await pactl("move-source-output", ours, "speaker.monitor")
         assert await watch.wait_change(seen, LIMIT_S)
         assert await watch.place() == Place("speaker.monitor", True, False, False, 1.0)
-        await _pactl("move-source-output", ours, "mic")
+        await pactl("move-source-output", ours, "mic")
 
 
 async def test_a_suspended_microphone_is_seen(listening: None) -> None:
     async with DeviceWatch() as watch:
-        await _pactl("suspend-source", "mic", "1")
+        await pactl("suspend-source", "mic", "1")
         place = await watch.place()
-        await _pactl("suspend-source", "mic", "0")
+        await pactl("suspend-source", "mic", "0")
         assert place is not None
         assert place.suspended
 
@@ -102,9 +94,9 @@ async def test_a_server_that_dies_is_found_again(
                 assert await watch.place() is None
                 await asyncio.to_thread(server.start)
                 seen = watch.changes
-                module = await _pactl("load-module", "module-null-sink", "sink_name=passing")
+                module = await pactl("load-module", "module-null-sink", "sink_name=passing")
                 assert await watch.wait_change(seen, LIMIT_S)
-                await _pactl("unload-module", module)
+                await pactl("unload-module", module)
             assert threading.active_count() <= threads + 3  # asyncio's own, for waiting
             assert _handles() <= handles + 1
     finally:

@@ -20,6 +20,7 @@ from tests.devices.daemon import daemon, settings
 from tests.devices.echo_path import Carried, echo_path
 from tests.devices.echo_room import answer, room
 from tests.devices.monitor import Monitor, monitor
+from tests.devices.pulse import pactl
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(240)]
 
@@ -60,13 +61,6 @@ async def on_steady_path(
 def loud(sound: Monitor, since: int = 0) -> int:
     """Samples that were played, from there on."""
     return int(np.count_nonzero(np.abs(sound.since(since).astype(int)) > LOUD))
-
-
-async def pactl(*words: str) -> str:
-    process = await asyncio.create_subprocess_exec("pactl", *words, stdout=asyncio.subprocess.PIPE)
-    told, _ = await process.communicate()
-    assert process.returncode == 0
-    return told.decode().strip()
 
 
 @asynccontextmanager

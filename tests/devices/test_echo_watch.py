@@ -18,7 +18,8 @@ from audio.echo.measure import EchoPath, PathKind
 from audio.echo.pair import Pair, find_pair
 from tests.benchmarks.figures import how_many
 from tests.devices.monitor import monitor
-from tests.devices.test_echo_measure import auto, loud, pactl
+from tests.devices.pulse import pactl
+from tests.devices.test_echo_measure import auto, loud
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(240)]
 

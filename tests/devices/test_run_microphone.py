@@ -1,24 +1,31 @@
 """`hearth run` when its microphone goes amid a sentence: it says so, and hears again."""
 
 import asyncio
+import sqlite3
 import subprocess
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from audio.earcons import earcon
+from audio.resample import resample
 from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
-from tests.devices.pulse import play
+from tests.devices.pulse import RATE, Recorder, pactl, play, recording
+from tests.devices.similarity import similarity
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(120)]
 
 TOKEN = "t" * 32
 WITHIN_S = 20.0
+ALIKE = 0.9  # the correlation of a tone with what was heard of it
+WINDOW_S = 1.0  # of sound, until the wake engine has enough to judge by
 LONG = "okay naboo, please tell me all that you know about the history of the city of rome and of"
+LOST = "I lost the microphone while you were speaking, so I did not hear the end of that."
 
 
 @pytest.fixture
@@ -29,29 +36,27 @@ def long_sentence(tmp_path: Path) -> Path:
     return path
 
 
-async def _pactl(*command: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        "pactl", *command, stdout=asyncio.subprocess.DEVNULL
-    )
-    assert await process.wait() == 0
+async def _newest_recorder() -> str:
+    """The number of whoever began to record last."""
+    rows = (await pactl("list", "short", "source-outputs")).splitlines()
+    return max((row.split()[0] for row in rows), key=int)
 
 
 @asynccontextmanager
 async def unplugged() -> AsyncIterator[None]:
     """The microphone is away while the block runs."""
-    await _pactl("unload-module", "module-remap-source")
+    await pactl("unload-module", "module-remap-source")
     try:
         yield
     finally:
         master = "master=micsink.monitor"
-        await _pactl("load-module", "module-remap-source", "source_name=mic", master)
-        await _pactl("set-default-source", "mic")
+        await pactl("load-module", "module-remap-source", "source_name=mic", master)
+        await pactl("set-default-source", "mic")
 
 
 @fault(
     "the microphone is unplugged in the middle of a sentence",
-    hears="“I lost the microphone while you were speaking, so I did not hear the end of that.”; a "
-    "rising tone when it is back",
+    hears=f"“{LOST}”; a rising tone when it is back",
     retried="the microphone, at once when the server tells of it, else up to every 2 s",
     kept="half a sentence is not acted on; the next one is heard",
 )
@@ -59,25 +64,55 @@ async def test_it_goes_amid_a_sentence(long_sentence: Path, command: Path, tmp_p
     surroundings = settings(tmp_path, HTTP__TOKEN=TOKEN)
     port = surroundings["HEARTH_HTTP__PORT"]
     async with daemon(surroundings) as hearth:
-        await asyncio.sleep(2.0)  # the wake engine fills its window
+        await asyncio.sleep(WINDOW_S)
         speaking = asyncio.ensure_future(play(long_sentence))
         await _until(port, "/v1/state", lambda state: state["state"] == "listening")
-        async with unplugged():
+        async with AsyncExitStack() as away:
+            await away.enter_async_context(unplugged())
             await speaking
-            await hearth.says("I lost the microphone while you were speaking")
+            await hearth.says(LOST)
             await until_health(port, "degraded")
-        await until_health(port, "ok")
-        await asyncio.sleep(1.0)
+            await _until(port, "/v1/state", lambda state: state["state"] == "fault")
+            async with recording() as loudspeaker:
+                recorder = await _newest_recorder()
+                await away.aclose()  # it is plugged in again
+                # The server has moved to it whoever records, ours too.
+                await pactl("move-source-output", recorder, "speaker.monitor")
+                await until_health(port, "ok")
+                await _gives_off("unmute", loudspeaker)
+        await asyncio.sleep(WINDOW_S)
         await play(command)
-        await _until(port, "/v1/turns?limit=1", lambda turns: bool(turns[0]["heard"]))
+        await hearth.shows("light.dining_room on")
+        turns = await _until(port, "/v1/turns", lambda turns: len(turns) == 3)
+    done, announced, cut = turns
+    assert [turn["source"] for turn in turns] == ["voice", "announcement", "voice"]
+    assert (cut["error"]["kind"], announced["answer"]) == ("microphone_lost", LOST)
+    assert (done["error"], done["heard"]) == (None, "turn off the dining room light")
+    called = _turns_of_calls(Path(surroundings["HEARTH_ASSISTANT__DATA"]))
+    assert called == [done["turn_id"]], "half a sentence is not acted on"
 
 
-async def _until(port: str, path: str, holds: Callable[[Any], bool]) -> None:
-    """That holds of what is told there."""
+def _turns_of_calls(data: Path) -> list[str]:
+    with closing(sqlite3.connect(data / "hearth.db", timeout=5.0)) as journal:
+        return [turn for (turn,) in journal.execute("SELECT turn_id FROM calls")]
+
+
+async def _gives_off(tone: str, loudspeaker: Recorder) -> None:
+    """Until that tone has come out of it."""
+    sound, heard = resample(*earcon(tone), RATE), b""
+    piece = len(sound) // 2 / RATE  # its length in seconds
+    async with asyncio.timeout(WITHIN_S):
+        while similarity(heard, sound) < ALIKE:
+            heard = heard[-len(sound) :] + await loudspeaker.read(piece)
+
+
+async def _until(port: str, path: str, holds: Callable[[Any], bool]) -> Any:
+    """That holds of what is told there, which is given back."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         asyncio.timeout(WITHIN_S),
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers) as client,
     ):
-        while not holds((await client.get(path)).json()):  # noqa: ASYNC110 (another process)
+        while not holds(told := (await client.get(path)).json()):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
+        return told

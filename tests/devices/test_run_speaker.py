@@ -2,16 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
+from audio.frames import SAMPLE_RATE
+from audio.wav import write_wav
 from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
+from tests.devices.pulse import pactl, play
 
 pytestmark = pytest.mark.devices
 
@@ -20,13 +24,18 @@ HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 LOAD = ("load-module", "module-null-sink", "sink_name=passing", "norewinds=1")
 
 
-async def _pactl(*command: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        "pactl", *command, stdout=asyncio.subprocess.PIPE
-    )
-    told, _ = await process.communicate()
-    assert process.returncode == 0
-    return told.decode().strip()
+@asynccontextmanager
+async def _quiet_room(folder: Path) -> AsyncIterator[None]:
+    """A minute and a half that is quiet, not digitally silent: that microphone would be muted."""
+    noise = np.random.default_rng(7).normal(0, 8, 90 * SAMPLE_RATE).astype("<i2")
+    write_wav(folder / "quiet.wav", noise.tobytes(), SAMPLE_RATE)
+    room = asyncio.create_task(play(folder / "quiet.wav"))
+    try:
+        yield
+    finally:
+        room.cancel()
+        with suppress(asyncio.CancelledError):
+            await room
 
 
 async def _until(states: AsyncGenerator[dict[str, Any], None], loudspeaker: str) -> dict[str, Any]:
@@ -38,9 +47,13 @@ async def _until(states: AsyncGenerator[dict[str, Any], None], loudspeaker: str)
 
 
 async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], None]:
+    """Those of the event stream, which tells of other things too."""
+    kind = ""
     async with client.stream("GET", "/v1/events", headers=HEADERS) as told:
         async for line in told.aiter_lines():
-            if line.startswith("data: "):
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data: ") and kind == "state":
                 yield json.loads(line.removeprefix("data: "))
 
 
@@ -51,17 +64,18 @@ async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], N
     kept="the microphone listens on; a sentence with its name stands in the state meanwhile",
 )
 async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None:
-    module = await _pactl(*LOAD)
+    module = await pactl(*LOAD)
     surroundings = settings(tmp_path, AUDIO__OUTPUT="passing", HTTP__TOKEN=TOKEN)
     base = f"http://127.0.0.1:{surroundings['HEARTH_HTTP__PORT']}"
     async with (
+        _quiet_room(tmp_path),
         daemon(surroundings) as hearth,
-        httpx.AsyncClient(base_url=base) as client,
+        httpx.AsyncClient(base_url=base, timeout=20) as client,
         aclosing(_states(client)) as states,
     ):
         await _until(states, "ready")
         assert (await client.get("/healthz")).text == "ok"
-        await _pactl("unload-module", module)
+        await pactl("unload-module", module)
         state = await _until(states, "missing")
         assert [problem for problem in state["problems"] if '"passing"' in problem]
         await hearth.shows('The loudspeaker "passing" is not here')
@@ -70,7 +84,7 @@ async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None
         assert now["health"] == "degraded"
         assert now["sound"]["microphone"]["last_frame_age_s"] < 2
         assert now["sound"]["loudspeaker"]["status"] == "missing"
-        module = await _pactl(*LOAD)
+        module = await pactl(*LOAD)
         assert (await _until(states, "ready"))["problems"] == []
         await until_health(surroundings["HEARTH_HTTP__PORT"], "ok")
-    await _pactl("unload-module", module)
+    await pactl("unload-module", module)

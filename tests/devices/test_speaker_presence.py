@@ -12,22 +12,13 @@ from audio.device_watch import DeviceWatch
 from audio.errors import AudioError
 from audio.speaker import Speaker
 from audio.speaker_status import AGAIN_S, SpeakerStatus
-from tests.devices.pulse import SoundServer
+from tests.devices.pulse import SoundServer, pactl
 
 pytestmark = pytest.mark.devices
 
 LIMIT_S = 10.0
 READY, MISSING = SpeakerStatus.READY, SpeakerStatus.MISSING
 TONE = b"\x00\x10" * 4_800, 48_000
-
-
-async def _pactl(*command: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        "pactl", *command, stdout=asyncio.subprocess.PIPE
-    )
-    told, _ = await process.communicate()
-    assert process.returncode == 0
-    return told.decode().strip()
 
 
 @asynccontextmanager
@@ -53,27 +44,27 @@ async def _until(condition: Callable[[], bool]) -> float:
 
 async def test_a_sink_that_is_unplugged_and_plugged_in_while_nothing_is_said() -> None:
     load = ("load-module", "module-null-sink", "sink_name=passing", "norewinds=1")
-    module = await _pactl(*load)
+    module = await pactl(*load)
     async with _resting("passing") as speaker:
         presence = speaker.presence
         for _ in range(3):
             assert presence.status is READY
-            await _pactl("unload-module", module)
+            await pactl("unload-module", module)
             assert await _until(lambda: presence.status is MISSING) < 3.0
             assert '"passing" is not here' in presence.sentence
-            module = await _pactl(*load)
+            module = await pactl(*load)
             assert await _until(lambda: presence.status is READY) < 3.0
         await speaker.stream("voice").play(*TONE)
         await speaker.stream("voice").drain()
-    await _pactl("unload-module", module)
+    await pactl("unload-module", module)
 
 
 async def test_another_sink_is_no_reason_to_worry() -> None:
     async with _resting("speaker") as speaker:
         told: list[object] = []
         speaker.presence.on_change = told.append
-        module = await _pactl("load-module", "module-null-sink", "sink_name=passing")
-        await _pactl("unload-module", module)
+        module = await pactl("load-module", "module-null-sink", "sink_name=passing")
+        await pactl("unload-module", module)
         await asyncio.sleep(1.0)  # it has looked by now
         assert told == []
 

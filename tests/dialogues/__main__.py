@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -39,23 +40,22 @@ async def hold(
 ) -> list[Result]:
     """All that is wanted. A dialogue keeps its voice and noise, whatever else is left out."""
     results: list[Result] = []
-    days = {language: list(enumerate(read(language))) for language in languages}
+    days = {
+        language: [one for one in enumerate(read(language)) if name in one[1].name]
+        for language in languages
+    }
     total = sum(len(day) for day in days.values()) * len(rungs) * len(ways)
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task("Talking", total=total)
-        for rung in rungs:
-            for language, day in days.items():
-                with tempfile.TemporaryDirectory() as folder:
-                    async with talk(rung, language, Path(folder)) as held:
-                        for way in ways:
-                            for number, dialogue in day:
-                                progress.advance(bar)
-                                if name not in dialogue.name:
-                                    continue
-                                result = await held.hold(dialogue, number, way)
-                                results.append(result)
-                                if result.outcome is not Outcome.RIGHT or name:
-                                    _show(result, progress.console)
+        for rung, (language, day) in product(rungs, days.items()):
+            with tempfile.TemporaryDirectory() as folder:
+                async with talk(rung, language, Path(folder)) as held:
+                    for way, (number, dialogue) in product(ways, day):
+                        result = await held.hold(dialogue, number, way)
+                        results.append(result)
+                        progress.advance(bar)
+                        if result.outcome is not Outcome.RIGHT or name:
+                            _show(result, progress.console)
     return results
 
 

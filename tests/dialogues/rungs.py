@@ -25,12 +25,11 @@ from tests.simulators.threads import in_thread
 
 HOME = "home-assistant"
 RUNGS = (LIVE, ONCE, HOME, OFFLINE)
-WAYS: tuple["Way", ...] = ("spoken", "typed")
+Way = Literal["spoken", "typed"]
+WAYS: tuple[Way, ...] = ("spoken", "typed")
 _BETWEEN_S = 700.0  # from one dialogue to the next: nothing can be undone or goes on any more
 _ROOM = "Kitchen"
 _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_per_hour": 10_000}
-
-Way = Literal["spoken", "typed"]
 
 
 @dataclass(frozen=True, slots=True)

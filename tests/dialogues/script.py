@@ -1,6 +1,6 @@
 """The dialogues as they are written down, in `day-en.txt` and `day-es.txt`.
 
-## Morning                      a part of the day
+## Morning                      a part of the day, for the reader
 [door, yes]                     a dialogue and its name; "!" before it: safety hangs on it
 given: light.kitchen=on         states that differ from the house's first ones
 room: pink 20                   noise in the room, dB below the speech
@@ -63,7 +63,6 @@ class Dialogue:
 
     name: str
     language: str
-    part: str  # of the day
     safety: bool
     turns: tuple[Turn, ...]
     wish: Wish
@@ -100,14 +99,12 @@ def read(language: str) -> list[Dialogue]:
 
 def parse(text: str, language: str) -> Iterator[Dialogue]:
     """The dialogues of a text. Raises ValueError where a line is none."""
-    part, block = "", list[tuple[str, str]]()
+    block = list[tuple[str, str]]()
     for line in [*text.splitlines(), "## end"]:
         if line.startswith(("[", "![", "## ")) and block:
-            yield _dialogue(block, language, part)
+            yield _dialogue(block, language)
             block = []
-        if line.startswith("## "):
-            part = line.removeprefix("## ")
-        elif line.startswith(("[", "![")):
+        if line.startswith(("[", "![")):
             block = [("name", line)]
         elif line and not line.startswith("#"):
             key, mark, value = line.partition(":")
@@ -116,7 +113,7 @@ def parse(text: str, language: str) -> Iterator[Dialogue]:
             block.append((key.strip(), value.strip()))
 
 
-def _dialogue(block: list[tuple[str, str]], language: str, part: str) -> Dialogue:
+def _dialogue(block: list[tuple[str, str]], language: str) -> Dialogue:
     (_, head), *lines = block
     found = dict(pair for pair in lines if pair[0] in _SETTING)
     turns: list[Turn] = []
@@ -136,9 +133,8 @@ def _dialogue(block: list[tuple[str, str]], language: str, part: str) -> Dialogu
         raise ValueError(f"{name}: nothing is said")
     wish = parse_wish(name, found.get("want", ""), found.get("given", ""))
     wish = replace(wish, passing=frozenset(found.get("passing", "").split()))
-    return Dialogue(
-        name, language, part, head.startswith("!"), tuple(turns), wish, found.get("room", "")
-    )
+    safety, room = head.startswith("!"), found.get("room", "")
+    return Dialogue(name, language, safety, tuple(turns), wish, room)
 
 
 def _with(turn: Turn, key: str, value: str) -> Turn:

@@ -147,6 +147,7 @@ class Scene:
     player: Player
     finished: list[FinishedTurn] = field(default_factory=list)
     reached: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  # a real house
+    spoken: int = 0  # sentences that somebody said aloud
     lost_calls: int = 0  # that went under with their connection, so nobody could answer them
     repeats: bool = False  # the same call may reach the house more than once
     private: bool = False  # guests are here: some turns keep no words
@@ -186,6 +187,7 @@ class Scene:
     async def hear(self, clip: Path) -> FinishedTurn:
         """One spoken turn to its end."""
         before = len(self.turns)
+        self.spoken += 1
         async with asyncio.timeout(_TURN_S):
             await self.app.runner.listen(WavSource(clip, realtime=False), turns=1)
         assert len(self.turns) == before + 1, "nobody was heard"

@@ -3,7 +3,8 @@
 import asyncio
 import shutil
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ class Mosquitto:
         writer.close()
         await writer.wait_closed()
         return True
+
+
+@asynccontextmanager
+async def mosquitto(folder: Path) -> AsyncIterator[Mosquitto]:
+    """One that runs, with its files in a folder of its own in this one."""
+    place = folder / "broker"
+    place.mkdir()
+    broker = Mosquitto(place)
+    await broker.start()
+    try:
+        yield broker
+    finally:
+        await broker.kill()
 
 
 async def until(true: Callable[[], bool | Awaitable[bool]], within_s: float = BACK_S) -> None:

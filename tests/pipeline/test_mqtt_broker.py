@@ -25,7 +25,7 @@ from assistant.mqtt.topics import Topics, topics_of
 from assistant.speech.manner import Manner
 from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription
 from integrations.mqtt.connection import V311, Connection, open_connection
-from tests.pipeline.mosquitto import Mosquitto, needs_mosquitto, until
+from tests.pipeline.mosquitto import Mosquitto, mosquitto, needs_mosquitto, until
 from tests.unit.assistant.mqtt.doubles import House
 
 pytestmark = needs_mosquitto
@@ -158,14 +158,8 @@ class Hearth:
 
 @pytest.fixture
 async def broker(tmp_path: Path) -> AsyncIterator[Mosquitto]:
-    folder = tmp_path / "broker"
-    folder.mkdir()
-    made = Mosquitto(folder)
-    await made.start()
-    try:
+    async with mosquitto(tmp_path) as made:
         yield made
-    finally:
-        await made.kill()
 
 
 @pytest.fixture

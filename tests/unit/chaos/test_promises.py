@@ -69,10 +69,6 @@ def test_a_bad_one(life: Life, broken: Callable[[Life], Life], why: str) -> None
         assert_promises(broken(life))
 
 
-def test_deaf_and_told(life: Life) -> None:
-    assert_promises(replace(life, spoken=2, deaf="The microphone is lost."))
-
-
 @pytest.mark.parametrize("kind", ["interrupted", "no_speech"])
 def test_nobody_waits_for_words(life: Life, kind: str) -> None:
     assert_promises(replace(life, told=(replace(life.told[0], told=False, error=kind),)))

@@ -38,12 +38,13 @@ def test_what_could_not_be_had() -> None:
 
 def test_a_run_that_ended_before_it() -> None:
     [row] = outcomes([NOTE], [[]])
-    assert told(row) == "not run here: it was not reached"
+    assert row.red, "else a run that breaks at its first test is all well"
+    assert row.reason == "it was not reached"
 
 
 def test_one_of_its_rows_is_missing() -> None:
     [row] = outcomes([NOTE, NOTE], [[PASSED]])
-    assert row.red
+    assert (row.red, row.reason) == (True, "it was not reached")
 
 
 def test_one_of_its_rows_was_left_out() -> None:
@@ -59,7 +60,8 @@ def test_a_name_that_says_two_things() -> None:
 def test_the_summary_names_what_is_not_green() -> None:
     rows = outcomes([NOTE, OTHER], [[PASSED, OTHER]])
     assert summary(rows, "Here.") == "2 faults, 2 passed in one run. Here."
-    rows = outcomes([NOTE, OTHER], [[FAILED], [FAILED]])
+    left = replace(OTHER, state="skipped")
+    rows = outcomes([NOTE, OTHER], [[FAILED, left], [FAILED, left]])
     told = "2 faults, 0 passed in two consecutive runs, **1 failed**, 1 not run here. Here."
     assert summary(rows, "Here.") == told
 

@@ -79,7 +79,7 @@ def test_a_result_that_does_not_hold_what_is_then_told() -> None:
     assert made.misses == []
     assert first.answer({"status": "failed"})
     assert len(made.misses) == 1
-    other = Dialogue("x", "en", "", False, TALK.turns, TALK.wish)
+    other = Dialogue("x", "en", False, TALK.turns, TALK.wish)
     made.listen_to(other, RECORDING)
     assert made.misses == []
     assert Line("x").deeds == ()

@@ -33,7 +33,7 @@ want: answer:no
 
 def test_a_dialogue() -> None:
     door, lamp = parse(TEXT, "en")
-    assert (door.name, door.part, door.safety) == ("door, yes", "Morning", True)
+    assert (door.name, door.safety) == ("door, yes", True)
     assert (door.room, door.wish.given) == ("pink 20", {"light.hall": "on"})
     assert door.wish.passing == {"light.lamp"}
     [turn] = door.turns
