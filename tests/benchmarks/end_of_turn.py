@@ -1,5 +1,6 @@
 """Last word to end of turn, and who is cut off: by what was said, and by fixed pauses beside it."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -44,7 +45,14 @@ class Row:
 
     def cells(self) -> tuple[object, ...]:
         """As the table has them."""
-        return tuple(asdict(self).values())
+        return tuple(_told(value) for value in asdict(self).values())
+
+
+def _told(value: object) -> object:
+    """A figure that is none: nobody was heard out, or somebody without an end."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "" if math.isnan(value) else "never"
+    return value
 
 
 # By set-up: what was said, the noise below it in dB, the delay in ms (see `Setup.delay_ms`).
@@ -95,13 +103,13 @@ def row(what: str, part: str, delays: Sequence[float]) -> Row:
     return Row(what, part, len(delays), cut, p50, p95, most, late)
 
 
-def delays_of(setup: Setup, chosen: Sequence[Utterance]) -> Delays:
-    """Each utterance by this set-up, with fixed pauses beside."""
+def delays_of(setup: Setup, chosen: Sequence[Utterance], *, half: bool = False) -> Delays:
+    """Each utterance by this set-up, with fixed pauses beside; `half`: those of half of them."""
     silero, webrtc = SileroDetector(), WebrtcDetector()
     with_silero, with_webrtc = [setup, *fixed("silero")], fixed("webrtc")
     delays: Delays = defaultdict(list)
     for number, said in enumerate(chosen):
-        beside = how_many(number // 8 % 2, 0) == 0  # fixed pauses: half the list if short
+        beside = not half or number // 8 % 2 == 0
         pairs = ((silero, with_silero), (webrtc, with_webrtc)) if beside else ((silero, [setup]),)
         for noise_db in levels_of(number):
             sound = take(said, noise_db, number)
@@ -114,7 +122,7 @@ def delays_of(setup: Setup, chosen: Sequence[Utterance]) -> Delays:
 
 def on_the_list(setup: Setup) -> list[Row]:
     """Commands and questions, each half by itself, and by noise; fixed pauses beside."""
-    delays, rows = delays_of(setup, utterances()), []
+    delays, rows = delays_of(setup, utterances(), half=how_many(1, 0) == 1), []
     for kind in ("command", "question"):
         for name, turns in delays.items():
             parts = _parts([turn for turn in turns if turn[0].kind == kind])

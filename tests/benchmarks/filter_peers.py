@@ -31,6 +31,11 @@ class Peer:
     made_for: str  # Markdown: what it does, what it leaves to others, in which languages
     languages: frozenset[str] | None  # those that it is made for; None: it depends on none
 
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        return f"{self.package} {self.version}"
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -83,9 +88,9 @@ def ask(
         printed = (run or run_apart)(command, json.dumps(list(texts)))
         answer = json.loads(printed.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        raise PeerMissing(f"{peer.package} {peer.version}: {reason(error)}") from error
+        raise PeerMissing(f"{peer.title}: {reason(error)}") from error
     if answer["version"] != peer.version or len(answer["spoken"]) != len(texts):
-        raise PeerMissing(f"{peer.package} {peer.version}: another answer than to the question")
+        raise PeerMissing(f"{peer.title}: another answer than to the question")
     return Answer(answer["version"], answer["spoken"], answer["ms"])
 
 

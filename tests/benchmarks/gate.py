@@ -2,13 +2,15 @@
 
     python -m tests.benchmarks.gate              measures and judges; under three minutes
     python -m tests.benchmarks.gate --write      keeps what is measured now in gate.toml
-    python -m tests.benchmarks.gate --spread 10  measures so many times and shows how it scatters
-                                                 (with --busy: one core has other work)
+    python -m tests.benchmarks.gate --spread 5   measures so often, and as often beside a busy core,
+                                                 and writes into docs/gate.md how far it scatters
 
 Times differ from machine to machine, so each figure is a ratio: our work by a plain piece of work
 of the same kind, measured in turns in the same seconds (see `gate_works` and `gate_wires`). Of five
-rounds the median counts. Exit 1 where one is more than 25 % above the one that is kept, each by its
-name; 2 where nothing is kept for this Python, whose versions differ in what is quick.
+rounds the median counts; where the machine has so much else to do that five take too long, of three
+or four. Exit 1 where one is more than 25 % above the one that is kept, each by its name; 2 where
+nothing is kept for this Python, whose versions differ in what is quick; 3 where three rounds take
+too long, so that nothing is judged.
 """
 
 import argparse
@@ -20,26 +22,29 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 
 import tomlkit
 
+from tests.benchmarks import gate_page
 from tests.benchmarks.figures import print_table, write_figures
+from tests.benchmarks.gate_ratio import Round
 from tests.benchmarks.gate_wires import tool_calls, typed_turns, uploads
 from tests.benchmarks.gate_works import ear, journal, speech, starts, tools, turn_machine
 
 FILE = Path(__file__).with_name("gate.toml")
 MORE = 0.25  # above what is kept: fails
 ROUNDS = 5
+FEWEST = 3
+MOST_S = 150.0  # for all rounds; with what comes before and after, three minutes
+PATIENT_S = 900.0  # the same where nothing is judged
 HEAD = """\
 # What each costs by something plain, per version of Python: `python -m tests.benchmarks.gate`.
 # Made by `--write`; docs/gate.md says what they are and how steady.
 """
-# One measurement of one or more ratios by name, our work and the plain one in turns.
-Round = Callable[[], Awaitable[Mapping[str, float]]]
 Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
 STANDS: Sequence[Stand] = (
     *(tool_calls, uploads, typed_turns),
@@ -61,17 +66,27 @@ def judge(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
     return said
 
 
-async def measure(stands: Sequence[Stand] = STANDS, rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """The ratios of each round by name; the rounds go over all of them in turn."""
+async def measure(
+    stands: Sequence[Stand] = STANDS, rounds: int = ROUNDS, most_s: float = MOST_S
+) -> dict[str, list[float]]:
+    """The ratios of each round by name; the rounds go over all of them in turn.
+
+    Raises TimeoutError where FEWEST of them take longer than that.
+    """
     found: dict[str, list[float]] = {}
-    async with AsyncExitStack() as stack:
+    began = time.monotonic()
+    async with asyncio.timeout(most_s), AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=_quick_folder())))
         opened = []
         for number, stand in enumerate(stands):
             own = folder / str(number)
             own.mkdir()
             opened.append(await stack.enter_async_context(stand(own)))
-        for _ in range(rounds):
+        first = time.monotonic()
+        for number in range(rounds):
+            each = (time.monotonic() - first) / max(1, number)
+            if number >= FEWEST and time.monotonic() + each > began + most_s:
+                break
             for one in opened:
                 with _no_collection():
                     ratios = await one()
@@ -130,7 +145,7 @@ def _print(found: Mapping[str, Sequence[float]], kept_ratios: Mapping[str, float
         change = "" if before is None else f"{now / before - 1:+.0%}"
         known = "" if before is None else f"{before:.3g}"
         rows.append((name, f"{now:.3g}", known, change, f"{min(ratios):.3g} to {max(ratios):.3g}"))
-    print_table(("cost", "now", "kept", "change", f"of {ROUNDS} rounds"), rows)
+    print_table(("cost", "now", "kept", "change", "of the rounds"), rows)
 
 
 def judged(file: Path = FILE) -> int:
@@ -140,7 +155,13 @@ def judged(file: Path = FILE) -> int:
         print(f"gate.toml keeps nothing for {_section()}: make it with --write on a quiet machine.")
         return 2
     began = time.monotonic()
-    found = asyncio.run(measure())
+    try:
+        found = asyncio.run(measure())
+    except TimeoutError:
+        print(
+            f"{FEWEST} rounds take more than {MOST_S:.0f} s: the machine has too much else to do."
+        )
+        return 3
     _print(found, known)
     write_figures("gate", {"rounds": found, "kept": known})
     said = judge(medians(found), known)
@@ -150,17 +171,27 @@ def judged(file: Path = FILE) -> int:
     return 1 if said else 0
 
 
-def scatter(times: int) -> None:
-    """Measure so many times; print how far the medians lie apart."""
-    runs = [medians(asyncio.run(measure())) for _ in range(times)]
-    rows = []
-    for name in runs[0]:
-        ratios = sorted(run[name] for run in runs)
-        middle = median(ratios)
-        above, below = ratios[-1] / middle - 1, 1 - ratios[0] / middle
-        rows.append((name, f"{middle:.3g}", f"{above:+.1%}", f"{-below:+.1%}"))
-    print_table(("cost", f"median of {times}", "most", "least"), rows)
-    write_figures("gate_spread", runs)
+def scatter(times: int, page: Path = gate_page.PAGE) -> None:
+    """Measure so many times, and as often beside other work; write how far the medians lie apart.
+
+    Raises ValueError where the page has no place for the table.
+    """
+    quiet = _several(times, "quiet")
+    with _other_work():
+        busy = _several(times, "one core busy")
+    write_figures("gate_spread", {"quiet": quiet, "busy": busy})
+    print_table(("cost", "quiet", "one core busy"), gate_page.cells(quiet, busy))
+    gate_page.write(quiet, busy, page)
+
+
+def _several(times: int, where: str) -> list[dict[str, float]]:
+    runs = []
+    for number in range(times):
+        began = time.monotonic()
+        runs.append(medians(asyncio.run(measure(most_s=PATIENT_S))))
+        took = time.monotonic() - began
+        print(f"  {where}, {number + 1} of {times}: {took:.0f} s", flush=True)
+    return runs
 
 
 def _work_for_ever() -> None:
@@ -169,17 +200,15 @@ def _work_for_ever() -> None:
 
 
 @contextmanager
-def _other_work(wanted: bool) -> Iterator[None]:
+def _other_work() -> Iterator[None]:
     """One core has something else to do meanwhile."""
     process = multiprocessing.get_context("spawn").Process(target=_work_for_ever, daemon=True)
-    if wanted:
-        process.start()
+    process.start()
     try:
         yield
     finally:
-        if wanted:
-            process.kill()
-            process.join()
+        process.kill()
+        process.join()
 
 
 def main() -> None:
@@ -191,20 +220,25 @@ def main() -> None:
 def command(arguments: Sequence[str]) -> int:
     """What the module says."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate")
-    parser.add_argument("--write", action="store_true", help="keep what is measured now")
-    parser.add_argument("--spread", type=int, metavar="N", help="measure so many times")
-    parser.add_argument("--busy", action="store_true", help="beside other work on one core")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--write", action="store_true", help="keep what is measured now")
+    other.add_argument("--spread", type=_count, metavar="N", help="renew the table of docs/gate.md")
     wanted = parser.parse_args(arguments)
-    with _other_work(wanted.busy):
-        if wanted.spread:
-            scatter(wanted.spread)
-            return 0
-        if wanted.write:
-            found = asyncio.run(measure())
-            _print(found, kept())
-            keep(medians(found))
-            return 0
+    if wanted.spread:
+        scatter(wanted.spread)
+    elif wanted.write:
+        found = asyncio.run(measure(most_s=PATIENT_S))
+        _print(found, kept())
+        keep(medians(found))
+    else:
         return judged()
+    return 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text} is no number of measurements")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import base64
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,29 +27,32 @@ from integrations.gemini.live import LiveClient, LiveSession
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import AUDIO_MIME, LiveSetup
 from tests.benchmarks import tool_call
+from tests.benchmarks.gate_ratio import Pair, Round, in_turns
+from tests.benchmarks.gate_store import stores_without_threads
 from tests.benchmarks.service import Address, Always, GeminiProcess
 from tests.benchmarks.sound import InstantVoice, NotingPlayer
 from tests.benchmarks.stage import hearth, stamps
 from tests.simulators.script import Done, Say
 
-Ratios = Callable[[], Awaitable[Mapping[str, float]]]
 MODEL = "gemini-3.8-live"
 SERVICE = "google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 PIECE = bytes(3_200)  # 100 ms
 PIECES, ACTIVITIES = 150, 5
 TURNS, PLAIN_TURNS = 5, 50
-TIMES = 4  # that each is done in a round
 ANSWER = Always((Say("The office lights are on.", audio_s=0.1), Done()))
 QUESTION = "How are the lights?"
 
 
 @asynccontextmanager
-async def tool_calls(folder: Path) -> AsyncIterator[Ratios]:
+async def tool_calls(folder: Path) -> AsyncIterator[Round]:
     """One call through the hub, and through policy, verification and journal, by a plain POST."""
-    async with tool_call.ways(folder) as (_, calls):
+    async with AsyncExitStack() as stack:
+        with stores_without_threads():
+            ways = tool_call.ways(folder, tool_call.embedded)
+            _, calls = await stack.enter_async_context(ways)
 
         async def one() -> Mapping[str, float]:
-            taken = await tool_call.measure(calls, 60)
+            taken = await tool_call.measure(calls, 120)
             ms = {kind: min(values) for kind, values in taken.items()}
             plain = ms.pop("plain")
             return {f"tool call: {kind}": value / plain for kind, value in ms.items()}
@@ -58,7 +61,7 @@ async def tool_calls(folder: Path) -> AsyncIterator[Ratios]:
 
 
 @asynccontextmanager
-async def uploads(folder: Path) -> AsyncIterator[Ratios]:
+async def uploads(folder: Path) -> AsyncIterator[Round]:
     """75 s of sound to the service, by the same messages over a plain websocket."""
     with GeminiProcess(ANSWER) as service:
         async with plain_socket(service.address) as socket, session(service.address) as live:
@@ -72,14 +75,11 @@ async def uploads(folder: Path) -> AsyncIterator[Ratios]:
                     await socket.send(_message(activityEnd={}))
                     await _until_complete(socket)
 
-            async def one() -> Mapping[str, float]:
-                return {"75 s of sound to the service": await by_plain(live.say, plain)}
-
-            yield one
+            yield in_turns(Pair("75 s of sound to the service", live.say, plain))
 
 
 @asynccontextmanager
-async def typed_turns(folder: Path) -> AsyncIterator[Ratios]:
+async def typed_turns(folder: Path) -> AsyncIterator[Round]:
     """Typed questions to the whole assistant, by the same over a plain websocket.
 
     CPU time, and by the clock: until the answer's first text, and from there to its first sample.
@@ -100,10 +100,10 @@ async def typed_turns(folder: Path) -> AsyncIterator[Ratios]:
             async def one() -> Mapping[str, float]:
                 ours.forget()
                 plain.taken.clear()
-                cpu = await by_plain(ours.ask, plain.ask)
+                cpu = await in_turns(Pair("typed turn: CPU", ours.ask, plain.ask))()
                 plain_s = min(plain.taken)
                 return {
-                    "typed turn: CPU": cpu,
+                    **cpu,
                     "typed turn: to its first text": min(ours.text) / plain_s,
                     "typed turn: text to sound": min(ours.sound) / plain_s,
                 }
@@ -154,20 +154,6 @@ class PlainAsked:
             await self.socket.send(question)
             await _until_complete(self.socket)
             self.taken.append(time.monotonic() - began)
-
-
-async def by_plain(
-    ours: Callable[[], Awaitable[None]], plain: Callable[[], Awaitable[None]]
-) -> float:
-    """The least CPU time of ours by the least of the plain work, in turns."""
-    both = [(await _cpu_s(plain), await _cpu_s(ours)) for _ in range(TIMES)]
-    return min(mine for _, mine in both) / min(theirs for theirs, _ in both)
-
-
-async def _cpu_s(work: Callable[[], Awaitable[None]]) -> float:
-    began = time.process_time()
-    await work()
-    return time.process_time() - began
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """What the gate measures of work in this machine's own processes, each by plain work of its kind.
 
-Of CPU time, so that other work on the machine counts little. The plain work comes before and after
-ours, and its mean counts: what changes slowly takes both.
+Of CPU time, so that other work on the machine counts little. See `gate_ratio` for the division.
 """
 
 import asyncio
@@ -12,14 +11,12 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
 import unicodedata
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from statistics import mean
 
 import numpy as np
 
@@ -52,43 +49,12 @@ from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import ServerSpec, home_assistant_server
 from tests.benchmarks.declarations import OTHERS, a_thousand
 from tests.benchmarks.filter_lines import read_lines
-
-Ratios = Callable[[], Awaitable[Mapping[str, float]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Our work, and the plain work that it is divided by."""
-
-    name: str
-    ours: Callable[[], object]
-    plain: Callable[[], object]
-
-    def ratio(self) -> float:
-        """Measured now."""
-        before = cpu_s(self.plain)
-        ours = cpu_s(self.ours)
-        return ours / mean((before, cpu_s(self.plain)))
-
-
-def cpu_s(work: Callable[[], object]) -> float:
-    """What this process uses for it, in all threads."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
-def in_turns(*pairs: Pair) -> Ratios:
-    """A round over these."""
-
-    async def one() -> Mapping[str, float]:
-        return {pair.name: pair.ratio() for pair in pairs}
-
-    return one
+from tests.benchmarks.gate_ratio import Pair, Round, in_turns
+from tests.benchmarks.gate_store import stores_without_threads
 
 
 @asynccontextmanager
-async def tools(folder: Path) -> AsyncIterator[Ratios]:
+async def tools(folder: Path) -> AsyncIterator[Round]:
     """A thousand tools to what Gemini takes, and to a menu, by their way to JSON and back.
 
     They are made of the embedded house's and of two that servers of other kinds have.
@@ -100,16 +66,15 @@ async def tools(folder: Path) -> AsyncIterator[Ratios]:
     spec = {"many": ServerSpec("many", "http", trust="trusted")}
 
     def as_json() -> None:
-        for _ in range(25):
+        for _ in range(8):
             json.loads(json.dumps(plain))
 
     def converted() -> None:
-        for name, description, schema in plain * 5:
+        for name, description, schema in plain:
             convert(name, description, schema)
 
     def menu() -> None:
-        for _ in range(3):
-            build_menu(listed, spec)
+        build_menu(listed, spec)
 
     yield in_turns(
         Pair("1,000 tools to declarations", converted, as_json),
@@ -118,24 +83,24 @@ async def tools(folder: Path) -> AsyncIterator[Ratios]:
 
 
 @asynccontextmanager
-async def ear(folder: Path) -> AsyncIterator[Ratios]:
+async def ear(folder: Path) -> AsyncIterator[Round]:
     """Sound through the ear, by transforms of numpy's over as many samples."""
-    quiet, loud = frames(300, bursts=False), frames(45, bursts=True)
-    spoken = loud[: 6 * SAMPLE_RATE // FRAME_SAMPLES]
+    quiet, loud = frames(120, bursts=False), frames(20, bursts=True)
+    spoken = loud[: 3 * SAMPLE_RATE // FRAME_SAMPLES]
     block = np.random.default_rng(2).standard_normal(FRAME_SAMPLES * 16).astype(np.float32)
 
     def transforms() -> None:
-        for _ in range(3_000):
+        for _ in range(1_000):
             spectrum = np.fft.rfft(block)
             np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
 
     listener = new_ear()
     try:
         yield in_turns(
-            Pair("five quiet minutes at the ear", lambda: hear(listener, quiet), transforms),
-            Pair("45 loud seconds at the ear", lambda: hear(listener, loud), transforms),
+            Pair("two quiet minutes at the ear", lambda: hear(listener, quiet), transforms),
+            Pair("20 loud seconds at the ear", lambda: hear(listener, loud), transforms),
             Pair(
-                "six loud seconds while a sentence is awaited",
+                "three loud seconds while a sentence is awaited",
                 lambda: hear(listener, spoken, awaited=True),
                 transforms,
             ),
@@ -173,18 +138,18 @@ def hear(listener: Ear, sound: Sequence[Frame], *, awaited: bool = False) -> Non
 
 
 @asynccontextmanager
-async def speech(folder: Path) -> AsyncIterator[Ratios]:
+async def speech(folder: Path) -> AsyncIterator[Round]:
     """Written answers to clauses, and to words for ears, by plain work on the same texts."""
     lines = [(line.written, line.language) for line in read_lines()]
     texts = [text for text, _ in lines]
 
     def plain() -> None:
-        for _ in range(300):
+        for _ in range(100):
             for text in texts:
                 worked(text)
 
     def cut() -> None:
-        for _ in range(200):
+        for _ in range(70):
             cutter = ClauseCutter()
             for text in texts:
                 for start in range(0, len(text), 4):
@@ -192,7 +157,7 @@ async def speech(folder: Path) -> AsyncIterator[Ratios]:
                 cutter.flush()
 
     def spoken() -> None:
-        for text, language in lines * 12:
+        for text, language in lines * 4:
             speakable(text, language)
 
     yield in_turns(Pair("clauses of answers", cut, plain), Pair("words for ears", spoken, plain))
@@ -212,21 +177,21 @@ def worked(text: str) -> str:
 
 
 @asynccontextmanager
-async def turn_machine(folder: Path) -> AsyncIterator[Ratios]:
+async def turn_machine(folder: Path) -> AsyncIterator[Round]:
     """Spoken turns through the rules, by as many steps of plain frozen values."""
 
     def turns() -> None:
         machine = Machine()
-        for number in range(1, 201):
+        for number in range(1, 51):
             for event in turn(number, machine.now_ms + 1_000):
                 machine, _ = reduce(machine, event)
 
     def plain() -> None:
         state = Counter(0, 0.0, "idle", ())
-        for number in range(200_000):
+        for number in range(50_000):
             state, _ = counted(state, number)
 
-    yield in_turns(Pair("200 turns through the turn machine", turns, plain))
+    yield in_turns(Pair("50 turns through the turn machine", turns, plain))
 
 
 def turn(number: int, at_ms: float) -> list[Event]:
@@ -267,40 +232,34 @@ def counted(state: Counter, number: int) -> tuple[Counter, list[object]]:
 
 
 @asynccontextmanager
-async def journal(folder: Path) -> AsyncIterator[Ratios]:
+async def journal(folder: Path) -> AsyncIterator[Round]:
     """Turns into the journal, by plain rows into a plain table, each in its own transaction."""
     clock, numbers = SystemClock(), itertools.count()
+    heard, answer = "turn on the office lights", "The office lights are on."
+    begun = clock.now() - timedelta(seconds=1)
     plain = sqlite3.connect(folder / "plain.db", isolation_level=None)
     plain.execute("PRAGMA journal_mode=WAL")
     plain.execute("PRAGMA synchronous=NORMAL")
     plain.execute("CREATE TABLE turns (id INTEGER PRIMARY KEY, at TEXT, heard TEXT, answer TEXT)")
-    heard, answer = "turn on the office lights", "The office lights are on."
 
     def rows() -> None:
         for _ in range(1_000):
-            at = str(clock.now())
             plain.execute(
-                "INSERT INTO turns (at, heard, answer) VALUES (?, ?, ?)", (at, heard, answer)
+                "INSERT INTO turns (at, heard, answer) VALUES (?, ?, ?)",
+                (str(begun), heard, answer),
             )
 
-    async with Store(folder / "journal.db", clock) as store:
+    with stores_without_threads():
+        store = Store(folder / "journal.db", clock)
 
-        async def turns() -> float:
-            began = time.process_time()
-            for _ in range(100):
-                at = clock.now() - timedelta(seconds=1)
-                turn_id = f"turn-{next(numbers)}"
-                record = TurnRecord(turn_id, at, "voice", "en", heard=heard, answer=answer)
-                await store.record_turn(record)
-            return time.process_time() - began
+    async def turns() -> None:
+        for _ in range(200):
+            turn_id = f"turn-{next(numbers)}"
+            record = TurnRecord(turn_id, begun, "voice", "en", heard=heard, answer=answer)
+            await store.record_turn(record)
 
-        async def one() -> Mapping[str, float]:
-            # Two threads hand over to each other: how well they do differs, so the least counts.
-            both = [(cpu_s(rows), await turns()) for _ in range(8)]
-            least = min(ours for _, ours in both) / min(theirs for theirs, _ in both)
-            return {"100 turns into the journal": least}
-
-        yield one
+    async with store:
+        yield in_turns(Pair("200 turns into the journal", turns, rows))
     plain.close()
 
 
@@ -320,19 +279,23 @@ print(time.process_time(), held[1])
 
 
 @asynccontextmanager
-async def starts(folder: Path) -> AsyncIterator[Ratios]:
+async def starts(folder: Path) -> AsyncIterator[Round]:
     """Processes that load what Hearth needs, by one that loads numpy: CPU time and own memory."""
     codes = {"numpy": "import numpy\n", "what listening needs": _LISTENING, "everything": _ALL}
     for code in codes.values():
         await _process(code, folder)  # compiles
 
+    plain, listening, everything = codes
+    order = (plain, listening, plain, everything) * 2
+
     async def one() -> Mapping[str, float]:
-        found = {name: await _process(code, folder) for name, code in codes.items()}
-        again = await _process(codes["numpy"], folder)
-        plain_s, plain_kb = (mean(both) for both in zip(found.pop("numpy"), again, strict=True))
-        ratios = {f"start: CPU of {name}": cpu / plain_s for name, (cpu, _) in found.items()}
-        held = {f"start: memory of {name}": kb / plain_kb for name, (_, kb) in found.items()}
-        return {**ratios, **held}
+        runs = [(name, await _process(codes[name], folder)) for name in order]
+        ratios = dict[str, float]()
+        for part, what in enumerate(("CPU", "memory")):
+            least = {name: min(run[part] for ran, run in runs if ran == name) for name in codes}
+            for name in (listening, everything):
+                ratios[f"start: {what} of {name}"] = least[name] / least[plain]
+        return ratios
 
     yield one
 

@@ -11,8 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE
 from audio.wav import write_wav
+from tests.benchmarks._household import HOUSE_TOKEN, playing, python_process, simulated_house
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.benchmarks.noises import Sound, at_level, pink, talker
 from tests.benchmarks.processes import cpu_s
@@ -41,16 +41,6 @@ stream.start()
 print("up", flush=True)
 while True:
     time.sleep(3600)
-"""
-_TOKEN = "the owner of the simulated house"
-_HOUSE = """\
-import asyncio, sys
-from integrations.demo_home import DemoHome
-async def serve():
-    async with DemoHome(token=sys.argv[1]) as home:
-        print(home.url, flush=True)
-        await asyncio.Event().wait()
-asyncio.run(serve())
 """
 # What each line adds to the memory of a process that does nothing else.
 _STEPS: Sequence[tuple[str, str]] = (
@@ -102,14 +92,14 @@ async def _rooms(surroundings: Mapping[str, str]) -> dict[str, Any]:
     rows, figures = [], dict[str, Any]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        hearth = {**settings(folder), **surroundings, "HEARTH_HOME_ASSISTANT__TOKEN": _TOKEN}
+        hearth = {**settings(folder), **surroundings, "HEARTH_HOME_ASSISTANT__TOKEN": HOUSE_TOKEN}
         for room, sound in _sounds(_SETTLE_S + seconds * INTERVALS + 15.0).items():
             wav = folder / "room.wav"
             write_wav(wav, sound, SAMPLE_RATE)
             async with (
-                _playing(wav, surroundings),  # before it listens: no room begins in the middle
-                _running(_BARE, str(BLOCK_MS), surroundings) as (bare, _),
-                _running(_HOUSE, _TOKEN, surroundings) as (_, url),
+                playing(wav, surroundings),  # before it listens: no room begins in the middle
+                python_process(_BARE, str(BLOCK_MS), surroundings) as (bare, _),
+                simulated_house(surroundings) as url,
                 daemon({**hearth, "HEARTH_HOME_ASSISTANT__URL": url}) as _,
             ):
                 pids = {"bare": bare, "hearth": _child_of(hearth["HEARTH_ASSISTANT__DATA"])}
@@ -156,37 +146,6 @@ def _child_of(data: str) -> int:
         except OSError:
             continue  # it has ended, or is not ours
     raise RuntimeError("hearth run is not there")
-
-
-@asynccontextmanager
-async def _running(
-    code: str, argument: str, surroundings: Mapping[str, str]
-) -> AsyncIterator[tuple[int, str]]:
-    """A Python process with that code; gives its id and the line that it prints when it is up."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", code, argument),
-        env=dict(surroundings),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        yield process.pid, (await process.stdout.readline()).decode().strip()
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-@asynccontextmanager
-async def _playing(wav: Path, surroundings: Mapping[str, str]) -> AsyncIterator[None]:
-    player = await asyncio.create_subprocess_exec(
-        *("paplay", "--device=micsink", str(wav)), env=dict(surroundings)
-    )
-    try:
-        yield
-    finally:
-        if player.returncode is None:
-            player.terminate()
-        await player.wait()
 
 
 def _memory(surroundings: Mapping[str, str], resident_mb: float) -> dict[str, float]:

@@ -58,12 +58,6 @@ async def _theirs(
             return tuple([await theirs.turn(one.cold, cold=True) for one in said])
 
 
-def lost_of(turns: Sequence[Turn], spoken_ms: Sequence[float]) -> tuple[float, ...]:
-    """ms of each command's start that were lost: all of it where nothing arrived."""
-    both = zip(turns, spoken_ms, strict=True)
-    return tuple(whole if turn.lost is None else turn.lost for turn, whole in both)
-
-
 def unanswered(turns: Sequence[Turn]) -> int:
     """How many never got an answer, or of which nothing arrived."""
     return sum(turn.lost is None or turn.audible is None for turn in turns)

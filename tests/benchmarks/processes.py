@@ -1,7 +1,11 @@
 """What a process and those that it has started use, from the kernel's own figures."""
 
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+_OF_ALL_THREADS = 2  # CPUCLOCK_SCHED of include/linux/posix-timers.h
 
 
 def family(pid: int) -> list[int]:
@@ -18,15 +22,15 @@ def family(pid: int) -> list[int]:
 
 
 def cpu_s(pids: Iterable[int]) -> float:
-    """What all their threads have used; a thread that ended meanwhile is not in it."""
-    used = 0
+    """What all their threads have used, also those that have ended; a process that has ended has
+    used nothing."""
+    used = 0.0
     for pid in pids:
-        for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            try:
-                used += int(thread.read_text().split()[0])
-            except OSError:
-                continue
-    return used / 1e9
+        # The clock of another process, as clock_getcpuclockid(3) makes it; nanoseconds, where
+        # /proc/PID/stat counts hundredths of a second.
+        with suppress(OSError):
+            used += time.clock_gettime((~pid << 3) | _OF_ALL_THREADS)
+    return used
 
 
 def pss_mb(pids: Iterable[int]) -> float:

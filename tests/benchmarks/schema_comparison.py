@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from itertools import cycle
+from statistics import median
 from typing import Protocol
 
 from tests.benchmarks.converters import PEERS, Ours, Theirs, running
@@ -48,14 +49,16 @@ class Comparison:
     columns: tuple[Column, ...]  # ours first
     missing: dict[str, str]  # title -> why it could not be asked
     ms: dict[int, dict[str, tuple[float, ...]]]  # size -> title -> of CPU, of each pass
+    own_ms: dict[int, float]  # size -> of ours, what is not google-genai's; the median
 
 
 async def compare(passes: int, say: Say, sizes: Sequence[int] = SIZES) -> Comparison:
     """Judge them all, then time menus so many times in turns."""
     corpus = cases()
     async with AsyncExitStack() as stack:
-        converters: dict[str, Converter] = {HEARTH: Ours()}
-        columns, missing = [await _column(HEARTH, converters[HEARTH], corpus)], dict[str, str]()
+        ours = Ours()
+        converters: dict[str, Converter] = {HEARTH: ours}
+        columns, missing = [await _column(HEARTH, ours, corpus)], dict[str, str]()
         for peer in PEERS:
             say(f"{peer.title}: {len(corpus)} tools")
             try:
@@ -66,8 +69,12 @@ async def compare(passes: int, say: Say, sizes: Sequence[int] = SIZES) -> Compar
                 continue
             converters[peer.title] = theirs
         taken = home_tools(corpus, columns)
-        ms = {size: await _timed(converters, menu(taken, size), passes, say) for size in sizes}
-    return Comparison(tuple(corpus), tuple(columns), missing, ms)
+        menus = {size: menu(taken, size) for size in sizes}
+        ms = {size: await _timed(converters, tools, passes, say) for size, tools in menus.items()}
+    own_ms = {
+        size: median(ours.own_ms(tools) for _ in range(passes)) for size, tools in menus.items()
+    }
+    return Comparison(tuple(corpus), tuple(columns), missing, ms, own_ms)
 
 
 def home_tools(corpus: Sequence[Case], columns: Sequence[Column]) -> list[Case]:

@@ -12,7 +12,7 @@ import random
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,17 +40,25 @@ PLAIN, HUB, TOOLBOX, SDK = "plain", "McpHub.call", "Toolbox.call", "mcp.Client.c
 WARM_UP = 10  # calls of each kind that do not count
 
 Call = Callable[[], Awaitable[None]]
+Where = Callable[[], AbstractAsyncContextManager[tuple[str, str, str]]]
+
+
+@asynccontextmanager
+async def embedded() -> AsyncIterator[tuple[str, str, str]]:
+    """What it is, its URL and token."""
+    async with DemoHome() as home:
+        yield "embedded", home.url, home.token
 
 
 @asynccontextmanager
 async def house() -> AsyncIterator[tuple[str, str, str]]:
-    """What it is, its URL and token."""
+    """The same of the one at HA_URL, where that is set."""
     url, token = os.environ.get("HA_URL"), os.environ.get("HA_TOKEN")
     if url and token:
         yield "real", url.rstrip("/"), token
         return
-    async with DemoHome() as home:
-        yield "embedded", home.url, home.token
+    async with embedded() as found:
+        yield found
 
 
 async def harmless(hub: McpHub, rest: httpx.AsyncClient) -> tuple[str, dict[str, Any]]:
@@ -123,12 +131,14 @@ async def by_sdk(url: str, token: str, tool: str, arguments: dict[str, Any]) -> 
 
 
 @asynccontextmanager
-async def ways(folder: Path, *, sdk: bool = False) -> AsyncIterator[tuple[str, dict[str, Call]]]:
+async def ways(
+    folder: Path, where: Where = house, *, sdk: bool = False
+) -> AsyncIterator[tuple[str, dict[str, Call]]]:
     """Which house it is, and the ways to make the call there, `sdk`: also the SDK's own. The
     journal is in the folder."""
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        kind, url, token = await stack.enter_async_context(house())
+        kind, url, token = await stack.enter_async_context(where())
         rest = await stack.enter_async_context(
             httpx.AsyncClient(
                 base_url=url,

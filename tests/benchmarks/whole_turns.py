@@ -65,11 +65,17 @@ class Turn:
     wire: float | None  # the service was told that the person has finished
     lost: float | None  # of the command's start; None: the service heard nothing of it
     calls: int = 0
+    spoken: float = 0.0  # the whole command
 
     @property
     def cut_off(self) -> bool:
         """Whether it was taken to be over while the person spoke."""
         return self.wire is not None and self.wire < 0
+
+    @property
+    def missing(self) -> float:
+        """ms of the command's start that the service never had: all of it where it heard none."""
+        return self.spoken if self.lost is None else self.lost
 
 
 def recordings(folder: Path) -> list[Said]:
@@ -179,6 +185,7 @@ def turn_of(
         wire=(min(ended) - word) * 1000 if ended else None,
         lost=lost_ms(turns[0].pcm, recording) if turns else None,
         calls=sum(one.turn.calls for one in turns),
+        spoken=recording.spoken_ms,
     )
 
 

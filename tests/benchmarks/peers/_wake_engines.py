@@ -7,6 +7,12 @@ next piece of one stream, 16 kHz mono int16. The package's own loop hears it as 
 chunks as long as its documentation has them. The answer: which words fired, behind how many samples
 of the piece and after how many ms of work on that chunk, and the processor time of all of it.
 Questions and answers are lines of JSON.
+
+    python _wake_engines.py openwakeword --microphone WORD
+
+listens instead, as openWakeWord's example `detect_from_microphone.py` does: 80 ms at a time from
+the default microphone. Here PortAudio is reached through sounddevice, since PyAudio has no wheel,
+and in place of a table of scores a line is printed for each 80 ms in which the word fires.
 """
 
 import importlib
@@ -28,14 +34,8 @@ _THRESHOLD = 0.5  # of the two that leave it to their user: what their documenta
 
 
 def openwakeword(words: list[str]) -> Hear:
-    """Its `Model` with its defaults. The wheel holds no models: pyopen-wakeword's are these."""
-    package: Any = importlib.import_module("openwakeword.model")
-    models = _models_of("pyopen_wakeword")
-    model = package.Model(
-        wakeword_models=[str(models / f"{word}.tflite") for word in words],
-        melspec_model_path=str(models / "melspectrogram.tflite"),
-        embedding_model_path=str(models / "embedding_model.tflite"),
-    )
+    """Its `Model` with its defaults."""
+    model = openwakeword_model(words)
 
     def hear(chunk: bytes) -> list[str]:
         scores = model.predict(np.frombuffer(chunk, np.int16))
@@ -45,34 +45,38 @@ def openwakeword(words: list[str]) -> Hear:
 
 
 def pyopen(words: list[str]) -> Hear:
-    """One set of features for all words, as in its README."""
+    """As in its README."""
     package: Any = importlib.import_module("pyopen_wakeword")
     features = package.OpenWakeWordFeatures.from_builtin()
     models = {word: package.OpenWakeWord.from_builtin(package.Model(word)) for word in words}
 
-    def hear(chunk: bytes) -> list[str]:
-        return [
-            word
-            for embedding in features.process_streaming(chunk)
-            for word, model in models.items()
-            if any(score > _THRESHOLD for score in model.process_streaming(embedding))
-        ]
+    def fires(model: Any, embedding: Any) -> bool:
+        return any(score > _THRESHOLD for score in model.process_streaming(embedding))
 
-    return hear
+    return streaming(features, models, fires)
 
 
 def pymicro(words: list[str]) -> Hear:
-    """One set of features for all words, as in its README; each model has its own cutoff."""
+    """As in its README; each model has its own cutoff."""
     package: Any = importlib.import_module("pymicro_wakeword")
     features = package.MicroWakeWordFeatures()
     models = {word: package.MicroWakeWord.from_builtin(package.Model(word)) for word in words}
+
+    def fires(model: Any, feature: Any) -> bool:
+        return bool(model.process_streaming(feature))
+
+    return streaming(features, models, fires)
+
+
+def streaming(features: Any, models: dict[str, Any], fires: Callable[[Any, Any], bool]) -> Hear:
+    """One set of features for the models of all words."""
 
     def hear(chunk: bytes) -> list[str]:
         return [
             word
             for feature in features.process_streaming(chunk)
             for word, model in models.items()
-            if model.process_streaming(feature)
+            if fires(model, feature)
         ]
 
     return hear
@@ -98,11 +102,34 @@ def answer(hear: Hear, pcm: bytes, samples: int) -> dict[str, Any]:
     return {"found": found, "cpu_s": time.process_time() - cpu}
 
 
-def _models_of(package: str) -> Path:
-    found = importlib.util.find_spec(package)
+def openwakeword_model(words: list[str]) -> Any:
+    """A `Model` with its defaults. Its wheel holds no models: pyopen-wakeword's are these."""
+    package: Any = importlib.import_module("openwakeword.model")
+    found = importlib.util.find_spec("pyopen_wakeword")
     assert found is not None
     assert found.origin is not None
-    return Path(found.origin).parent / "models"
+    models = Path(found.origin).parent / "models"
+    return package.Model(
+        wakeword_models=[str(models / f"{word}.tflite") for word in words],
+        melspec_model_path=str(models / "melspectrogram.tflite"),
+        embedding_model_path=str(models / "embedding_model.tflite"),
+    )
+
+
+def listen(package: str, word: str) -> None:
+    """Tell of the word until the process ends."""
+    sounddevice: Any = importlib.import_module("sounddevice")
+    make, samples, _ = _LOOPS[package]
+    hear = make([word])
+    stream = sounddevice.RawInputStream(
+        samplerate=16_000, channels=1, dtype="int16", blocksize=samples
+    )
+    stream.start()
+    print("up", flush=True)
+    while True:
+        pcm, _ = stream.read(samples)
+        for fired in hear(bytes(pcm)):
+            print(fired, flush=True)
 
 
 def main(package: str, *words: str) -> None:
@@ -118,4 +145,7 @@ def main(package: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[2] == "--microphone":
+        listen(sys.argv[1], sys.argv[3])
+    else:
+        main(*sys.argv[1:])

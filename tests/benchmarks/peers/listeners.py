@@ -118,8 +118,9 @@ async def _follow_hearth(port: int, listener: Listener) -> None:
 
 async def _openwakeword(stack: AsyncExitStack, around: Mapping[str, str], say: Say) -> _Running:
     python = str(await asyncio.to_thread(python_of, OPENWAKEWORD, say))
-    program = str(_FOLDER / "_wake_microphone.py")
-    process = await _started(stack, (python, "-I", program, _WORD), around)
+    program = str(_FOLDER / "_wake_engines.py")
+    command = (python, "-I", program, "openwakeword", "--microphone", _WORD)
+    process = await _started(stack, command, around)
     await _line(process.stdout, "up")
     return _Running(Listener(OPENWAKEWORD_LOOP, (process.pid,)), partial(_note_lines, process))
 

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tests.benchmarks.report import apart
-from tests.benchmarks.report.document import behind, document, picture_of
+from tests.benchmarks.report.document import document, picture_of
 from tests.benchmarks.report.picture import bars, overview, picture
 from tests.benchmarks.report.whole import Entry, Report, here, kept, to_json
 
@@ -85,7 +85,7 @@ def _tell(entry: Entry, said: Sequence[str], console: Console) -> None:
         console.print(f"{entry.name}: {entry.failure}", style="red", markup=False)
         return
     lines = entry.part.lines
-    worse = sum(behind(line) for line in lines)
+    worse = sum(line.behind for line in lines)
     told = f"{entry.name}: {len(lines)} lines, behind on {worse}, {entry.seconds:.0f} s"
     console.print(told, markup=False, highlight=False)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from textwrap import fill
 
-from tests.benchmarks.report.line import Line, Measured, Part, Table, Verdict
+from tests.benchmarks.markdown import rows, titled
+from tests.benchmarks.report.line import Line, Measured, Part, Verdict
 from tests.benchmarks.report.whole import Entry, Report
 
 PICTURES = "pictures"  # beside the document
@@ -24,7 +25,7 @@ AGAIN = """\
 ## To repeat it
 
 ```
-make bench                                  # everything, {minutes} minutes here
+make bench                                  # everything, about {minutes} min here
 python -m tests.benchmarks.report {name}    # one part, or some; the others stay as they are
 LONG=1 python -m tests.benchmarks.report    # with the full counts: hours
 ```
@@ -56,14 +57,6 @@ def document(report: Report) -> str:
 def picture_of(name: str) -> str:
     """The file of a part's picture."""
     return f"figures-{name}.svg"
-
-
-def behind(line: Line) -> bool:
-    """Whether a bound is missed, or a peer needs less and no bound allows for that."""
-    if line.verdict is Verdict.MISSED:
-        return True
-    allowed = line.most_ratio if line.most_ratio is not None else 1.0
-    return line.ratio is not None and round(line.ratio, 2) > max(1.0, allowed)
 
 
 def drawn(line: Line) -> bool:
@@ -109,7 +102,7 @@ def _behind(report: Report) -> Iterator[str]:
         f"{better} are in our favour."
     )
     yield ""
-    found = [(entry, line) for entry, line in lines if behind(line)]
+    found = [(entry, line) for entry, line in lines if line.behind]
     for entry, line in found:
         yield _wrapped(f"- **{line.subject}** ({_title(entry)}): {_against(line)}. {_why(line)}")
     for entry in report.entries:
@@ -157,8 +150,8 @@ def _place(report: Report) -> Iterator[str]:
 def _part(entry: Entry, part: Part) -> Iterator[str]:
     yield f"## {part.title}"
     yield ""
-    if part.text.strip():
-        yield part.text.strip()
+    for paragraph in part.text.strip().split("\n\n"):
+        yield _wrapped(" ".join(paragraph.split()))
         yield ""
     if part.versions:
         told = ", ".join(f"{name} {version}" for name, version in part.versions.items())
@@ -168,7 +161,7 @@ def _part(entry: Entry, part: Part) -> Iterator[str]:
         yield f"![{part.title}]({PICTURES}/{picture_of(entry.name)})"
         yield ""
     if part.lines:
-        yield from _rows(HEADS, [_cells(line) for line in part.lines])
+        yield from rows(HEADS, [_cells(line) for line in part.lines])
         yield ""
         remarks = [line for line in part.lines if line.remark]
         for line in remarks:
@@ -176,7 +169,7 @@ def _part(entry: Entry, part: Part) -> Iterator[str]:
         if remarks:
             yield ""
     for table in part.tables:
-        yield from _table(table)
+        yield from titled(table)
         yield ""
 
 
@@ -194,24 +187,6 @@ def _cells(line: Line) -> Sequence[object]:
         aim(line),
         line.verdict.value,
     )
-
-
-def _table(table: Table) -> Iterator[str]:
-    yield f"**{table.title}**"
-    yield ""
-    yield from _rows(table.head, table.rows)
-
-
-def _rows(head: Sequence[object], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    yield _row(head)
-    yield "|---" * len(head) + "|"
-    for row in rows:
-        yield _row(row)
-
-
-def _row(cells: Sequence[object]) -> str:
-    told = (" ".join(str(cell).split()).replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(told)} |"
 
 
 def _lines(entry: Entry) -> Sequence[Line]:

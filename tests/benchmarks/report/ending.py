@@ -7,7 +7,7 @@ from tests.benchmarks.figures import how_many
 from tests.benchmarks.report.line import Line, Measured, Part, Table
 from tests.benchmarks.utterances import utterances
 
-BESIDE = "silero 1200"  # of the fixed pauses the one that cuts off as few
+BESIDE = "silero 1200"  # of the fixed pauses the one that cuts off hardly anybody either
 BOUNDS_MS = {"command": 450.0, "question": 1000.0}
 TEXT = """\
 Made utterances (`tests/benchmarks/utterances.tsv`): half commands, half open questions, five
@@ -15,8 +15,8 @@ voices, each with a pause of 0 to 0.9 s before a word without which it is incomp
 room or above noise. All end the same takes, with Silero's speech probability. The delay is from
 the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the loudest) to the
 decision; those who were cut off before have none, so a short pause looks better than it is: the
-share of those cut off stands in the table. The lines set ours beside the fixed pause that cuts off
-as few people. The recogniser's own time is in ours.
+share of those cut off stands in the table. The lines set ours beside the fixed pause that, like
+ours, cuts off hardly anybody. The recogniser's own time is in ours.
 """
 
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
 from audio.wav import write_wav
-from tests.benchmarks._household import ROOM_DBFS, household
+from tests.benchmarks._household import ROOM_DBFS, household, playing
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.noises import at_level, pink, talker
 from tests.benchmarks.peers.environment import PeerMissing
@@ -39,9 +39,13 @@ _SETTLE_S = 8.0
 _WORD = "okay_nabu"
 _CORE = "% of a core"
 _WHOLE = (
-    "the whole assistant stands there, with house, tools, brains and faces; the peer only waits"
+    "The whole assistant stands there, with house, tools, brains and faces; the peer only waits."
 )
-_EAR = "ours has the gates, the ring, the level meter and its thread in it; the peer is the engine"
+_APART = {
+    SATELLITE_PAIR: "The whole assistant stands there, with house, tools, brains and faces; the "
+    "peer leaves those to Home Assistant, whose cost is not counted."
+}
+_EAR = "Ours has the gates, the ring, the level meter and its thread in it; the peer is the engine."
 
 _TEXT = """\
 **Live**: all listeners wait at once at one simulated microphone for `okay_nabu`, in a silent room
@@ -109,48 +113,44 @@ def part() -> Part:
 def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
     """The processor, Hearth beside each peer that is there; alone where none is."""
     for room in (SILENT, TALK):
-        ours = Measured(tuple(costs[HEARTH].cpu[room]), _CORE)
         subject = f"processor, {room}, the whole of hearth run"
-        if len(costs) == 1:
-            yield Line(subject, ours)
-        for name, cost in costs.items():
-            if name != HEARTH:
-                theirs = Measured(tuple(cost.cpu[room]), _CORE)
-                line = Line(subject, ours, name, theirs, most_ratio=BOUNDS.get((room, name)))
-                yield behind(line, _WHOLE)
+        used = {name: cost.cpu[room] for name, cost in costs.items()}
+        bounds = {name: most for (of, name), most in BOUNDS.items() if of == room}
+        yield from _beside(subject, _CORE, used, _APART, bounds)
 
 
 def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
     """The memory, likewise."""
     for kind in costs[HEARTH].memory:
-        ours = Measured(tuple(costs[HEARTH].memory[kind]), "MB")
         subject = f"memory ({kind}), waiting, the whole of hearth run"
-        if len(costs) == 1:
-            yield Line(subject, ours)
-        for name, cost in costs.items():
-            if name != HEARTH:
-                theirs = Measured(tuple(cost.memory[kind]), "MB")
-                yield behind(Line(subject, ours, name, theirs), _WHOLE)
+        held = {name: cost.memory[kind] for name, cost in costs.items()}
+        yield from _beside(subject, "MB", held, _APART, {})
 
 
 def ear_lines(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterable[Line]:
     """The ear alone beside each loop that is there. `shares`: of each room, of each of them."""
-    for room, of_room in shares.items():
+    for room, used in shares.items():
         subject = f"processor, {room}, Hearth's ear alone from memory"
-        ours = Measured(tuple(of_room[HEARTH]), _CORE)
-        if len(of_room) == 1:
-            yield Line(subject, ours)
-        for name, theirs in of_room.items():
-            if name != HEARTH:
-                line = Line(subject, ours, called(name), Measured(tuple(theirs), _CORE))
-                yield behind(line, _EAR)
+        known = {name if name == HEARTH else called(name): values for name, values in used.items()}
+        yield from _beside(subject, _CORE, known, dict.fromkeys(known, _EAR), {})
 
 
-def behind(line: Line, reason: str) -> Line:
-    """The same with the reason where ours costs more."""
-    if line.ratio is None or line.ratio <= 1.0:
-        return line
-    return replace(line, remark=reason)
+def _beside(
+    subject: str,
+    unit: str,
+    values: Mapping[str, Sequence[float]],
+    reasons: Mapping[str, str],
+    bounds: Mapping[str, float],
+) -> Iterator[Line]:
+    """A line for each peer, with the reason where ours is more; one of ours alone without any."""
+    ours = Measured(tuple(values[HEARTH]), unit)
+    if len(values) == 1:
+        yield Line(subject, ours)
+    for name, theirs in values.items():
+        if name != HEARTH:
+            other = Measured(tuple(theirs), unit)
+            line = Line(subject, ours, name, other, most_ratio=bounds.get(name))
+            yield line.because(reasons.get(name, _WHOLE))
 
 
 def processes_table(costs: Mapping[str, Cost]) -> Table:
@@ -175,7 +175,7 @@ async def _live(
         costs = {one.name: Cost() for one in running}
         await asyncio.sleep(_SETTLE_S)
         await measure(running, costs, SILENT, count, seconds)
-        async with _talking(talk, sound):
+        async with playing(talk, sound):
             await asyncio.sleep(_SETTLE_S)
             await measure(running, costs, TALK, count, seconds)
     return costs, missing
@@ -204,19 +204,6 @@ def _pids(listener: Listener) -> list[int]:
     if not all(Path(f"/proc/{root}").exists() for root in listener.roots):
         raise RuntimeError(f"{listener.name} has ended while it was measured")
     return [pid for root in listener.roots for pid in family(root)]
-
-
-@asynccontextmanager
-async def _talking(wav: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
-    player = await asyncio.create_subprocess_exec(
-        *("paplay", "--device=micsink", str(wav)), env=dict(sound)
-    )
-    try:
-        yield
-    finally:
-        if player.returncode is None:
-            player.terminate()
-        await player.wait()
 
 
 def _from_memory(

@@ -1,7 +1,7 @@
 """What a report is made of: figures of ours, beside a peer's of the same run, with the bound."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -17,10 +17,18 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One thing, measured so many times. Less is better."""
+    """One thing, measured so many times. Less is better.
+
+    Raises ValueError where there is no value, or one that is no number.
+    """
 
     values: tuple[float, ...]
     unit: str  # "ms", "% of a core", "MB", "ms of CPU", ...
+
+    def __post_init__(self) -> None:
+        if not self.values or not np.isfinite(self.values).all():
+            told = "nothing" if not self.values else f"{self.values}"
+            raise ValueError(f"there is no figure in {self.unit}: {told} was measured")
 
     @property
     def runs(self) -> int:
@@ -49,7 +57,7 @@ class Line:
     theirs: Measured | None = None
     most_ratio: float | None = None  # aimed at, of the medians
     most: float | None = None  # aimed at, our median alone, in the unit
-    remark: str = ""  # where we are behind: the reason; what the peer cannot do
+    remark: str = ""  # the reason where we are behind (see `because`); what the peer cannot do
 
     def __post_init__(self) -> None:
         if self.theirs is None:
@@ -70,10 +78,24 @@ class Line:
         if self.most_ratio is None and self.most is None:
             return Verdict.NONE
         missed = self.most is not None and self.ours.p50 > self.most
-        if self.most_ratio is not None:
-            ratio = self.ratio
-            missed = missed or ratio is None or ratio > self.most_ratio
+        if self.most_ratio is not None and self.theirs is not None:
+            missed = missed or self.ours.p50 > self.most_ratio * self.theirs.p50
         return Verdict.MISSED if missed else Verdict.KEPT
+
+    @property
+    def behind(self) -> bool:
+        """Whether a bound is missed, or a peer needs less and no bound allows for that."""
+        if self.verdict is Verdict.MISSED:
+            return True
+        if self.theirs is None:
+            return False
+        if self.ratio is None:
+            return self.ours.p50 > 0
+        return round(self.ratio, 2) > max(1.0, self.most_ratio or 1.0)
+
+    def because(self, reason: str) -> "Line":
+        """The same, with the reason where it is behind."""
+        return replace(self, remark=reason) if self.behind else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ class Bar:
     value: float  # ours by the peer's, or by the bound
     by: str  # what it is divided by, in a word or a few
     bound: float | None = None  # the most that is aimed at, where that is not 1
-    missed: bool = False
+    behind: bool = False
+    missed: bool = False  # the bound
     alone: bool = False  # there is no peer: by its bound
 
 
@@ -50,10 +51,10 @@ def bar(line: Line) -> Bar:
     """That of a line which is `drawn`."""
     missed = line.verdict is Verdict.MISSED
     if line.ratio is not None:
-        return Bar(line.subject, line.ratio, line.peer, line.most_ratio, missed)
+        return Bar(line.subject, line.ratio, line.peer, line.most_ratio, line.behind, missed)
     assert line.most, "there is nothing to divide by"
     by = f"the bound, {figure(line.most)} {line.ours.unit}"
-    return Bar(line.subject, line.ours.p50 / line.most, by, None, missed, alone=True)
+    return Bar(line.subject, line.ours.p50 / line.most, by, None, line.behind, missed, alone=True)
 
 
 def bars(lines: Sequence[Line]) -> list[Bar]:
@@ -116,8 +117,7 @@ def _grid(least: float, most: float, height: int) -> Iterator[str]:
 
 def _bar(one: Bar, top: int, least: float, most: float) -> Iterator[str]:
     at, middle = _across(one.value, least, most), _across(1.0, least, most)
-    kind = "more" if one.missed or (one.value > 1 and one.bound is None) else "less"
-    kind = "own" if one.alone and not one.missed else kind
+    kind = "more" if one.behind else "own" if one.alone else "less"
     left, width = min(at, middle), max(abs(at - middle), 1.0)
     name = wrap(one.name, LETTERS)[:2]
     for number, words in enumerate(name):

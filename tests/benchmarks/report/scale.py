@@ -14,6 +14,10 @@ MOST_JUDGING_MS = 50.0
 MOST_TOKENS = 6_000.0  # of the instruction
 MOST_DECODING = 0.5  # s of CPU a s of sound: a recogniser that is slower is never done
 MOST_LOOK_MS = 300.0  # what a page may take
+JUDGING = (
+    "The call names what nothing in the house has: it looks at each of the things, and letter by "
+    "letter at the names that are likest."
+)
 TEXT = """\
 A simulated house in which everything is exposed, the simulated Gemini and Hearth are processes of
 their own; the box stands in the kitchen and has no microphone. What grows with the number of boxes
@@ -49,7 +53,7 @@ def part() -> Part:
             large["resolve unknown, ms of CPU"],
             "ms of CPU",
             MOST_JUDGING_MS,
-        ),
+        ).because(JUDGING),
         _line(f"{of}: instruction", large["instruction, tokens"], "tokens", MOST_TOKENS),
         _line(
             f"{of}: a second of sound heard on the device",

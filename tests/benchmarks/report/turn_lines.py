@@ -1,21 +1,25 @@
 """What was measured of whole turns, as lines and tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tests.benchmarks.cut_offs import Delays, cut_percent
 from tests.benchmarks.end_of_turn import HEAD, row
-from tests.benchmarks.lost_start import Opened, lost_of, rounded, unanswered
+from tests.benchmarks.lost_start import Opened, rounded, unanswered
 from tests.benchmarks.peers.pipecat import NAME, lines_to_write
-from tests.benchmarks.report.line import Line, Measured, Table, Verdict
+from tests.benchmarks.report.line import Line, Measured, Table
 from tests.benchmarks.weighing import OURS, THEIRS, Weights
 from tests.benchmarks.whole_turns import THINK_S, VOICES, Turn
 
 MORE = (
     "With the first turn a recogniser of the house's commands comes, with its grammar and a "
-    "language's sentences, which ends turns by their words; the peer has none, and no house"
+    "language's sentences, which ends turns by their words; the peer has none, and no house."
+)
+PAUSE = (
+    "320 ms of it are the pause that ends a command; what is more is the machine's, which was late "
+    "with the recogniser's verdict (see profile.md)."
 )
 BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
 IDLE_RATIO, MEMORY_RATIO = 0.25, 1.0
@@ -37,7 +41,6 @@ class Found:
     weights: Weights
     installed: dict[str, tuple[float, int]]  # MB, packages
     speakers: int
-    spoken_ms: Sequence[float]  # of the commands that were said cold
     versions: dict[str, str] = field(default_factory=dict)
 
 
@@ -45,7 +48,7 @@ def lines(found: Found) -> Iterator[Line]:
     """All lines in their order."""
     yield from turn_lines(found.rows)
     yield from cut_off_lines(found.delays)
-    yield from lost_lines(found.rows, found.cold, found.spoken_ms)
+    yield from lost_lines(found.rows, found.cold)
     yield from weight_lines(found.weights)
     yield _line("installed, without compiled files", "MB", *_sizes(found))
 
@@ -54,13 +57,14 @@ def turn_lines(rows: Rows) -> Iterator[Line]:
     """How soon an answer is heard, ours beside the peer's with as many tool calls."""
     for voice in VOICES:
         for calls, called in enumerate(_CALLS):
-            yield _line(
+            line = _line(
                 f"last word to first sound, {_NAMES[voice].partition(', ')[2]}, {called}",
                 "ms",
                 sounds(rows[voice, calls]),
                 sounds(rows.get((THEIRS, calls), [])),
                 most=BOUND_MS if voice == "gemini" else None,
             )
+            yield line.because(PAUSE) if voice == "gemini" else line
 
 
 def sounds(turns: Sequence[Turn]) -> tuple[float, ...]:
@@ -76,18 +80,17 @@ def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
         yield _line(f"cut off, {kind}s with a pause", "%", shares[OURS], shares.get(THEIRS, ()))
 
 
-def lost_lines(rows: Rows, cold: Sequence[Opened], spoken_ms: Sequence[float]) -> Iterator[Line]:
+def lost_lines(rows: Rows, cold: Sequence[Opened]) -> Iterator[Line]:
     """What is missing of a command's start."""
-    warm = [
-        tuple(0.0 if turn.lost is None else turn.lost for turn in rows.get((who, 0), ()))
-        for who in ("gemini", THEIRS)
-    ]
+    warm = (_missing(rows.get((who, 0), ())) for who in ("gemini", THEIRS))
     yield _line("start of the command lost, warm", "ms", *warm, most=0.0)
     for opened in cold:
-        ours = lost_of(opened.ours, spoken_ms)
-        theirs = lost_of(opened.theirs, spoken_ms) if opened.theirs else ()
         subject = f"start of the command lost, connecting for {opened.delay_s:g} s"
-        yield _line(subject, "ms", ours, theirs, most=0.0)
+        yield _line(subject, "ms", _missing(opened.ours), _missing(opened.theirs), most=0.0)
+
+
+def _missing(turns: Sequence[Turn]) -> tuple[float, ...]:
+    return tuple(turn.missing for turn in turns)
 
 
 def weight_lines(weights: Weights) -> Iterator[Line]:
@@ -99,8 +102,7 @@ def weight_lines(weights: Weights) -> Iterator[Line]:
         (f"after {weights.turns} turns", weights.after),
     ):
         sizes = ((held[who].pss,) if who in held else () for who in (OURS, THEIRS))
-        line = _line(f"memory, {when}", "MB", *sizes, most_ratio=MEMORY_RATIO)
-        yield replace(line, remark=MORE) if line.verdict is Verdict.MISSED else line
+        yield _line(f"memory, {when}", "MB", *sizes, most_ratio=MEMORY_RATIO).because(MORE)
 
 
 def tables(found: Found) -> Iterator[Table]:
@@ -120,7 +122,7 @@ def tables(found: Found) -> Iterator[Table]:
             for one in [[ms for said, ms in delays if said.kind == kind]]
         ],
     )
-    yield lost_table(found.cold, found.spoken_ms)
+    yield lost_table(found.cold)
     yield Table(
         "To install and to write",
         ("who", "MB", "packages", "lines of code to write"),
@@ -132,13 +134,13 @@ def tables(found: Found) -> Iterator[Table]:
     yield memory_table(found.weights)
 
 
-def lost_table(cold: Sequence[Opened], spoken_ms: Sequence[float]) -> Table:
+def lost_table(cold: Sequence[Opened]) -> Table:
     """Whole turns that came to nothing."""
     rows = []
     for opened in cold:
         for name, turns in (("Hearth", opened.ours), (NAME, opened.theirs)):
             if turns:
-                lost = rounded(lost_of(turns, spoken_ms))
+                lost = rounded(_missing(turns))
                 none = f"{unanswered(turns)} of {len(turns)}"
                 rows.append((f"{opened.delay_s:g} s", name, lost, none))
     return Table("Connecting in the turn", ("for", "who", "ms lost", "without an answer"), rows)
@@ -147,7 +149,9 @@ def lost_table(cold: Sequence[Opened], spoken_ms: Sequence[float]) -> Table:
 def memory_table(weights: Weights) -> Table:
     """Both ways to count it."""
     rows = []
-    for when, held in (("ready", weights.ready), (f"{weights.turns} turns", weights.after)):
+    again = weights.said - weights.turns
+    after = f"{weights.turns} turns{f', {again} commands said again' if again else ''}"
+    for when, held in (("ready", weights.ready), (after, weights.after)):
         for who, size in held.items():
             name = NAME if who == THEIRS else "Hearth"
             rows.append((name, when, f"{size.pss:.0f}", f"{size.rss:.0f}"))

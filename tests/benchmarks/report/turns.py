@@ -116,8 +116,7 @@ async def _measure(folder: Path, sound: Mapping[str, str], python: Path | None) 
     home = folder / "home"
     home.mkdir()
     weights = await weighing.weigh(home, room, sound, said[0], python)
-    spoken_ms = [one.cold.spoken_ms for one in few]
-    return Found(rows, cold, delays, weights, installed, len(said), spoken_ms, versions)
+    return Found(rows, cold, delays, weights, installed, len(said), versions)
 
 
 async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | None) -> Rows:

@@ -5,7 +5,7 @@ import random
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,13 @@ from tests.benchmarks._household import ROOM_DBFS, household
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.noises import at_level, pink
 from tests.benchmarks.peers.environment import PeerMissing
-from tests.benchmarks.peers.listeners import HEARTH, TOKEN, Listener, listeners
+from tests.benchmarks.peers.listeners import (
+    HEARTH,
+    OPENWAKEWORD_LOOP,
+    TOKEN,
+    Listener,
+    listeners,
+)
 from tests.benchmarks.peers.wake import (
     LOOPS,
     Answer,
@@ -30,13 +36,15 @@ from tests.benchmarks.peers.wake import (
 from tests.benchmarks.report.line import Line, Measured, Part, Table
 from tests.devices.pulse import sound_server
 
-# Ours, and whose loop runs the same models or does the same work.
-PAIRS = (
-    ("micro", "pymicro-wakeword"),
-    ("micro", "openwakeword"),
-    ("open", "pyopen-wakeword"),
-    ("open", "openwakeword"),
-)
+_BLOCKS = "Hearth takes 80 ms of sound at a time, so that a waiting box wakes less often."
+_MODELS = "Other models, which fire later in some words; `open` has the peer's own."
+# Ours, and whose loop runs the same models or does the same work; why ours may be later.
+PAIRS: Mapping[tuple[str, str], str] = {
+    ("micro", "pymicro-wakeword"): _BLOCKS,
+    ("micro", "openwakeword"): _MODELS,
+    ("open", "pyopen-wakeword"): _BLOCKS,
+    ("open", "openwakeword"): "",  # the same models and the same 80 ms
+}
 _WORDS: Mapping[str, Sequence[str]] = {
     **waking.WORDS,
     "pymicro-wakeword": waking.WORDS["micro"],
@@ -50,9 +58,6 @@ _REST_S = 3.5  # between two words: every listener waits again
 _SETTLE_S = 6.0
 _MS = "ms"
 _LIVE = "okay_nabu"
-_BLOCKS = "Hearth takes 80 ms of sound at a time, so that a waiting box wakes less often"
-_MODEL = "other models, which fire later in some words; `open` has the peer's own"
-
 _TEXT = """\
 From the beginning of the wake word to the moment at which a program is told of it: how long the
 word itself lasts is in it (0.6 to 1 s), so that no figure is below zero. Every listener hears the
@@ -184,18 +189,18 @@ def told_ms(answer: Answer, piece: Piece) -> float | None:
 def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
     """Ours beside each peer that is there; alone where none is."""
     for engine in waking.ENGINES:
-        peers = [peer for ours, peer in PAIRS if ours == engine and peer in told]
+        peers = {peer: why for (ours, peer), why in PAIRS.items() if ours == engine}
         subject = f"from memory, Hearth's ear with {engine}"
-        if not peers:
+        if not peers.keys() & told.keys():
             yield Line(subject, Measured(tuple(told[engine].values()), _MS))
-        for peer in peers:
-            both = told[engine].keys() & told[peer].keys()
-            ours, theirs = (
-                Measured(tuple(told[name][piece] for piece in sorted(both, key=_order)), _MS)
-                for name in (engine, peer)
-            )
-            same = (engine, peer) != ("micro", "openwakeword")
-            yield behind(Line(subject, ours, called(peer), theirs), _BLOCKS if same else _MODEL)
+        for peer, why in peers.items():
+            found = told.get(peer, {})
+            if both := sorted(told[engine].keys() & found.keys(), key=_order):
+                ours, theirs = (
+                    Measured(tuple(of[piece] for piece in both), _MS)
+                    for of in (told[engine], found)
+                )
+                yield Line(subject, ours, called(peer), theirs).because(why)
 
 
 def _order(piece: Piece) -> Path:
@@ -214,14 +219,8 @@ def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
             mine, yours = (
                 Measured(tuple(of[number] for number in both), _MS) for of in (ours, theirs)
             )
-            yield behind(Line(subject, mine, name, yours), _BLOCKS)
-
-
-def behind(line: Line, reason: str) -> Line:
-    """The same with the reason where ours is later."""
-    if line.ratio is None or line.ratio <= 1.0:
-        return line
-    return replace(line, remark=reason)
+            why = "" if name == OPENWAKEWORD_LOOP else _BLOCKS  # that has the same 80 ms
+            yield Line(subject, mine, name, yours).because(why)
 
 
 def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float]]) -> Table:

@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.scale [house] [real] [journal] [boxes] [series]
 
-Without names all parts are measured; the page keeps what was measured last of the others. With
-LONG=1 in the environment the counts are the full ones. `real` and `boxes` start Home Assistants of
-their own, which are installed where there is none (see tests/home_assistant/README.md); `series`
-needs promtool on the path or in PROMTOOL, and is left out without. Exit 2 where there is no such
-part.
+Without names all parts are measured; docs/scale.json keeps what was measured last of the others.
+With LONG=1 in the environment the counts are the full ones. `real` and `boxes` start Home
+Assistants of their own, which are installed where there is none (tests/home_assistant/README.md
+says how); `series` needs promtool on the path or in PROMTOOL, and is left out without. Exit 2 where
+there is no such part.
 """
 
 import asyncio

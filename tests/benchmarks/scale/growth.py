@@ -55,12 +55,8 @@ async def grown(size: int) -> Grown:
         whole: dict[str, list[float]] = {}
         with tempfile.TemporaryDirectory() as folder:
             whole |= await _offline(Path(folder), house)
-        with tempfile.TemporaryDirectory() as folder:
-            serving = await asyncio.to_thread(GeminiProcess(_SERVED).__enter__)
-            try:
-                whole |= await _gemini(Path(folder), house, serving.address)
-            finally:
-                await asyncio.to_thread(serving.__exit__, None, None, None)
+        with tempfile.TemporaryDirectory() as folder, GeminiProcess(_SERVED) as serving:
+            whole |= await _gemini(Path(folder), house, serving.address)
     return Grown(size, parts, whole)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.__main__ import machine
-from tests.benchmarks.figures import OUT
+
+FILE = Path(__file__).resolve().parents[3] / "docs" / "scale.json"
+_DIGITS = 5  # of a single value
 
 Figures = Mapping[str, Sequence[float]]
 
@@ -20,21 +22,34 @@ class Measured:
     machine: str
 
 
-def keep(name: str, by_size: Mapping[int, Figures], folder: Path = OUT) -> None:
-    """Write it down."""
-    folder.mkdir(parents=True, exist_ok=True)
-    told = {"machine": machine(), "by_size": by_size}
-    _file(name, folder).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+def keep(name: str, by_size: Mapping[int, Figures], file: Path = FILE) -> None:
+    """Write it down; the other parts stay."""
+    parts = _parts(file)
+    parts[name] = {
+        "machine": machine(),
+        "by_size": {size: _shorter(figures) for size, figures in by_size.items()},
+    }
+    lines = (f"{json.dumps(part)}: {json.dumps(parts[part])}" for part in sorted(parts))
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def kept(name: str, folder: Path = OUT) -> Measured | None:
+def kept(name: str, file: Path = FILE) -> Measured | None:
     """As last measured; None: never."""
-    try:
-        told: Any = json.loads(_file(name, folder).read_text("utf-8"))
-    except FileNotFoundError:
+    told = _parts(file).get(name)
+    if told is None:
         return None
     return Measured({int(size): found for size, found in told["by_size"].items()}, told["machine"])
 
 
-def _file(name: str, folder: Path) -> Path:
-    return folder / f"scale-{name}.json"
+def _shorter(figures: Figures) -> dict[str, list[float]]:
+    return {
+        what: [float(f"{one:.{_DIGITS}g}") for one in values] for what, values in figures.items()
+    }
+
+
+def _parts(file: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found

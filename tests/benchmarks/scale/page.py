@@ -1,8 +1,9 @@
 """docs/scale.md: its generated part is made anew from what was measured, the rest is written."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.benchmarks import markdown
 from tests.benchmarks.report.line import Table
 from tests.benchmarks.scale import tables
 from tests.benchmarks.scale.kept import Measured
@@ -35,11 +36,7 @@ def generated(measured: dict[str, Measured | None]) -> str:
 
 def renewed(page: str, told: str) -> str:
     """The page with another generated part. Raises ValueError where it has no place for it."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError("the page has lost the marks around its generated part")
-    return f"{before}{BEGIN}\n\n{told}\n{END}{after}"
+    return markdown.renewed(page, told, BEGIN, END)
 
 
 def _section(
@@ -51,7 +48,7 @@ def _section(
         return
     yield f"{_HOW[name]} Measured on {found.machine}.\n"
     for table in make(found):
-        yield from markdown(table)
+        yield from _titled(table)
 
 
 def _house(found: Measured) -> list[Table]:
@@ -84,19 +81,10 @@ def _needs(measured: dict[str, Measured | None]) -> Iterator[str]:
         return
     sample = next(iter(series.by_size.values()))["a sample, bytes"][0] if series else 0.0
     known = constants(boxes.by_size, journal.by_size[max(journal.by_size)], sample)
-    yield from markdown(tables.constants_table(known))
-    yield from markdown(tables.needs_table(known))
+    yield from _titled(tables.constants_table(known))
+    yield from _titled(tables.needs_table(known))
 
 
-def markdown(table: Table) -> Iterator[str]:
-    """The table with its title, and an empty line behind it."""
-    yield f"**{table.title}**\n"
-    yield _cells(table.head)
-    yield _cells(["---"] * len(table.head))
-    for row in table.rows:
-        yield _cells(row)
+def _titled(table: Table) -> Iterator[str]:
+    yield from markdown.titled(table)
     yield ""
-
-
-def _cells(row: Sequence[object]) -> str:
-    return f"| {' | '.join(map(str, row))} |"

@@ -87,7 +87,8 @@ async def test_without_peers_ours_is_compared_with_nobody(monkeypatch: pytest.Mo
 
 
 async def test_ours_needs_some_time() -> None:
-    assert await Ours().ms([TOOL]) > 0
+    ours, tools = Ours(), [TOOL] * 50
+    assert await ours.ms(tools) > ours.own_ms(tools) > 0
 
 
 def test_the_document_has_every_tool_and_every_reason() -> None:
@@ -95,7 +96,7 @@ def test_the_document_has_every_tool_and_every_reason() -> None:
     right = (Judged(Verdict.RIGHT), Judged(Verdict.RIGHT))
     bad = (Judged(Verdict.CRASH, "KeyError: `x`"), Judged(Verdict.LOSS, "not told: b"))
     columns = (Column("Hearth", right, 1), Column("peer 1.0", bad))
-    written = document(Comparison(two, columns, {}, {}), "2026-11-23")
+    written = document(Comparison(two, columns, {}, {}, {}), "2026-11-23")
     assert "| Hearth | 0 | 0 | 0 | 2 | 1 |" in written
     assert "| peer 1.0 | 1 | 0 | 1 | 0 | 0 |" in written
     assert f"| {two[0].name} | ✓ | crash |" in written
@@ -117,7 +118,7 @@ def test_the_report_sets_ours_beside_each_peer(monkeypatch: pytest.MonkeyPatch) 
     }
 
     async def found(*_: Any) -> Comparison:
-        return Comparison(two, (ours, peer), {"away 2.0": "no wheel"}, ms)
+        return Comparison(two, (ours, peer), {"away 2.0": "no wheel"}, ms, {16: 0.5})
 
     monkeypatch.setattr(conversion, "compare", found)
     monkeypatch.setattr(declarations, "COUNT", 8)
@@ -129,5 +130,6 @@ def test_the_report_sets_ours_beside_each_peer(monkeypatch: pytest.MonkeyPatch) 
     assert crash.theirs.p50 == 1
     slower = lines["a menu of 16 tools", "peer 1.0"]
     assert slower.ratio == 2.5
+    assert slower.remark.startswith("0.5 ms of ours is Hearth's own")
     assert "1 crash, 1 wrong" in slower.remark
     assert ("away 2.0", "no wheel", "", "", "", "") in part.tables[0].rows

@@ -1,16 +1,24 @@
 """The gate: what it lets through, what it stops and by which name, and what it keeps."""
 
 import asyncio
+import itertools
+import threading
 import tomllib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from assistant.clock import SystemClock
+from assistant.journal.records import StoreError, TurnRecord
+from assistant.journal.store import Store
 from assistant.speech.speakable import speakable
-from tests.benchmarks import gate, gate_works
-from tests.benchmarks.gate_works import Pair, in_turns
+from tests.benchmarks import gate, gate_page, gate_ratio, gate_works
+from tests.benchmarks.gate_ratio import Pair, in_turns
+from tests.benchmarks.gate_store import stores_without_threads
+from tests.benchmarks.markdown import renewed
 
 
 @pytest.mark.parametrize(
@@ -64,7 +72,7 @@ def test_a_slowed_function_shuts_the_gate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "gate.toml"
-    monkeypatch.setattr(gate.measure, "__defaults__", ([gate_works.speech], 3))
+    monkeypatch.setattr(gate.measure, "__defaults__", ([gate_works.speech], 3, 120.0))
     monkeypatch.setattr(gate, "write_figures", lambda name, figures: None)
     before = gate.medians(asyncio.run(gate.measure()))
     gate.keep(before, file)
@@ -87,11 +95,29 @@ def test_without_anything_kept_it_says_so(
     assert "make it with --write" in capsys.readouterr().out
 
 
-async def test_a_ratio_is_of_ours_by_the_plain_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    took = iter((1.0, 6.0, 3.0))
-    monkeypatch.setattr(gate_works, "cpu_s", lambda work: next(took))
+async def test_a_ratio_is_of_the_least_of_ours_by_the_least_of_the_plain_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    took = iter((2.0, 9.0, 3.0, 7.0, 2.5, 6.0, 4.0, 8.0))  # plain, ours, plain, ...
+
+    async def cpu_s(work: object) -> float:
+        return next(took)
+
+    monkeypatch.setattr(gate_ratio, "cpu_s", cpu_s)
     round_of = in_turns(Pair("pair", lambda: None, lambda: None))
     assert await round_of() == {"pair": 3.0}
+
+
+async def test_work_that_is_awaited_counts_to_its_end() -> None:
+    done = []
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        done.append(sum(range(100_000)))
+
+    assert await gate_ratio.cpu_s(work) > 0
+    assert await gate_ratio.cpu_s(lambda: done.append(0)) >= 0
+    assert len(done) == 2
 
 
 def test_the_same_costs_are_kept_for_every_python() -> None:
@@ -99,3 +125,98 @@ def test_the_same_costs_are_kept_for_every_python() -> None:
     names = {frozenset(section) for section in document.values()}
     assert len(names) == 1
     assert {"python-3.11", "python-3.13"} <= set(document)
+
+
+@asynccontextmanager
+async def endless(folder: Path) -> AsyncIterator[Callable[[], Awaitable[Mapping[str, float]]]]:
+    """Stands for a machine that is never done."""
+
+    async def one() -> Mapping[str, float]:
+        await asyncio.Event().wait()
+        return {}
+
+    yield one
+
+
+def test_a_machine_that_is_too_busy_is_told_and_nothing_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "gate.toml"
+    gate.keep({"wave": 1.0}, file)
+    monkeypatch.setattr(gate.measure, "__defaults__", ([endless], 5, 0.05))
+    assert gate.judged(file) == 3
+    assert f"3 rounds take more than {gate.MOST_S:.0f} s" in capsys.readouterr().out
+
+
+async def test_where_five_rounds_would_take_too_long_three_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks = itertools.count(0.0, 30.0)  # every look at the clock is half a minute later
+    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    found = await gate.measure([waves])
+    assert found == {"wave": [1.0, 9.0, 1.1]}
+
+
+def test_how_far_the_ratios_lie_apart_is_written_into_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "gate.md"
+    page.write_text(f"# Gate\n\n{gate_page.BEGIN}\nold\n{gate_page.END}\n\nMore.\n")
+    quiet = [{"wave": ratio} for ratio in (1.0, 0.9, 1.2)]
+    busy = [{"wave": 2.0}] * 3
+    gate_page.write(quiet, busy, page)
+    written = page.read_text()
+    assert "| wave | 1 (-10%, +20%) | 2 (+0%, +0%) |" in written
+    assert "3 of them on a quiet machine" in written
+    assert "old" not in written
+    assert written.endswith(f"{gate_page.END}\n\nMore.\n")
+    gate_page.write(quiet, busy, page)
+    assert page.read_text() == written
+
+
+def test_the_page_has_its_place_for_the_table() -> None:
+    page = gate_page.PAGE.read_text("utf-8")
+    assert renewed(page, "x", gate_page.BEGIN, gate_page.END) != page
+
+
+def test_the_spread_is_measured_quiet_and_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "gate.md"
+    page.write_text(f"{gate_page.BEGIN}\n{gate_page.END}\n")
+    monkeypatch.setattr(gate.measure, "__defaults__", ([waves], 3, 60.0))
+    monkeypatch.setattr(gate, "write_figures", lambda name, figures: None)
+    working = []
+
+    @contextmanager
+    def other_work() -> Iterator[None]:
+        working.append(True)
+        yield
+
+    monkeypatch.setattr(gate, "_other_work", other_work)
+    gate.scatter(2, page)
+    assert working == [True]
+    assert "| wave | 1.1 (+0%, +0%) | 1.1 (+0%, +0%) |" in page.read_text()
+    assert "one core busy, 2 of 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--spread", "0"], ["--spread", "many"], ["--write=now"]])
+def test_a_wrong_command_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        gate.command(arguments)
+    assert "usage: python -m tests.benchmarks.gate" in capsys.readouterr().err
+
+
+async def test_a_store_without_a_thread_keeps_what_it_is_given(tmp_path: Path) -> None:
+    threads = threading.active_count()
+    clock = SystemClock()
+    with stores_without_threads():
+        store = Store(tmp_path / "journal.db", clock)
+    async with store:
+        await store.record_turn(TurnRecord("turn-1", clock.now(), "voice", "en", heard="hello"))
+        assert threading.active_count() == threads
+        found = await store.turn("turn-1")
+        with pytest.raises(StoreError):
+            await store.record_turn(TurnRecord("turn-2", clock.now(), None, "en"))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.heard == "hello"

@@ -20,6 +20,17 @@ held = bytearray(40_000_000)
 print("held", flush=True)
 sys.stdin.read()
 """
+_THREADS = """\
+import sys, threading, time
+def work():
+    while time.thread_time() < 0.2:
+        pass
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print("over", flush=True)
+sys.stdin.read()
+"""
 
 
 def _run(code: str) -> "subprocess.Popen[str]":
@@ -54,3 +65,9 @@ def test_work_and_memory_are_seen_from_outside() -> None:
         assert cpu_s([process.pid, process.pid]) >= 2 * used
     assert 0.25 < used < time.process_time() + 60
     assert 40 < held <= resident
+
+
+def test_a_thread_that_has_ended_has_used_what_it_used() -> None:
+    with _run(_THREADS) as process:
+        assert _told(process) == "over"
+        assert cpu_s([process.pid]) > 0.2

@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.benchmarks.peers.environment import PeerMissing
 from tests.benchmarks.report import __main__ as report_main
 from tests.benchmarks.report import apart
-from tests.benchmarks.report.document import behind, document, figure, picture_of
+from tests.benchmarks.report.document import document, figure, picture_of
 from tests.benchmarks.report.line import Line, Measured, Part, Table, Verdict
 from tests.benchmarks.report.picture import bars, overview, picture
 from tests.benchmarks.report.whole import Entry, Place, Report, entry_from, kept, to_json
@@ -54,11 +54,26 @@ REPORT = Report(PLACE, (ENTRY, MISSING))
             replace(ALLOWED, most_ratio=1.2), True, Verdict.MISSED, id="more than allowed"
         ),
         pytest.param(replace(LATER, ours=ms(20.01)), False, Verdict.NONE, id="as much as the peer"),
+        pytest.param(replace(LATER, theirs=ms(0)), True, Verdict.NONE, id="a peer that needs none"),
+        pytest.param(
+            Line("none", ms(0), "peer", ms(0), most_ratio=1.0), False, Verdict.KEPT, id="nor ours"
+        ),
     ],
 )
 def test_where_we_are_behind(line: Line, worse: bool, verdict: Verdict) -> None:
-    assert behind(line) is worse
+    assert line.behind is worse
     assert line.verdict is verdict
+
+
+def test_the_reason_stands_only_where_we_are_behind() -> None:
+    assert replace(LATER, remark="").because("It does more.") == LATER
+    assert SOONER.because("It does more.") == SOONER
+
+
+@pytest.mark.parametrize("values", [(), (1.0, float("inf")), (float("nan"),)])
+def test_what_is_no_figure_is_refused(values: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match="there is no figure in ms"):
+        ms(*values)
 
 
 @pytest.mark.parametrize(

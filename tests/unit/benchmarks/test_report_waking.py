@@ -7,10 +7,9 @@ import pytest
 
 from tests.benchmarks.peers.listeners import HEARTH, SATELLITE_PAIR, Listener
 from tests.benchmarks.peers.wake import Answer, Fired, read_answer
-from tests.benchmarks.report.line import Line, Measured, Verdict
+from tests.benchmarks.report.line import Measured, Verdict
 from tests.benchmarks.report.waking import (
     Piece,
-    behind,
     found_table,
     live_lines,
     live_table,
@@ -91,8 +90,13 @@ def test_the_reason_is_the_models_where_those_are_others() -> None:
     }
     micro, other, same = memory_lines(told)
     assert "80 ms" in micro.remark
-    assert "other models" in other.remark
-    assert "80 ms" in same.remark
+    assert "Other models" in other.remark
+    assert same.remark == ""
+
+
+def test_who_found_no_word_of_ours_has_no_line() -> None:
+    told = {"micro": {ALEXA: 700.0}, "open": {ALEXA: 650.0}, "pymicro-wakeword": {NABU: 600.0}}
+    assert [line.subject for line in memory_lines(told)] == ["from memory, Hearth's ear with open"]
 
 
 def test_live_hearth_stands_beside_each_on_the_words_that_both_told() -> None:
@@ -107,13 +111,6 @@ def test_live_hearth_stands_beside_each_on_the_words_that_both_told() -> None:
 def test_hearth_alone_has_a_line_without_a_peer() -> None:
     (line,) = live_lines({HEARTH: {0: 900.0}})
     assert (line.ours.values, line.theirs) == ((900.0,), None)
-
-
-def test_where_ours_is_later_the_reason_stands() -> None:
-    sooner = Line("word", Measured((1.0,), "ms"), "peer", Measured((2.0,), "ms"))
-    later = Line("word", Measured((2.0,), "ms"), "peer", Measured((1.0,), "ms"))
-    assert behind(sooner, "why") == sooner
-    assert behind(later, "why").remark == "why"
 
 
 def test_the_table_tells_hits_and_how_long_after_the_word() -> None:

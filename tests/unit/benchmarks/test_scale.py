@@ -203,11 +203,21 @@ def test_what_was_not_measured_is_said() -> None:
 
 
 def test_what_was_measured_is_kept(tmp_path: Path) -> None:
-    assert kept("house", tmp_path) is None
-    keep("house", {10: {"a": [1.5, 2.0]}}, tmp_path)
-    found = kept("house", tmp_path)
-    assert found is not None
-    assert found.by_size == {10: {"a": [1.5, 2.0]}}
+    file = tmp_path / "scale.json"
+    assert kept("house", file) is None
+    keep("house", {10: {"a": [1.5, 2.0]}}, file)
+    keep("boxes", {1: {"b": [1 / 3]}}, file)
+    keep("house", {10: {"a": [1.25]}}, file)
+    house, boxes = kept("house", file), kept("boxes", file)
+    assert house is not None
+    assert boxes is not None
+    assert (house.by_size, boxes.by_size) == ({10: {"a": [1.25]}}, {1: {"b": [0.33333]}})
+
+
+def test_the_page_is_of_what_is_kept() -> None:
+    parts = ("house", "real", "journal", "boxes", "series")
+    told = page.generated({name: kept(name) for name in parts})
+    assert page.renewed(page.PAGE.read_text("utf-8"), told) == page.PAGE.read_text("utf-8")
 
 
 # ---- the time-series store

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.filter_document import code, document
-from tests.benchmarks.filter_lines import Column, Line, by_ear, theirs
-from tests.benchmarks.filter_peers import Answer, Peer, ask
+from tests.benchmarks.filter_lines import Column, Line, by_ear, read_lines, theirs
+from tests.benchmarks.filter_peers import PEERS, Answer, Peer, ask
 from tests.benchmarks.peers.environment import PeerMissing
+from tests.benchmarks.report import filters
+from tests.benchmarks.report.line import Measured, Verdict
 
 PEER = Peer("peer", "1.0", "filter(text)", "markup", frozenset({"en"}))
 
@@ -133,3 +135,34 @@ def test_a_peer_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_a_filter_that_fails_is_named(tmp_path: Path) -> None:
     with pytest.raises(PeerMissing, match="no such package"):
         ask(PEER, ["a"], print, Commands(fails_at="-I"), tmp_path)
+
+
+def test_the_report_has_the_peers_that_there_are_and_names_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = read_lines()
+    there, away = PEERS
+
+    def asked(peer: Peer, texts: Sequence[str], *_: object, passes: int) -> Answer:
+        if peer is away:
+            raise PeerMissing(f"{peer.title}: no wheel")
+        return Answer(peer.version, [line.expected for line in lines], [0.001] * passes)
+
+    monkeypatch.setattr(filters, "ask", asked)
+    monkeypatch.setattr(filters, "how_many", lambda *_: 1)
+    part = filters.part()
+    wrong, cost = part.lines
+    assert (wrong.peer, wrong.ours.p50, wrong.verdict) == (there.title, 0, Verdict.KEPT)
+    assert cost.theirs == Measured((0.001,) * filters.ROUNDS, "ms of CPU")
+    assert f"The peer says {len(lines)} of {len(lines)} lines right." in cost.remark
+    assert f"{away.title}: no wheel is missing." in part.text
+    assert list(part.versions) == [there.package]
+
+
+def test_without_peers_ours_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(peer: Peer, *_: object, **__: object) -> Answer:
+        raise PeerMissing(peer.title)
+
+    monkeypatch.setattr(filters, "ask", missing)
+    monkeypatch.setattr(filters, "how_many", lambda *_: 1)
+    assert [line.theirs for line in filters.part().lines] == [None, None]

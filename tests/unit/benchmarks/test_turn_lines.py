@@ -6,7 +6,9 @@ from tests.benchmarks.report.turn_lines import (
     BOUND_MS,
     Found,
     lines,
+    lost_lines,
     lost_table,
+    memory_table,
     sounds,
     tables,
 )
@@ -33,12 +35,13 @@ def found(*, peer: bool) -> Found:
             for calls in (0, 1)}  # fmt: skip
     names = (OURS, THEIRS) if peer else (OURS,)
     cold = (Turn(900.0, 310.0, 0.0),)
-    nobody = (Turn(None, None, None),)
+    nobody = (Turn(None, None, None, spoken=1_342.0),)
     weights = Weights(
         idle={name: [1.0] if name == OURS else [9.0] for name in names},
         ready={name: Size(100.0, 140.0) for name in names},
         after={name: Size(200.0 if name == OURS else 190.0, 240.0) for name in names},
         turns=4,
+        said=4,
     )
     return Found(
         rows,
@@ -47,7 +50,6 @@ def found(*, peer: bool) -> Found:
         weights,
         dict.fromkeys(names, (300.0, 71)),
         speakers=10,
-        spoken_ms=[1_100.0],
     )
 
 
@@ -67,12 +69,18 @@ def test_the_lines_beside_the_peer() -> None:
     assert (warm.ours.p50, warm.theirs.p50, warm.verdict) == (0.0, 60.0, Verdict.KEPT)
     cold = by_subject["start of the command lost, connecting for 1 s"]
     assert cold.theirs is not None
-    assert cold.theirs.values == (1_100.0,)
+    assert cold.theirs.values == (1_342.0,)
     assert by_subject["waiting in a silent room"].verdict is Verdict.KEPT
     assert by_subject["memory, ready"].verdict is Verdict.KEPT
     after = by_subject["memory, after 4 turns"]
     assert after.verdict is Verdict.MISSED
     assert "recogniser" in after.remark
+
+
+def test_a_warm_command_of_which_nothing_arrived_is_lost_whole() -> None:
+    unheard = [Turn(None, None, None, spoken=1_342.0)]
+    (warm,) = lost_lines({("gemini", 0): unheard}, [])
+    assert (warm.ours.values, warm.verdict) == ((1_342.0,), Verdict.MISSED)
 
 
 def test_without_the_peer_ours_stand_alone() -> None:
@@ -89,6 +97,13 @@ def test_the_tables() -> None:
     assert by_title["To install and to write"].rows[0][0] == "Hearth"
 
 
+def test_commands_that_were_said_again_are_told() -> None:
+    weights = Weights(after={OURS: Size(200.0, 240.0)}, turns=4, said=6)
+    assert memory_table(weights).rows == [
+        ("Hearth", "4 turns, 2 commands said again", "200", "240")
+    ]
+
+
 def test_a_peer_that_is_not_there_has_no_row() -> None:
-    table = lost_table([Opened(0.0, (Turn(1.0, 1.0, 0.0),), ())], [1_000.0])
+    table = lost_table([Opened(0.0, (Turn(1.0, 1.0, 0.0),), ())])
     assert table.rows == [("0 s", "Hearth", "0", "0 of 1")]

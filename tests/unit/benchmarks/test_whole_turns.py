@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.cut_offs import delay_ms
-from tests.benchmarks.lost_start import lost_of, rounded, unanswered
+from tests.benchmarks.lost_start import rounded, unanswered
 from tests.benchmarks.peers.pipecat import Heard
 from tests.benchmarks.service import ServedTurn, Sounded
 from tests.benchmarks.whole_turns import Recording, Turn, in_the_room, lost_ms, turn_of
@@ -70,13 +70,19 @@ def test_the_first_of_two_ends_counts(recording: Recording) -> None:
 
 def test_a_turn_of_which_the_service_knows_nothing(recording: Recording) -> None:
     turn = turn_of([], recording, word=100.0, audible=None)
-    assert turn == Turn(audible=None, wire=None, lost=None)
+    assert turn == Turn(audible=None, wire=None, lost=None, spoken=1_000.0)
+    assert turn.missing == 1_000.0
     assert not turn.cut_off
 
 
 def test_a_whole_command_is_lost_where_nothing_arrived() -> None:
-    turns = [Turn(400.0, 300.0, 60.0), Turn(None, None, None), Turn(None, 300.0, 35.0)]
-    assert lost_of(turns, [1_000.0, 1_200.0, 900.0]) == (60.0, 1_200.0, 35.0)
+    spoken = 1_200.0
+    turns = [
+        Turn(400.0, 300.0, 60.0, spoken=spoken),
+        Turn(None, None, None, spoken=spoken),
+        Turn(None, 300.0, 35.0, spoken=spoken),
+    ]
+    assert [turn.missing for turn in turns] == [60.0, spoken, 35.0]
     assert unanswered(turns) == 2
 
 
