@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
+.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -33,6 +33,18 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@shellcheck -x deploy/install.sh deploy/install/*.sh deploy/addon/pack.sh
 	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
+
+coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %, 100 % of policy and turn machine
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
+		--deselect tests/unit/integrations/web/test_page.py::test_a_page_that_means_harm_costs_little tests/unit tests/pipeline
+	@$(BIN)/python -m coverage combine -q
+	@$(BIN)/python -m coverage report --fail-under=90
+	@$(BIN)/python -m coverage report --include="$(shell tr '\n' ',' < tests/covered_whole.txt)" --fail-under=100
+
+mutation: setup ## breaks the code on purpose and counts what the tests notice (PARTS="turn policy converter speech")
+	@$(BIN)/mutmut run --max-children 2 "assistant.turn.tones.*"
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutation --run $(PARTS)
 
 bench: setup ## measures Hearth beside its peers and writes docs/figures.md (PARTS="NAME ..."; LONG=1: more runs)
 	@$(BIN)/python -m tests.benchmarks.report $(PARTS)
@@ -77,5 +89,5 @@ test-faults: setup ## breaks the disk, the network, the clock and the process of
 	@$(PYTEST) -m faults tests/chaos
 
 clean: ## removes the environment and what the tools left behind
-	rm -rf $(VENV) out build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) out build dist mutants .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

@@ -8,15 +8,21 @@ import pytest
 
 from assistant.memory.wishes import REMEMBER
 from assistant.tools.costly import celsius
-from assistant.tools.deciding import told
+from assistant.tools.deciding import Case, told
+from assistant.tools.gates import is_harmless, is_safe_to_guess
+from assistant.tools.intents import INTENTS, Action, Intent
+from assistant.tools.judging import Judge
 from assistant.tools.kinds_heard import is_said
-from assistant.tools.moment import Mode, Moment
+from assistant.tools.mixed import split
+from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.narrowing import Narrowing
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, wants_words
 from assistant.tools.spread import as_said, spread
-from assistant.tools.verdict import Ruling, stricter
-from integrations.home_assistant.house import Entity, House
+from assistant.tools.verdict import STRICT, Ruling, Verdict, stricter
+from assistant.tools.weighing import Caller
+from integrations.home_assistant.house import Area, Entity, House
+from tests.unit.assistant.tools.doubles import Picture
 from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, SET, entry
 
 ALL = {
@@ -159,3 +165,114 @@ def test_a_thousand_narrowed_turns_are_remembered() -> None:
     narrowing.narrow("turn1000", ["HassTurnOn"])
     assert narrowing.allows("turn0", ["HassTurnOff"]), "the oldest is forgotten"
     assert not narrowing.allows("turn1", ["HassTurnOff"])
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "safe"),
+    [
+        ("light.kitchen", True),
+        ("light.gone", True),
+        ("lock.front", False),
+        ("group.outer", False),
+        ("scene.cosy", True),
+        ("scene.leave", False),
+        ("scene.blank", False),
+        ("script.movie_night", False),
+        ("strange.thing", False),
+    ],
+)
+def test_a_name_is_mended_only_towards_what_is_free_whatever_follows(
+    house: House, entity_id: str, safe: bool
+) -> None:
+    assert is_safe_to_guess(entity_id, house) is safe
+
+
+def test_a_script_that_is_known_to_touch_a_light_is_free_and_one_with_a_lock_is_not(
+    house: House,
+) -> None:
+    for touched, safe in (("light.kitchen", True), ("lock.front", False)):
+        known = replace(house, touches={"script.movie_night": frozenset({touched})})
+        assert is_safe_to_guess("script.movie_night", known) is safe
+
+
+@pytest.mark.parametrize(
+    ("domain", "harmless"),
+    [("light", True), ("cover", False), ("group", False), ("lock", False), ("strange", False)],
+)
+def test_of_these_domains_nothing_is_ever_asked_about(domain: str, harmless: bool) -> None:
+    assert is_harmless(domain) is harmless
+
+
+AWNING = Entity("cover.awning", "Awning", "closed", (), "garden", "awning")
+NAMELESS = Entity("cover.roof", "Pergola Roof", "closed", (), "garden")
+GATE = Entity("cover.gate", "Gate", "closed", (), "garden", "gate")
+FOUNTAIN = Entity("switch.fountain", "Fountain", "off", (), "garden")
+RELEASE = Entity("switch.release", "Gate release", "off", (), "garden")
+DEGREES: dict[str, Any] = {"properties": {"name": {}, "temperature": {}}}
+BOTH: dict[str, Any] = {"properties": {"domain": {}, "device_class": {}}}
+
+
+@pytest.mark.parametrize(
+    ("things", "schema", "chosen"),
+    [
+        ([AWNING, GATE], BOTH, {"domain": ["cover"], "device_class": ["awning"]}),
+        ([AWNING, GATE], {"properties": {"domain": {}}}, None),
+        ([AWNING, GATE], {"properties": {"device_class": {}}}, None),
+        ([AWNING, GATE], {}, None),
+        ([NAMELESS, GATE], BOTH, None),  # no class tells it from the gate
+        ([FOUNTAIN, GATE], BOTH, {"domain": ["switch"]}),
+        ([AWNING, FOUNTAIN, GATE, RELEASE], BOTH, None),  # two kinds, and both have a gate
+        ([AWNING, FOUNTAIN], BOTH, None),
+        ([GATE, RELEASE], BOTH, None),
+    ],
+)
+def test_a_call_for_a_garden_is_cut_where_arguments_can_say_so(
+    things: list[Entity], schema: dict[str, Any], chosen: dict[str, Any] | None
+) -> None:
+    garden = House({}, {"garden": Area("garden", "Garden")}, {one.entity_id: one for one in things})
+    caller = Caller(("HassTurnOn",), "home_assistant", STRICT, PLAIN)
+    case = Case(INTENTS["HassTurnOn"], garden, "the garden on", "", True, caller, schema)
+    arguments = {"area": "Garden"}
+    wanted = {**arguments, **chosen} if chosen else None
+    assert split(case, arguments, [one.entity_id for one in things]) == wanted
+
+
+def test_a_tool_that_tells_no_classes_takes_them_all() -> None:
+    garden = House({}, {}, {one.entity_id: one for one in (AWNING, GATE)})
+    caller = Caller(("Open",), "home_assistant", STRICT, PLAIN)
+    case = Case(Intent(Action.ON), garden, "the garden on", "", True, caller, BOTH)
+    chosen = {"domain": ["cover"], "device_class": ["awning"]}
+    assert split(case, {}, ["cover.awning", "cover.gate"]) == chosen
+
+
+def test_degrees_of_a_thermostat_without_bounds_are_its_own_business(house: House) -> None:
+    judging = Judge(Picture(house))
+    tool = entry("HassClimateSetTemperature")
+    tool = replace(tool, tool=replace(tool.tool, input_schema=DEGREES))
+    verdict = judging.call(tool, {"name": "Thermostat", "temperature": 21}, "set it to 21")
+    assert isinstance(verdict, Verdict)
+    assert (verdict.decision, verdict.rule) == (Decision.ALLOWED, "comfort")
+
+
+def test_a_guest_does_not_switch_on_a_camera(house: House) -> None:
+    watched = replace(
+        house, entities={**house.entities, "camera.hall": Entity("camera.hall", "Eye", "idle")}
+    )
+    for mode, decision in ((Mode.GUEST, Decision.DENIED), (Mode.NORMAL, Decision.ALLOWED)):
+        verdict = judge(entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=mode))
+        assert verdict.decision is decision
+    assert (
+        judge(
+            entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=Mode.GUEST)
+        ).rule
+        == "guest"
+    )
+
+
+def test_a_call_is_not_cut_down_to_what_nothing_can_be_done_to(house: House) -> None:
+    """No lock is toggled: cut down to the locks, as the words have it, nothing would be left."""
+    tool = entry("HassToggle")
+    tool = replace(tool, tool=replace(tool.tool, input_schema={"properties": {"domain": {}}}))
+    verdict = judge(tool, {"area": "Hall"}, house, "the lock in the hall", "")
+    assert verdict.decision is Decision.NEEDS_CONFIRMATION
+    assert (verdict.arguments, verdict.narrowed) == ({"area": "Hall"}, False)

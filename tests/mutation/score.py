@@ -1,0 +1,115 @@
+"""How much of what is broken on purpose the tests notice, by part of the product. Pure but `read`.
+
+mutmut leaves a `.meta` in JSON beside each mutated file below `mutants/`: the exit code that the
+tests gave for every mutant.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is counted apart."""
+
+    called: str
+    modules: str  # what their names begin with
+    tests: str  # the folder
+
+
+PARTS = {
+    "turn": Part("the turn machine", "assistant.turn.", "tests/unit/assistant/turn"),
+    "policy": Part("the policy", "assistant.tools.", "tests/unit/assistant/tools"),
+    "converter": Part("the converter", "integrations.gemini.", "tests/unit/integrations/gemini"),
+    "speech": Part("what is spoken", "assistant.speech.", "tests/unit/assistant/speech"),
+}
+_KILLED = frozenset({1, 3})  # a test failed; pytest itself did
+_TIMED_OUT = frozenset({-24, 24, 36, 152, 255})
+_SURVIVED = frozenset({0, 5, 33})  # all tests passed; no test came by
+
+Codes = Mapping[str, int | None]  # exit codes by the name of the mutant; None: not tried
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How the mutants of one part fared."""
+
+    made: int
+    killed: int
+    timed_out: int
+    survived: int
+    odd: int = 0  # pytest died of it, or was stopped
+
+    @property
+    def tried(self) -> int:
+        """Those that tests were run against."""
+        return self.killed + self.timed_out + self.survived + self.odd
+
+    @property
+    def noticed(self) -> float:
+        """The share of the tried ones that a test noticed, in per cent; 0 where none was tried."""
+        return 100 * (self.killed + self.timed_out) / self.tried if self.tried else 0.0
+
+
+def score(codes: Iterable[int | None]) -> Score:
+    """Counted from the exit codes of one part's mutants."""
+    counts = Counter(codes)
+    made, untried = counts.total(), counts.pop(None, 0)
+    killed, timed_out, survived = (
+        sum(counts[code] for code in kind) for kind in (_KILLED, _TIMED_OUT, _SURVIVED)
+    )
+    return Score(made, killed, timed_out, survived, made - untried - killed - timed_out - survived)
+
+
+def table(codes: Codes) -> str:
+    """A row for each part, as Markdown."""
+    lines = [
+        "| part | mutants | tried | killed | timed out | survived | noticed |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, part in PARTS.items():
+        one = score(of_part(codes, name).values())
+        share = f"{one.noticed:.1f} %" if one.tried else "-"
+        lines.append(
+            f"| {part.called} | {one.made} | {one.tried} | {one.killed} | {one.timed_out} "
+            f"| {one.survived + one.odd} | {share} |"
+        )
+    return "\n".join(lines)
+
+
+def of_part(codes: Codes, part: str) -> dict[str, int | None]:
+    """The mutants of one part's modules."""
+    return {name: code for name, code in codes.items() if name.startswith(PARTS[part].modules)}
+
+
+def survivors(codes: Codes) -> list[str]:
+    """The names of those that no test noticed, in order."""
+    return sorted(name for name, code in codes.items() if code in _SURVIVED)
+
+
+def sample(codes: Codes, count: int, seed: int) -> list[str]:
+    """So many mutants, or all where there are fewer: the same ones for the same seed."""
+    names = sorted(codes)
+    return sorted(random.Random(seed).sample(names, min(count, len(names))))
+
+
+def read(folder: Path) -> dict[str, int | None]:
+    """All exit codes below the folder."""
+    codes: dict[str, int | None] = {}
+    for meta in sorted(folder.rglob("*.py.meta")):
+        codes |= json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
+    return codes
+
+
+def note(folder: Path, found: Codes) -> None:
+    """Writes exit codes to where they were read from."""
+    for meta in folder.rglob("*.py.meta"):
+        told = json.loads(meta.read_text(encoding="utf-8"))
+        known = {name: code for name, code in found.items() if name in told["exit_code_by_key"]}
+        if known:
+            told["exit_code_by_key"] |= known
+            meta.write_text(json.dumps(told, indent=4), encoding="utf-8")

@@ -1,0 +1,167 @@
+"""What a verdict carries on: the words of a question, the call as it came, the rule behind it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.tools.call import SentenceMatch
+from assistant.tools.costly import cost
+from assistant.tools.gates import directions, gate
+from assistant.tools.intents import Action
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.policy import judge, judge_sentence
+from assistant.tools.verdict import STRICT, Ruling
+from assistant.tools.weighing import Caller, Ruled, Stake, rule_thing, weigh
+from integrations.home_assistant.house import Entity, House
+from integrations.mcp.servers import ServerSpec
+from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, OTHER, entry
+
+HEAT = "HassClimateSetTemperature"
+TRUSTED = ServerSpec("weather", "http", trust="trusted")
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "name", "action", "ways"),
+    [
+        ("lock.front", "Front", Action.OFF, {"open"}),
+        ("lock.front", "Front", Action.ON, {"close"}),
+        ("alarm_control_panel.home", "Alarm", Action.OFF, {"open"}),
+        ("alarm_control_panel.home", "Alarm", Action.ON, {"close"}),
+        ("cover.gate", "Gate", Action.ON, {"open"}),
+        ("valve.main", "Main", Action.OFF, {"close"}),
+        ("cover.gate", "Gate", Action.TOGGLE, {"open", "close"}),
+        ("cover.gate", "Gate", Action.STOP, set()),
+        ("switch.door", "Door opener", Action.ON, {"open"}),
+        ("switch.kettle", "Kettle", Action.ON, set()),
+        ("light.hall", "Door light", Action.ON, set()),
+    ],
+)
+def test_which_way_a_thing_goes(entity_id: str, name: str, action: Action, ways: set[str]) -> None:
+    assert directions(Entity(entity_id, name, "unknown"), action, {}) == ways
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "name", "rule"),
+    [
+        ("script.unlock_all", "Bye", "open"),
+        ("script.bye", "Unlock everything", "open"),
+        ("script.bye", "Open every lock", "open"),
+        ("script.bye", "Abrir portón", "open"),
+        ("script.open_window_warning", "Warning", "script"),
+        ("script.bye", "Lock up", "script"),
+        ("button.bye", "Gate release", "open"),
+        ("button.bye", "Doorbell", "button"),
+    ],
+)
+def test_what_a_script_is_called_tells_what_it_opens(
+    entity_id: str, name: str, rule: str, house: House
+) -> None:
+    assert gate(Entity(entity_id, name, "off"), Action.ON, {}, house) == rule
+
+
+def test_degrees_count_only_where_they_are_set(house: House) -> None:
+    thermostat = house.entities["climate.living"]
+    assert cost(thermostat, Action.SET, {"temperature": 40}) == "heat"
+    assert cost(thermostat, Action.ON, {"temperature": 40}) is None
+    assert cost(thermostat, Action.SET, {"temperature": "40"}) is None
+
+
+def test_the_question_about_strong_heating_tells_the_degrees(house: House) -> None:
+    asked = judge(entry(HEAT), {"name": "Thermostat", "temperature": 31}, house, "31", "")
+    assert (asked.rule, asked.values) == ("heat", {"names": "Thermostat", "degrees": "31"})
+
+
+@pytest.mark.parametrize(
+    ("rating", "stake"),
+    [
+        (Tier.COMFORT, Stake(Tier.COMFORT, "rated")),
+        (Tier.COSTLY, Stake(Tier.COSTLY, "script")),
+        (Tier.SECURE, Stake(Tier.SECURE, "script")),
+    ],
+)
+def test_a_rating_stands_for_an_effect_that_nobody_knows(
+    rating: Tier, stake: Stake, house: House
+) -> None:
+    ratings = {"script.movie_night": rating}
+    assert weigh("script.movie_night", Action.ON, {}, house, ratings) == stake
+
+
+@pytest.mark.parametrize(
+    ("rating", "stake"),
+    [
+        (Tier.READ, Stake(Tier.COMFORT, "comfort")),
+        (Tier.COMFORT, Stake(Tier.COMFORT, "comfort")),
+        (Tier.COSTLY, Stake(Tier.COSTLY, "scene")),
+        (Tier.SECURE, Stake(Tier.SECURE, "scene")),
+    ],
+)
+def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Stake) -> None:
+    members = {"entity_id": ["light.kitchen"]}
+    evening = Entity("scene.evening", "Evening", "", (), None, None, members)
+    house = House({}, {}, {evening.entity_id: evening})
+    assert weigh("scene.evening", Action.ON, {}, house, {"scene.evening": rating}) == stake
+
+
+def test_to_guests_it_is_said_that_they_are_guests(house: House) -> None:
+    watched = replace(
+        house, entities={**house.entities, "camera.hall": Entity("camera.hall", "Eye", "idle")}
+    )
+    refused = judge(
+        entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=Mode.GUEST)
+    )
+    assert (refused.decision, refused.key) == (Decision.DENIED, "policy.guest")
+    assert refused.tier is Tier.COMFORT
+    guest = Caller(("HassTurnOn",), "home_assistant", STRICT, Moment(mode=Mode.GUEST))
+    ruled = rule_thing("camera.hall", Action.ON, {}, watched, guest)  # among others of a room
+    assert ruled == Ruled(Stake(Tier.COMFORT, "comfort"), Ruling.DENY, "guest")
+
+
+@pytest.mark.parametrize(
+    ("tool", "rule", "decision"),
+    [
+        (entry("weather", TRUSTED, read_only=True), "read", Decision.ALLOWED),
+        (entry("good", OTHER), "allow", Decision.ALLOWED),
+        (entry("unheard_of", OTHER), "unknown_tool", Decision.NEEDS_CONFIRMATION),
+    ],
+)
+def test_a_call_to_another_server_is_carried_on_as_it_came(
+    tool: Any, rule: str, decision: Decision, house: House
+) -> None:
+    verdict = judge(tool, {"place": "Oslo"}, house, "what is it like", "")
+    assert (verdict.decision, verdict.rule) == (decision, rule)
+    assert verdict.arguments == {"place": "Oslo"}
+
+
+def test_a_sentence_of_the_owners_is_asked_about_in_its_own_words(house: House) -> None:
+    match = SentenceMatch("good night all", "en", "trigger", "Night", {"who": "all"}, ())
+    asked = judge_sentence(match, house, "good night all", "")
+    assert (asked.rule, asked.decision) == ("sentence", Decision.NEEDS_CONFIRMATION)
+    assert asked.arguments == {"who": "all"}
+    assert asked.values["names"] == "good night all"
+
+
+def test_a_sentence_without_a_place_may_run_where_all_of_it_is_in_this_room(house: House) -> None:
+    slots = {"domain": ["light"]}
+    match = SentenceMatch("lights off", "en", "builtin", "HassTurnOff", slots, ("light.kitchen",))
+    one_room = replace(
+        house, entities={name: house.entities[name] for name in ("light.kitchen", "switch.kettle")}
+    )
+    assert judge_sentence(match, one_room, "lights off", "Kitchen").decision is Decision.ALLOWED
+    refused = judge_sentence(match, house, "lights off", "")
+    assert (refused.decision, refused.rule) == (Decision.DENIED, "which_room")
+
+
+def test_a_question_for_the_room_carries_the_call(house: House) -> None:
+    refused = judge(entry(OFF), LIGHTS, house, "lights off", "")
+    assert (refused.decision, refused.rule) == (Decision.DENIED, "which_room")
+    assert refused.arguments == LIGHTS
+
+
+def test_what_follows_is_told_beside_what_is_touched(house: House) -> None:
+    asked = judge(entry(ON), {"name": "Leave"}, house, "leave", "")
+    assert asked.entities == ("scene.leave",)
+    assert set(asked.effects) == {"light.kitchen", "lock.front"}
+    free = judge(entry(ON), {"name": "Cosy"}, house, "cosy", "")
+    assert free.effects == ("light.lamp_living",)
