@@ -4,9 +4,11 @@ import json
 import wave
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from assistant.app import open_app
 from assistant.cli.main import main
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
@@ -53,7 +55,9 @@ def test_hear_gives_the_whole_turn(
     pace: str, clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = tmp_path / "answer.wav"
-    assert main(["hear", str(clip), pace, "--json", "--out", str(answer)]) == 0
+    with patch("assistant.cli.hear.open_app", wraps=open_app) as opened:
+        assert main(["hear", str(clip), pace, "--json", "--out", str(answer)]) == 0
+    assert opened.call_args.kwargs["paced"] is (pace == "--realtime")
     turn = _one_value(capsys)
     assert set(turn) == KEYS
     assert turn["brain"] == "offline"

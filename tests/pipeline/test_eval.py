@@ -145,6 +145,17 @@ def test_it_stops_before_the_cap(
     assert "The cap of $0.02 kept the rest from being said." in shown
 
 
+def test_what_was_paid_for_is_told_where_it_cannot_be_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], only: Callable[..., None]
+) -> None:
+    only(ON)
+    with serving(GeminiSimulator([Turn("audio", LIGHT)]), monkeypatch):
+        assert main(["eval", "--yes", "--fast", "--out", "/dev/full"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("### Hearth ")
+    assert "/dev/full cannot be written (No space left on device); name another --out" in shown.err
+
+
 def test_nothing_right_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], only: Callable[..., None]
 ) -> None:
@@ -159,12 +170,23 @@ def test_nothing_right_is_a_failure(
     [
         ((), {}, "add --yes"),
         (("--yes", "--cap", "0"), {}, "--cap takes an amount"),
+        (("--yes", "--cap", "nan"), {}, "--cap takes an amount"),
         (("--yes", "--cap", "0.001"), {}, "--cap is too small"),
+        (("--yes", "--out", "no-such-folder/eval.md"), {}, "name another --out"),
         (("--yes",), {"LIMITS__DAILY_COST_USD": "0.001"}, "limits.daily_cost_usd is reached"),
         (("--yes",), {"PRIVACY__ACCEPT_CLOUD": "false"}, "privacy.accept_cloud = true"),
         (("--yes",), {"GEMINI__API_KEY": ""}, "gemini.api_key"),
     ],
-    ids=["nobody agrees", "no cap", "small cap", "spent", "no consent", "no key"],
+    ids=[
+        "nobody agrees",
+        "no cap",
+        "no amount",
+        "small cap",
+        "no folder",
+        "spent",
+        "no consent",
+        "no key",
+    ],
 )
 def test_what_keeps_it_from_beginning(
     monkeypatch: pytest.MonkeyPatch,

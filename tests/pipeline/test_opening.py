@@ -1,14 +1,21 @@
 """What is said while Hearth is still opening: it waits for the house, and nothing of it is lost."""
 
 import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+
+import pytest
 
 from assistant.app import open_around
 from assistant.conversation import open_conversation
+from assistant.endings import open_endings
 from assistant.tools.outcome import Status
+from assistant.turn.ending import Endings
 from assistant.turn.state import State
 from audio.player import NullPlayer
 from audio.wav import WavSource
+from integrations.home_assistant.house import House
 from tests.pipeline.rig import offline_settings, states
 
 
@@ -46,3 +53,31 @@ async def test_what_ends_before_it_stood_ends_at_once(command: Path, tmp_path: P
             await asyncio.wait([listening])
         assert conversation.log.count == 1  # it is written down as what it was
     assert conversation.log.turns[-1].outcomes == ()
+
+
+@pytest.mark.parametrize(
+    ("resident", "paced", "judged"),
+    [(False, False, ()), (False, True, ("en", "es")), (True, False, ("en", "es"))],
+    ids=["as fast as it goes", "as fast as it is spoken", "a microphone"],
+)
+async def test_words_end_what_comes_as_fast_as_it_is_spoken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    resident: bool,
+    paced: bool,
+    judged: Sequence[str],
+) -> None:
+    given: list[tuple[tuple[str, ...], str]] = []
+
+    def note(
+        languages: Sequence[str], house: Callable[[], House], area: str
+    ) -> AbstractAsyncContextManager[Endings]:
+        given.append((tuple(languages), area))
+        return open_endings(languages, house, area)
+
+    monkeypatch.setattr("assistant.conversation.open_endings", note)
+    own = {"data": str(tmp_path / "data"), "languages": ["en", "es"], "area": "Kitchen"}
+    settings = offline_settings(tmp_path, assistant=own)
+    async with open_conversation(settings, None, hears=True, resident=resident, paced=paced):
+        pass
+    assert given == [(judged, "Kitchen")]

@@ -15,6 +15,7 @@ from assistant.turn.events import (
     Event,
     PlaybackEnded,
     PlaybackStarted,
+    Ringing,
     SetAside,
     SourceEnded,
     SpeechPassed,
@@ -132,6 +133,12 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         replace(IDLE, ringing=True, over_ms=4_000),
         SpeechPassed(4_100),
         replace(IDLE, ringing=True, over_ms=4_000),
+    ),
+    (
+        "talk over a timer that rings no more: it was meant for the timer",
+        replace(IDLE, ringing=True, over_ms=4_000, now_ms=4_100),
+        Ringing(False),
+        replace(IDLE, now_ms=4_100),
     ),
     (
         "the end of a sound while an answer is awaited",

@@ -17,7 +17,7 @@ from integrations.mcp.results import MAX_TEXT
 from integrations.mcp.servers import CallLost, McpResult
 from tests.unit.integrations.mcp.rogues import all_gone, memory, rogue, started
 
-LIMIT_S = 20.0  # of one test, on a busy machine; each step has the server's own 2 s
+LIMIT_S = 20.0  # of one test, on a busy machine; what hangs has 2 s a step
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +27,15 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def beside_an_honest_one(mode: str, folder: Path) -> AsyncIterator[McpHub]:
-    """Both are open and listed; afterwards nothing of either is left."""
+async def beside_an_honest_one(
+    mode: str, folder: Path, patience_s: float = 2.0
+) -> AsyncIterator[McpHub]:
+    """Both are open and listed; afterwards nothing of either is left. `patience_s`: with a step
+    of the bad one."""
     bad, good = folder / "bad", folder / "good"
     before = asyncio.all_tasks()
     async with asyncio.timeout(LIMIT_S):
-        specs = [rogue(mode, bad), rogue("good", good, LIMIT_S, "honest")]
+        specs = [rogue(mode, bad, patience_s), rogue("good", good, LIMIT_S, "honest")]
         async with McpHub(specs) as hub:
             await hub.tools(wait_s=LIMIT_S)
             yield hub
@@ -73,7 +76,7 @@ LOST = [
 
 @pytest.mark.parametrize("mode", LOST)
 async def test_a_call_that_gets_no_answer_may_have_run(mode: str, tmp_path: Path) -> None:
-    async with beside_an_honest_one(mode, tmp_path) as hub:
+    async with beside_an_honest_one(mode, tmp_path, LIMIT_S / 2) as hub:
         lost = asyncio.ensure_future(hub.call("rogue", "t", {}))
         assert (await hub.call("honest", "t", {})).text == "fine"
         with pytest.raises(CallLost) as caught:

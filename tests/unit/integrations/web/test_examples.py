@@ -1,6 +1,7 @@
 """The examples for buttons and lamps, against the real HTTP interface and pretended hardware."""
 
 import asyncio
+import contextlib
 import importlib
 import queue
 import sys
@@ -70,8 +71,47 @@ class FakeSpi:
         FakeSpi.sent.put(frame)
 
 
+class Over(Exception):
+    """The test is."""
+
+
+class ForEver:
+    """What an example does for ever, on threads that end with the test: at their next pause."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, work: Callable[[int], None], argument: int) -> None:
+        def until_over() -> None:
+            with contextlib.suppress(Over):
+                work(argument)
+
+        thread = threading.Thread(target=until_over, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def pause(self, seconds: float) -> None:
+        if self._over.wait(seconds):
+            raise Over
+
+    def end(self) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(timeout=10)
+            assert not thread.is_alive()
+
+
 @pytest.fixture
-async def box(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SeenBox]:
+def for_ever(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForEver]:
+    """Ended once the box is gone, while the example still has the test's clock."""
+    threads = ForEver()
+    yield threads
+    threads.end()
+
+
+@pytest.fixture
+async def box(monkeypatch: pytest.MonkeyPatch, for_ever: ForEver) -> AsyncIterator[SeenBox]:
     box = SeenBox()
     async with serving(web_app(api_routes(box, patient_guard())), "127.0.0.1", 0) as port:
         monkeypatch.setenv("HEARTH_URL", f"http://127.0.0.1:{port}")
@@ -81,7 +121,7 @@ async def box(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SeenBox]:
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
+def load(monkeypatch: pytest.MonkeyPatch, for_ever: ForEver) -> Iterator[Callable[[str], Any]]:
     """Imports an example beside pretended hardware."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     for name, part in {"gpiozero": ("Button", FakeButton), "spidev": ("SpiDev", FakeSpi)}.items():
@@ -89,21 +129,20 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
         setattr(module, *part)
         monkeypatch.setitem(sys.modules, name, module)
     names = ("hearth_box", "gpio_button", "led_ring")
+    box = importlib.import_module("hearth_box")
+    monkeypatch.setattr(box, "time", types.SimpleNamespace(sleep=for_ever.pause))
     yield importlib.import_module
     for name in names:
         sys.modules.pop(name, None)
-
-
-def _begin(work: Callable[[int], None], argument: int) -> None:
-    """For ever, on a thread that ends with the process."""
-    threading.Thread(target=work, args=(argument,), daemon=True).start()
 
 
 async def _next(waiting: "queue.Queue[Any]") -> Any:
     return await asyncio.to_thread(waiting.get, timeout=10)
 
 
-async def test_a_button_listens_stops_and_mutes(box: SeenBox, load: Callable[[str], Any]) -> None:
+async def test_a_button_listens_stops_and_mutes(
+    box: SeenBox, load: Callable[[str], Any], for_ever: ForEver
+) -> None:
     example = load("gpio_button")
     seen: queue.Queue[Any] = queue.Queue()
     states = load("hearth_box").HearthBox.states
@@ -114,7 +153,7 @@ async def test_a_button_listens_stops_and_mutes(box: SeenBox, load: Callable[[st
             seen.put(dict(state))  # the example has taken it
 
     load("hearth_box").HearthBox.states = noted
-    _begin(example.main, 17)
+    for_ever.begin(example.main, 17)
     box.change(state="idle")
     while (await _next(seen))["state"] != "idle":
         pass
@@ -134,10 +173,12 @@ async def test_a_button_listens_stops_and_mutes(box: SeenBox, load: Callable[[st
     assert await _next(box.pressed) == ("mute", False)
 
 
-async def test_lamps_show_the_state(box: SeenBox, load: Callable[[str], Any]) -> None:
+async def test_lamps_show_the_state(
+    box: SeenBox, load: Callable[[str], Any], for_ever: ForEver
+) -> None:
     FakeSpi.sent = queue.Queue()
     example = load("led_ring")
-    _begin(example.main, 3)
+    for_ever.begin(example.main, 3)
     assert await _next(FakeSpi.sent) == example.frame(example.DARK, 3)
     box.change(state="listening")
     assert await _next(FakeSpi.sent) == [0] * 4 + [0xE4, 255, 90, 0] * 3 + [0xFF] * 4
