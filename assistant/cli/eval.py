@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import math
 import platform
 import sys
 import tempfile
@@ -91,7 +92,7 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():
         raise Failed(NO_KEY, 2)
-    if not arguments.cap > 0:  # nor is nan, which is not below it either
+    if not 0 < arguments.cap < math.inf:  # nan is neither
         raise Failed("--cap takes an amount of USD above nothing, such as --cap 0.5", 2)
     if arguments.out is not None and not arguments.out.parent.is_dir():
         raise Failed(f"{arguments.out} cannot be written (no such folder); name another --out", 2)

@@ -1,5 +1,6 @@
 """What a model is told of a call that is not run: why, and what would be right instead."""
 
+from functools import partial
 from typing import Any
 
 from assistant.tools.books import Books
@@ -35,19 +36,13 @@ class Refusing:
         rule: str = "",
     ) -> ToolOutcome:
         """With this sentence; `rule`: by which, where there is no verdict."""
-
-        async def refuse() -> ToolOutcome:
-            return await self._books.refuse(
-                request,
-                way,
-                arguments,
-                sentence,
-                verdict,
-                retryable=retryable,
-                options=options,
-                rule=rule,
-            )
-
+        refuse = partial(
+            self._books.refuse,
+            *(request, way, arguments, sentence, verdict),
+            retryable=retryable,
+            options=options,
+            rule=rule,
+        )
         return await self._counting.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
