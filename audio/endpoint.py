@@ -111,7 +111,8 @@ class Endpointer:
                 return None
         else:
             self._person.pause(voicing.level)
-        hang_over = self.hang_over_ms * SAMPLES_PER_MS
+        # A pause is known in whole chunks: of so many as come next to the hang-over.
+        hang_over = self.hang_over_ms * SAMPLES_PER_MS - self._chunk // 2
         # Faint may be a word of theirs. Others who talk on make no pause where the person ends.
         faint = max(FAINT_MS * SAMPLES_PER_MS, hang_over)
         if voicing.end - self._last_faint < hang_over and voicing.end - last_voiced < faint:

@@ -129,7 +129,7 @@ def test_a_pause_ends_a_command_at_once_though_its_last_word_was_faint() -> None
     rows = [*TALK, *COMMAND, *[OTHERS] * 12, *[QUIET] * 30]
     ended = play(rows, BEFORE, hang_over_ms=300)[1]
     assert isinstance(ended, SpeechEnded)
-    assert ended.decided_at == (len(TALK) + len(COMMAND) + 12 + 10) * CHUNK
+    assert ended.decided_at == (len(TALK) + len(COMMAND) + 12 + 9) * CHUNK
 
 
 def test_another_turn_goes_on_with_the_same_others_or_without_any() -> None:

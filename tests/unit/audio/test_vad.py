@@ -1,5 +1,7 @@
 """The detectors find speech in recordings, none in noise, and place it right."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -105,3 +107,19 @@ def test_without_silero_the_light_detector_listens(
     monkeypatch.setitem(sys.modules, "audio.vad.silero", None)  # importing it now fails
     assert isinstance(make_voice_detector(), WebrtcDetector)
     assert "webrtcvad" in caplog.text
+
+
+def test_silero_computes_on_the_thread_that_asks() -> None:
+    """Four threads that wait for each other took fifteen times as long."""
+    count = "print(len(os.listdir('/proc/self/task')), 'OMP_THREAD_LIMIT' in os.environ)\n"
+    code = (
+        "import os\nfrom audio.vad.silero import SileroDetector\nvoice = SileroDetector()\n"
+        f"{count}voice.hear(bytes(8_192), 4_096)\n{count}"
+    )
+    given = {key: value for key, value in os.environ.items() if key != "OMP_THREAD_LIMIT"}
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True
+    )
+    before, after = told.stdout.splitlines()
+    assert before == after
+    assert before.endswith("False")
