@@ -11,6 +11,7 @@ from assistant.cli.starred import hide_in_logs
 from assistant.clock import SystemClock
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
+from assistant.heap import share_heap
 from assistant.lock import locked
 from assistant.service.back_off import runtime_folder, starts_of
 from assistant.service.notify import service_manager
@@ -28,6 +29,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    share_heap()
     first = Startup.of_process()
     first.reach("settings")
 
