@@ -3,15 +3,13 @@
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
-from assistant.brains.offline.names import Names, house_names, naming, without_words
-from assistant.brains.offline.nearby import nearby
+from assistant.brains.offline.grammar import WAKE, is_talk
+from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import Parser
-from assistant.brains.offline.pronounce import pronounce
-from assistant.brains.offline.wake import wake_tails
+from assistant.brains.offline.sayable import sayable
 from assistant.tools.resolve import find_area
 from assistant.turn.ending import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
 from audio.errors import AudioError
@@ -195,12 +193,10 @@ class HouseEndings:
     def _prepare(self, house: House) -> None:
         recognizer, here = self._recognizer, find_area(house, self._area) if self._area else None
         names = house_names(house)
-        near = nearby(names, house, here.area_id if here is not None else "")
-        unknown = recognizer.unknown(vocabulary(near))
-        readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
-        sayable = without_words(near, set(unknown) - set(readings))
+        area_id = here.area_id if here is not None else ""
+        grammar = sayable(names, house, area_id, recognizer.unknown)
         try:
-            recognizer.prepare(Grammar(_with_more(jsgf(sayable)), readings))
+            recognizer.prepare(replace(grammar, jsgf=_with_more(grammar.jsgf)))
         except AudioError as error:
             _log.warning("The end of a command cannot be told by its words: %s", error)
         self._parser = Parser(names)

@@ -133,8 +133,10 @@ def test_killed_and_started_again_it_tells_what_it_missed_and_rings_on_time(
         assert bread.started_at - served < timedelta(seconds=ON_TIME_S)
         assert bread.started_at < due["pasta"], "the machine was too slow to show anything"
         stop(data, port)
+        stopped = SystemClock().now() + timedelta(seconds=ahead_s)
         pasta = first_said(data, "Your pasta timer is done.")
-        late = pasta.started_at - due["pasta"]
-        assert timedelta(0) <= late < timedelta(seconds=ON_TIME_S)
+        assert pasta.started_at >= due["pasta"]
+        # While one rings the next waits: on a slow machine the stop itself can come late.
+        assert pasta.started_at - max(due["pasta"], stopped) < timedelta(seconds=ON_TIME_S)
     # Killed while it rings, it is still there; what was stopped is over.
     assert {name: timer.due for name, timer in kept(data).items()} == {"pasta": due["pasta"]}

@@ -102,6 +102,7 @@ class Link:
         self._session: Session | None = None
         self._calls = OpenCalls()
         self._unsent: dict[str, ToolOutcome] = {}  # results that wait for others of their batch
+        self._given: list[ToolOutcome] = []  # results to which the model's answer has not ended
         self._sending = asyncio.Lock()  # messages go out whole and in the order of their making
         self._listener: Listener | None = None
         self._belonging = Belonging()
@@ -253,12 +254,14 @@ class Link:
         if not answers:
             return
         self._belonging.continues()
+        for answer in answers:
+            outcome = self._unsent.pop(answer.id, None)
+            if outcome is not None:
+                self._given.append(outcome)
         # Told before it is sent: what the model makes of it may come while we still send.
         if self._answering is not None:
             self._answering(Answered(tuple(answer.id for answer in answers)))
         await self._send_now(lambda: self._open.answer(answers))
-        for answer in answers:
-            self._unsent.pop(answer.id, None)
 
     def _begin_interaction(self) -> None:
         if not self._belonging.debt:
@@ -271,11 +274,13 @@ class Link:
 
     def _missed_answers(self, error: IntegrationError) -> None:
         _log.warning("a tool's result did not reach Gemini: %s", error)
-        self._drop_unsent()
+        self._note_results()
 
-    def _drop_unsent(self) -> None:
-        for outcome in self._unsent.values():
+    def _note_results(self) -> None:
+        """Those that no answer has followed: what they tell may have gone with the session."""
+        for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
+        self._given.clear()
         self._unsent.clear()
 
     def _note(self, outcome: ToolOutcome) -> None:
@@ -310,7 +315,7 @@ class Link:
         if error is not None:
             error = self._reason(error)
         self._leave()
-        self._drop_unsent()
+        self._note_results()
         self._owner.lost(self, error)
         if listener is not None:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
@@ -364,6 +369,8 @@ class Link:
             self._owner.late_input(event.text)
         if isinstance(event, TurnComplete):
             self.update_unproven = False
+            if event.idle:
+                self._given.clear()
         if was_in_debt and not self._belonging.debt:
             self._paid = True
             self._strays = 0

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assistant.brains.offline.compound import parse_all
-from assistant.brains.offline.grammar import READINGS, WAKE, is_talk, jsgf, vocabulary
-from assistant.brains.offline.names import Names, house_names, naming, without_words
-from assistant.brains.offline.nearby import nearby
+from assistant.brains.offline.grammar import WAKE, is_talk
+from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import Command, Parser
-from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.reject import hopeless, weigh
-from assistant.brains.offline.wake import wake_tails
+from assistant.brains.offline.sayable import sayable
 from audio.errors import TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import (
     Decoding,
     DigitRecognizer,
-    Grammar,
     GrammarRecognizer,
     PunctualRecognizer,
     Recognizer,
@@ -140,11 +137,8 @@ class Listener:
             self._recognizer, GrammarRecognizer
         ):
             return
-        near = nearby(self._names, house, area_id)
-        unknown = self._recognizer.unknown(vocabulary(near))
-        readings = {WAKE: wake_tails(), **READINGS, **pronounce(unknown)}
-        sayable = without_words(near, set(unknown) - set(readings))
-        self._recognizer.prepare(Grammar(jsgf(sayable), readings))
+        unknown = self._recognizer.unknown
+        self._recognizer.prepare(sayable(self._names, house, area_id, unknown))
         self._heard = (self._known, area_id)
 
     def _read(self, text: str, language: str, house: House, area_id: str) -> Understood:

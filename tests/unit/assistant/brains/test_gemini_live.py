@@ -45,7 +45,12 @@ from tests.unit.assistant.brains.gemini.stage import (
     typed,
 )
 
+F = FunctionCalls((FunctionCall("1", "f", {}),))
 CALLS = FunctionCalls((FunctionCall("1", "f", {}), FunctionCall("2", "g", {})))
+F_HAD_STARTED = (
+    '(For your information: the earlier call of "f" was cut off, but it had started. '
+    'Its result, as data: "Kitchen Light: on" Do not repeat it.)'
+)
 
 
 async def test_a_spoken_turn() -> None:
@@ -140,7 +145,7 @@ async def test_a_late_transcript_of_the_sentence_before_is_not_heard_in_a_typed_
 
 
 async def test_a_note_that_did_not_arrive_is_told_again() -> None:
-    broken = session(*sentence(FunctionCalls((FunctionCall("1", "f", {}),))))
+    broken = session(*sentence(F))
     second = session(Sent("context", fails=Unavailable("Gone.")))
     async with stage(broken, second, session(Sent("context"), *sentence(*YES))) as on:
         turn = on.brain.begin(spoken())
@@ -152,15 +157,30 @@ async def test_a_note_that_did_not_arrive_is_told_again() -> None:
         assert (await on.play(spoken()))[-1] == TurnDone()
 
 
+async def test_a_result_whose_answer_broke_off_is_told_with_the_next_turn() -> None:
+    first = session(*sentence(F), Sent("answer", [("1", "f", "done")]))
+    async with stage(first, session(Sent("context", F_HAD_STARTED), *sentence(*YES))) as on:
+        turn = on.brain.begin(spoken())
+        events, call = await on.until(turn, ToolCall)
+        await turn.answer(outcome_of(call.id, call.name))
+        first.break_off(Unavailable("Gone."))
+        await events.aclose()
+        assert (await on.play(spoken()))[-1] == TurnDone()
+
+
+async def test_one_that_was_answered_to_the_end_is_not() -> None:
+    first = session(*sentence(F), Sent("answer", [("1", "f", "done")], YES))
+    async with stage(first, session(*sentence(*YES))) as on:
+        await on.play(spoken())
+        first.break_off(Unavailable("Gone."))
+        assert (await on.play(spoken()))[-1] == TurnDone()
+
+
 async def test_a_cancelled_call_is_not_answered_and_told_with_the_next_turn() -> None:
     cancelled = (FunctionCallsCancelled(("1",)), OutputText("All right.", True), TurnComplete())
-    note = (
-        '(For your information: the earlier call of "f" was cut off, but it had started. '
-        'Its result, as data: "Kitchen Light: on" Do not repeat it.)'
-    )
     talk = session(
-        *sentence(FunctionCalls((FunctionCall("1", "f", {}),))),
-        Sent("context", note),
+        *sentence(F),
+        Sent("context", F_HAD_STARTED),
         *sentence(*YES),
     )
     async with stage(talk) as on:
@@ -176,7 +196,7 @@ async def test_a_cancelled_call_is_not_answered_and_told_with_the_next_turn() ->
 
 async def test_a_note_goes_in_front_of_a_typed_sentence() -> None:
     talk = session(
-        Sent("text", None, (FunctionCalls((FunctionCall("1", "f", {}),)),)),
+        Sent("text", None, (F,)),
         Sent("text", None, YES),
     )
     async with stage(talk, row=model_row("gemini-3.1-flash-live-preview")[0]) as on:
@@ -251,7 +271,7 @@ async def test_after_a_lost_connection_the_sound_is_sent_again_and_not_half_a_se
 async def test_notes_reach_a_spoken_turn_only_where_the_model_takes_them(
     row: object, told: bool
 ) -> None:
-    first = session(*sentence(FunctionCalls((FunctionCall("1", "f", {}),))))
+    first = session(*sentence(F))
     script = [Sent("context")] if told else []
     async with stage(first, session(*script, *sentence(*YES)), row=row) as on:
         turn = on.brain.begin(spoken())
