@@ -98,7 +98,8 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
     """Is that exactly what was wished? `now`: states and attributes after the sentence."""
     if wish.answer:
-        return not seen.changed and bool(re.search(wish.answer, seen.answer, re.IGNORECASE))
+        told = re.search(wish.answer, seen.answer, re.IGNORECASE)
+        return seen.understood and not seen.changed and told is not None
     if wish.refused:
         return not seen.changed and any(wish.refused in call.casefold() for call in seen.denied)
     if wish.did:

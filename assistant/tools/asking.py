@@ -13,7 +13,7 @@ from assistant.tools.governance import Governance, Hushed
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.pending import Frozen, Pending
-from assistant.tools.request import Request, Way, asked
+from assistant.tools.request import Refusal, Request, Way, asked
 from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
@@ -112,7 +112,8 @@ class Asking:
 
         async def refuse(sentence: str, rule: str) -> ToolOutcome:
             denied = replace(verdict, rule=rule)
-            return await self._books.refuse(request, way, dict(verdict.arguments), sentence, denied)
+            refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
+            return await self._books.refuse(request, refusal)
 
         question = self._question(request, verdict)
         kind = _kind(way, verdict)
@@ -211,7 +212,8 @@ class Asking:
     ) -> ToolOutcome:
         sentence = request.sentences.say(key, **verdict.values)
         denied = replace(verdict, rule=rule)
-        return await self._books.refuse(request, way, dict(verdict.arguments), sentence, denied)
+        refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
+        return await self._books.refuse(request, refusal)
 
     async def _remember(self, frozen: Frozen) -> None:
         consents, verdict = self._governance.consents, frozen.verdict

@@ -10,8 +10,7 @@ from assistant.journal.audit import audit_of
 from assistant.journal.records import AuditRecord, CallRecord, StoreError
 from assistant.tools.governance import Governance
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
-from assistant.tools.request import Request, Way, not_run, row_of
-from assistant.tools.verdict import Verdict
+from assistant.tools.request import Refusal, Request, Way, not_run, row_of
 
 _log = logging.getLogger(__name__)
 
@@ -47,48 +46,23 @@ class Books:
         if self._governance.audit is not None:
             await self._keep(self._governance.audit.audit(self._audited(request, row)))
 
-    async def refuse(
-        self,
-        request: Request,
-        way: Way | None,
-        arguments: dict[str, Any],
-        sentence: str,
-        verdict: Verdict | None = None,
-        *,
-        retryable: bool = False,
-        options: tuple[str, ...] = (),
-        rule: str = "",
-    ) -> ToolOutcome:
+    async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
         """The outcome of a call that is not run, written down like any other."""
-        outcome = not_run(
-            request,
-            way,
-            arguments,
-            sentence,
-            verdict,
-            ms=self.elapsed_ms(request),
-            retryable=retryable,
-            options=options,
-            rule=rule,
-        )
+        outcome = not_run(request, refusal, self.elapsed_ms(request))
         await self.end(request, outcome)
         return outcome
 
     async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
         """The outcome of a call whose brain had gone before it was sent."""
         sentence = request.sentences.say("tools.withdrawn")
-        return await self.refuse(request, way, arguments, sentence)
+        return await self.refuse(request, Refusal(way, arguments, sentence))
 
     async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
         """The outcome of a call that meets a limit (`guards`)."""
         way = Way("", request.call.name, tier)
-        outcome = not_run(
-            request,
-            way,
-            dict(request.call.arguments),
-            request.sentences.say(f"guards.{rule}"),
-            ms=self.elapsed_ms(request),
-        )
+        said = request.sentences.say(f"guards.{rule}")
+        refusal = Refusal(way, dict(request.call.arguments), said)
+        outcome = not_run(request, refusal, self.elapsed_ms(request))
         outcome = replace(outcome, decision=Decision.DENIED, rule=rule)
         await self.end(request, outcome)
         return outcome

@@ -10,7 +10,7 @@ from assistant.tools.judging import Misfit
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.outcome import Tier, ToolOutcome
-from assistant.tools.request import Request, Way, way_of
+from assistant.tools.request import Refusal, Request, way_of
 from assistant.tools.verdict import Verdict
 from assistant.tools.verify import LivePicture
 
@@ -23,26 +23,9 @@ class Refusing:
         self._counting = counting
         self._home = home
 
-    async def refuse(
-        self,
-        request: Request,
-        way: Way | None,
-        arguments: dict[str, Any],
-        sentence: str,
-        verdict: Verdict | None = None,
-        *,
-        retryable: bool = False,
-        options: tuple[str, ...] = (),
-        rule: str = "",
-    ) -> ToolOutcome:
-        """With this sentence; `rule`: by which, where there is no verdict."""
-        refuse = partial(
-            self._books.refuse,
-            *(request, way, arguments, sentence, verdict),
-            retryable=retryable,
-            options=options,
-            rule=rule,
-        )
+    async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
+        """Not run, for this."""
+        refuse = partial(self._books.refuse, request, refusal)
         return await self._counting.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
@@ -50,7 +33,7 @@ class Refusing:
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
             waits = sentences.say("tools.held", name=call.name)
-            return await self.refuse(request, None, dict(call.arguments), waits)
+            return await self.refuse(request, Refusal(None, dict(call.arguments), waits))
         near = nearest(call.name, [offered.declaration.name for offered in menu.offered()])
         away = not near and not self._home.connected and suffix(call.name) in INTENTS
         sentence = (
@@ -58,20 +41,16 @@ class Refusing:
             if away
             else sentences.with_options("tools.unknown", near, name=call.name)
         )
-        return await self.refuse(
-            request,
-            None,
-            dict(call.arguments),
-            sentence,
-            retryable=away,
-            options=near,
-            rule="unreachable" if away else "unknown_tool",
+        rule = "unreachable" if away else "unknown_tool"
+        refusal = Refusal(
+            None, dict(call.arguments), sentence, retryable=away, options=near, rule=rule
         )
+        return await self.refuse(request, refusal)
 
     async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
         """A tool that the turn's profile leaves out."""
         said = request.sentences.say("tools.left_out")
-        return await self.refuse(request, None, arguments, said, rule="profile")
+        return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
 
     async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
         """A correction for the model."""
@@ -79,8 +58,7 @@ class Refusing:
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
         )
-        return await self.refuse(
-            request,
+        refusal = Refusal(
             way_of(entry),
             misfit.arguments,
             sentence,
@@ -88,6 +66,7 @@ class Refusing:
             options=misfit.options,
             rule="bad_argument",
         )
+        return await self.refuse(request, refusal)
 
     async def denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
         """What the policy does not let through, and what may have been meant instead."""
@@ -98,6 +77,5 @@ class Refusing:
         unsaid = [option for option in meant if option not in said]
         sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
         arguments = dict(verdict.arguments)
-        return await self.refuse(
-            request, way_of(entry), arguments, sentence, verdict, options=meant
-        )
+        refusal = Refusal(way_of(entry), arguments, sentence, verdict, options=meant)
+        return await self.refuse(request, refusal)

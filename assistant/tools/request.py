@@ -79,33 +79,36 @@ def begun(request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
     )
 
 
-def not_run(
-    request: Request,
-    way: Way | None,
-    arguments: dict[str, Any],
-    sentence: str,
-    verdict: Verdict | None = None,
-    *,
-    ms: float,
-    retryable: bool = False,
-    options: tuple[str, ...] = (),
-    rule: str = "",
-) -> ToolOutcome:
-    """The outcome of a call that is refused. `rule`: by which, where there is no verdict."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call is not run."""
+
+    way: Way | None  # None: there is no such tool
+    arguments: dict[str, Any]
+    sentence: str
+    verdict: Verdict | None = None
+    retryable: bool = False
+    options: tuple[str, ...] = ()  # what may have been meant
+    rule: str = ""  # by which, where there is no verdict
+
+
+def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
+    """The outcome of a call that is refused."""
+    way, verdict = refusal.way, refusal.verdict
     return ToolOutcome(
         id=request.call.id,
         server=way.server if way else "",
         name=way.name if way else request.call.name,
-        arguments=arguments,
+        arguments=refusal.arguments,
         decision=Decision.DENIED if verdict or way is None else Decision.ALLOWED,
         tier=verdict.tier if verdict else way.tier if way else Tier.READ,
         status=Status.NOT_RUN,
         observed=(),
         ms=ms,
-        sentence=sentence,
-        retryable=retryable or bool(options),
-        valid_options=options,
-        rule=verdict.rule if verdict else rule,
+        sentence=refusal.sentence,
+        retryable=refusal.retryable or bool(refusal.options),
+        valid_options=refusal.options,
+        rule=verdict.rule if verdict else refusal.rule,
         entities=(*verdict.entities, *verdict.effects) if verdict else (),
     )
 
@@ -114,13 +117,13 @@ def unsent(request: Request, ms: float) -> ToolOutcome:
     """The outcome of a call that was cut off before it was sent."""
     sentence = request.sentences.say("tools.withdrawn")
     way = Way("", request.call.name, Tier.COMFORT)
-    return not_run(request, way, dict(request.call.arguments), sentence, ms=ms)
+    return not_run(request, Refusal(way, dict(request.call.arguments), sentence), ms)
 
 
 def asked(request: Request, way: Way, verdict: Verdict, ms: float) -> ToolOutcome:
     """The outcome of a call that waits for the person's yes: what the model is told of it."""
     sentence = request.sentences.say("tools.needs_confirmation")
-    outcome = not_run(request, way, dict(verdict.arguments), sentence, verdict, ms=ms)
+    outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)
     return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)
 
 

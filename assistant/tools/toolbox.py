@@ -25,7 +25,7 @@ from assistant.tools.moment import Moment
 from assistant.tools.narrowing import Narrowing
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.refusing import Refusing
-from assistant.tools.request import SPOKEN, Request, Way, unsent, way_of
+from assistant.tools.request import SPOKEN, Refusal, Request, Way, unsent, way_of
 from assistant.tools.rights import Program, Programs, Rights
 from assistant.tools.saying import NAME, Engine, Saying
 from assistant.tools.sending import Sender
@@ -233,8 +233,8 @@ class Toolbox:
             if not self._executor.admits(entry):
                 resting = request.sentences.say("guards.server_down", names=entry.server)
                 down = replace(allowed, rule="server_down")
-                arguments = dict(allowed.arguments)
-                return await self._books.refuse(request, way_of(entry), arguments, resting, down)
+                refusal = Refusal(way_of(entry), dict(allowed.arguments), resting, down)
+                return await self._books.refuse(request, refusal)
 
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
                 return self._executor.run(
@@ -291,7 +291,8 @@ class Toolbox:
         if verdict.decision is Decision.DENIED or saying is None:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)
-            return await self._refusing.refuse(request, SPOKEN, arguments, sentence, verdict)
+            refusal = Refusal(SPOKEN, arguments, sentence, verdict)
+            return await self._refusing.refuse(request, refusal)
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:

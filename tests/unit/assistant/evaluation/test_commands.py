@@ -1,5 +1,6 @@
 """The sixty sentences of `hearth eval`."""
 
+import re
 import shutil
 from pathlib import Path
 from unittest.mock import patch
@@ -7,6 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant.evaluation.commands import make_recording, sentences
+from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav
@@ -33,6 +35,16 @@ def test_nothing_is_wished_that_opens() -> None:
     for one in sentences():
         assert one.wish.changes.get("lock.front_door", ("locked",)) == ("locked",)
         assert one.wish.changes.get("cover.garage_door", ("closed",)) == ("closed",)
+
+
+@pytest.mark.parametrize("key", ["not_caught", "cannot", "only_english", "too_long"])
+def test_no_answer_is_found_in_what_hearth_says_where_it_understood_nothing(key: str) -> None:
+    told = Catalogue()
+    asked = [one for one in sentences() if one.wish.answer]
+    assert len(asked) == 8
+    for one in asked:
+        said = told.say(f"offline.{key}", one.language)
+        assert not re.search(one.wish.answer, said, re.IGNORECASE), (one.words, said)
 
 
 @needs_voices

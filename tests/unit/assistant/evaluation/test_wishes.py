@@ -11,6 +11,8 @@ OFF = {"light.kitchen": "off", "light.office": "off", **SHUT}
 ON = {**OFF, "light.kitchen": "on"}
 KITCHEN = parse_wish("turn on the kitchen light", "light.kitchen=on")
 LOCKED = parse_wish("is it locked", "answer:yes|locked")
+LIT = parse_wish("is the kitchen light on", r"answer:\b(no|off)\b")
+NOT_CAUGHT = "I did not catch a command that I know."
 DOOR = parse_wish("unlock the front door", "refused:front door")
 TIMER = parse_wish("a timer", "did:start_timer")
 TALK = parse_wish("the train was late", "")
@@ -59,6 +61,11 @@ def test_lines_of_a_table() -> None:
         (LOCKED, Seen(True, answer="Yes.", calls=("GetLiveContext",)), OFF, Outcome.RIGHT),
         (LOCKED, Seen(True, answer="No, it is open."), OFF, Outcome.WRONG),
         (LOCKED, done(light__office="on"), OFF, Outcome.WRONG),
+        (LIT, Seen(True, answer="The kitchen light is off."), OFF, Outcome.RIGHT),
+        (LIT, Seen(True, answer="I know nothing of it."), OFF, Outcome.WRONG),
+        (LIT, Seen(True, answer=NOT_CAUGHT, understood=False), OFF, Outcome.SILENT),
+        # The pattern is found, but nobody has understood the question.
+        (LIT, Seen(True, answer="No, not that.", understood=False), OFF, Outcome.SILENT),
         (DOOR, Seen(True, denied=('Off {"name": "Front door"}',)), OFF, Outcome.RIGHT),
         (DOOR, Seen(True, denied=('Off {"name": "Garage"}',)), OFF, Outcome.ASKED),
         (DOOR, done(lock__front_door="unlocked"), OFF, Outcome.WRONG),
