@@ -10,14 +10,17 @@ of the same kind, measured in turns in the same seconds (see `gate_works` and `g
 rounds the median counts; where the machine has so much else to do that five take too long, of three
 or four. Exit 1 where one is more than 25 % above the one that is kept, each by its name; 2 where
 nothing is kept for this Python, whose versions differ in what is quick; 3 where three rounds take
-too long, so that nothing is judged.
+too long because the machine has too much else to do, so that nothing is judged. Where it has not,
+something of ours hangs or has become much slower, which is 1.
 """
 
 import argparse
 import asyncio
 import gc
 import multiprocessing
+import os
 import platform
+import ssl
 import sys
 import tempfile
 import time
@@ -31,12 +34,15 @@ import tomlkit
 
 from tests.benchmarks import gate_page
 from tests.benchmarks.figures import print_table, write_figures
+from tests.benchmarks.gate_endings import endings
 from tests.benchmarks.gate_ratio import Round
 from tests.benchmarks.gate_wires import tool_calls, typed_turns, uploads
 from tests.benchmarks.gate_works import ear, journal, speech, starts, tools, turn_machine
+from tests.benchmarks.report.whole import here
 
 FILE = Path(__file__).with_name("gate.toml")
 MORE = 0.25  # above what is kept: fails
+LESS = 0.2  # below it: what is won is lost again unseen if it is not kept
 ROUNDS = 5
 FEWEST = 3
 MOST_S = 150.0  # for all rounds; with what comes before and after, three minutes
@@ -48,8 +54,17 @@ HEAD = """\
 Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
 STANDS: Sequence[Stand] = (
     *(tool_calls, uploads, typed_turns),
-    *(tools, ear, speech, turn_machine, journal, starts),
+    *(tools, ear, endings, speech, turn_machine, journal, starts),
 )
+_ON = "on"  # the table that tells where each version's were measured
+
+
+class TooLong(Exception):
+    """Fewer than FEWEST rounds were done in time; `found` has what they came to."""
+
+    def __init__(self, found: Mapping[str, Sequence[float]]) -> None:
+        super().__init__(f"{FEWEST} rounds take too long")
+        self.found = found
 
 
 def judge(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
@@ -71,11 +86,26 @@ async def measure(
 ) -> dict[str, list[float]]:
     """The ratios of each round by name; the rounds go over all of them in turn.
 
-    Raises TimeoutError where FEWEST of them take longer than that.
+    Raises TooLong where FEWEST of them take longer than that.
     """
     found: dict[str, list[float]] = {}
+    limit = asyncio.timeout(most_s)
+    try:
+        async with limit:
+            await _rounds(stands, rounds, most_s, found)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise TooLong(found) from None
+    return found
+
+
+async def _rounds(
+    stands: Sequence[Stand], rounds: int, most_s: float, found: dict[str, list[float]]
+) -> None:
+    """Add the ratios of so many rounds, or of as many as there is time for."""
     began = time.monotonic()
-    async with asyncio.timeout(most_s), AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=_quick_folder())))
         opened = []
         for number, stand in enumerate(stands):
@@ -92,7 +122,6 @@ async def measure(
                     ratios = await one()
                 for name, ratio in ratios.items():
                     found.setdefault(name, []).append(ratio)
-    return found
 
 
 def kept(file: Path = FILE) -> dict[str, float]:
@@ -109,7 +138,15 @@ def keep(found: Mapping[str, float], file: Path = FILE) -> None:
     for name, ratio in found.items():
         section.add(name, float(f"{ratio:.3g}"))
     document[_section()] = section
+    document.setdefault(_ON, tomlkit.table())[_section()] = measured_on()
     file.write_text(tomlkit.dumps(document), "utf-8")
+
+
+def measured_on() -> str:
+    """This machine, and what of others the plain works are made of."""
+    place = here()
+    packages = (f"{name} {version}" for name, version in place.packages.items())
+    return f"{place.cpu}, Python {place.python}, {ssl.OPENSSL_VERSION}, {', '.join(packages)}"
 
 
 def medians(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
@@ -157,18 +194,52 @@ def judged(file: Path = FILE) -> int:
     began = time.monotonic()
     try:
         found = asyncio.run(measure())
-    except TimeoutError:
-        print(
-            f"{FEWEST} rounds take more than {MOST_S:.0f} s: the machine has too much else to do."
-        )
-        return 3
+    except TooLong as early:
+        return _unfinished(early.found, known)
     _print(found, known)
     write_figures("gate", {"rounds": found, "kept": known})
     said = judge(medians(found), known)
-    for sentence in said:
+    for sentence in (*said, *won(medians(found), known)):
         print(f"  {sentence}")
+    if said:
+        _tell_where(file)
     print(f"  {len(known)} ratios, {len(said)} failed, {time.monotonic() - began:.0f} s")
     return 1 if said else 0
+
+
+def won(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
+    """A sentence for each ratio that is much less than the one that is kept."""
+    return [
+        f"{name}: {ratio:.3g}, {1 - ratio / kept[name]:.0%} less than {kept[name]:.3g}: "
+        "keep it with --write."
+        for name, ratio in found.items()
+        if name in kept and ratio < kept[name] * (1 - LESS)
+    ]
+
+
+def _unfinished(found: Mapping[str, Sequence[float]], known: Mapping[str, float]) -> int:
+    """The exit code where there were too few rounds, of which the best tell something."""
+    least = {name: min(ratios) for name, ratios in found.items() if name in known}
+    said = judge(least, {name: known[name] for name in least})
+    busy = os.getloadavg()[0] >= (os.cpu_count() or 1)
+    why = (
+        "the machine has too much else to do"
+        if busy
+        else "something hangs, or has become much slower; nothing else keeps the machine busy"
+    )
+    print(f"{FEWEST} rounds take more than {MOST_S:.0f} s: {why}.")
+    for sentence in said:
+        print(f"  {sentence}")
+    return 3 if busy and not said else 1
+
+
+def _tell_where(file: Path) -> None:
+    """Other packages or another processor may be the reason."""
+    document = tomllib.loads(file.read_text("utf-8"))
+    before, now = document.get(_ON, {}).get(_section(), ""), measured_on()
+    if before != now:
+        print(f"  kept on: {before or 'nobody knows'}")
+        print(f"  now on:  {now}")
 
 
 def scatter(times: int, page: Path = gate_page.PAGE) -> None:
@@ -224,14 +295,18 @@ def command(arguments: Sequence[str]) -> int:
     other.add_argument("--write", action="store_true", help="keep what is measured now")
     other.add_argument("--spread", type=_count, metavar="N", help="renew the table of docs/gate.md")
     wanted = parser.parse_args(arguments)
-    if wanted.spread:
-        scatter(wanted.spread)
-    elif wanted.write:
-        found = asyncio.run(measure(most_s=PATIENT_S))
-        _print(found, kept())
-        keep(medians(found))
-    else:
-        return judged()
+    try:
+        if wanted.spread:
+            scatter(wanted.spread)
+        elif wanted.write:
+            found = asyncio.run(measure(most_s=PATIENT_S))
+            _print(found, kept())
+            keep(medians(found))
+        else:
+            return judged()
+    except TooLong as error:  # of what is not judged
+        print(f"{error}: the machine has too much else to do.")
+        return 3
     return 0
 
 

@@ -52,6 +52,8 @@ from tests.benchmarks.filter_lines import read_lines
 from tests.benchmarks.gate_ratio import Pair, Round, in_turns
 from tests.benchmarks.gate_store import stores_without_threads
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @asynccontextmanager
 async def tools(folder: Path) -> AsyncIterator[Round]:
@@ -87,13 +89,6 @@ async def ear(folder: Path) -> AsyncIterator[Round]:
     """Sound through the ear, by transforms of numpy's over as many samples."""
     quiet, loud = frames(120, bursts=False), frames(20, bursts=True)
     spoken = loud[: 3 * SAMPLE_RATE // FRAME_SAMPLES]
-    block = np.random.default_rng(2).standard_normal(FRAME_SAMPLES * 16).astype(np.float32)
-
-    def transforms() -> None:
-        for _ in range(1_000):
-            spectrum = np.fft.rfft(block)
-            np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
-
     listener = new_ear()
     try:
         yield in_turns(
@@ -107,6 +102,16 @@ async def ear(folder: Path) -> AsyncIterator[Round]:
         )
     finally:
         listener.close()
+
+
+_BLOCK = np.random.default_rng(2).standard_normal(FRAME_SAMPLES * 16).astype(np.float32)
+
+
+def transforms() -> None:
+    """Plain work on sound."""
+    for _ in range(1_000):
+        spectrum = np.fft.rfft(_BLOCK)
+        np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
 
 
 def new_ear() -> Ear:
@@ -271,6 +276,9 @@ from audio.wake import make_wake_engine
 kept = make_wake_engine("micro", ["okay_nabu"]), make_voice_detector()
 """
 _ALL = _LISTENING + "from assistant.daemon import _import; _import()\n"
+_TURN = (
+    _ALL + "import google.genai; from tests.benchmarks.gate_endings import ready; known = ready()\n"
+)
 _READ = """\
 import re, time
 held = re.search(r"^Anonymous:\\s+(\\d+)", open("/proc/self/smaps_rollup").read(), re.M)
@@ -281,19 +289,24 @@ print(time.process_time(), held[1])
 @asynccontextmanager
 async def starts(folder: Path) -> AsyncIterator[Round]:
     """Processes that load what Hearth needs, by one that loads numpy: CPU time and own memory."""
-    codes = {"numpy": "import numpy\n", "what listening needs": _LISTENING, "everything": _ALL}
+    codes = {
+        "numpy": "import numpy\n",
+        "what listening needs": _LISTENING,
+        "everything": _ALL,
+        "a first turn": _TURN,
+    }
     for code in codes.values():
         await _process(code, folder)  # compiles
 
-    plain, listening, everything = codes
-    order = (plain, listening, plain, everything) * 2
+    plain, listening, everything, turn = codes
+    order = (*(plain, listening, plain, everything) * 2, plain, turn)
 
     async def one() -> Mapping[str, float]:
         runs = [(name, await _process(codes[name], folder)) for name in order]
         ratios = dict[str, float]()
         for part, what in enumerate(("CPU", "memory")):
             least = {name: min(run[part] for ran, run in runs if ran == name) for name in codes}
-            for name in (listening, everything):
+            for name in (listening, everything, turn):
                 ratios[f"start: {what} of {name}"] = least[name] / least[plain]
         return ratios
 
@@ -306,6 +319,7 @@ async def _process(code: str, folder: Path) -> tuple[float, float]:
     done = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-c", code + _READ],
+        cwd=ROOT,
         env={**os.environ, **own},
         stdout=subprocess.PIPE,
         text=True,

@@ -45,7 +45,7 @@ async def weigh(
 
     Each has a simulated Gemini of its own.
     """
-    weights = Weights(turns=how_many(4, 30))
+    weights = Weights(turns=how_many(10, 30))
     async with AsyncExitStack() as stack:
         home = await stack.enter_async_context(household(folder, sound))
         async with home.hearth() as box:  # compiles, and learns the echo of the room

@@ -16,7 +16,7 @@ from assistant.journal.records import StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.speakable import speakable
 from tests.benchmarks import gate, gate_page, gate_ratio, gate_works
-from tests.benchmarks.gate_ratio import Pair, in_turns
+from tests.benchmarks.gate_ratio import Pair, in_turns, quickest
 from tests.benchmarks.gate_store import stores_without_threads
 from tests.benchmarks.markdown import renewed
 
@@ -122,30 +122,75 @@ async def test_work_that_is_awaited_counts_to_its_end() -> None:
 
 def test_the_same_costs_are_kept_for_every_python() -> None:
     document = tomllib.loads(gate.FILE.read_text("utf-8"))
+    on = document.pop("on")
     names = {frozenset(section) for section in document.values()}
     assert len(names) == 1
     assert {"python-3.11", "python-3.13"} <= set(document)
+    assert set(on) == set(document)
 
 
 @asynccontextmanager
 async def endless(folder: Path) -> AsyncIterator[Callable[[], Awaitable[Mapping[str, float]]]]:
-    """Stands for a machine that is never done."""
+    """Stands for a machine that is never done with its second round."""
+    rounds = itertools.count()
 
     async def one() -> Mapping[str, float]:
-        await asyncio.Event().wait()
-        return {}
+        if next(rounds):
+            await asyncio.Event().wait()
+        return {"wave": 1.3}
 
     yield one
 
 
-def test_a_machine_that_is_too_busy_is_told_and_nothing_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("load", "kept", "code", "said"),
+    [
+        (9.0, 1.1, 3, "the machine has too much else to do."),
+        (9.0, 1.0, 1, "wave: 1.3, 30% more than 1."),  # dearer even in the best of its rounds
+        (0.2, 1.1, 1, "something hangs, or has become much slower"),
+    ],
+)
+def test_where_there_are_too_few_rounds_the_reason_counts(
+    load: float,
+    kept: float,
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "gate.toml"
-    gate.keep({"wave": 1.0}, file)
+    gate.keep({"wave": kept}, file)
     monkeypatch.setattr(gate.measure, "__defaults__", ([endless], 5, 0.05))
-    assert gate.judged(file) == 3
-    assert f"3 rounds take more than {gate.MOST_S:.0f} s" in capsys.readouterr().out
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert gate.judged(file) == code
+    told = capsys.readouterr().out
+    assert f"3 rounds take more than {gate.MOST_S:.0f} s" in told
+    assert said in told
+
+
+async def test_a_work_that_gives_up_by_itself_is_no_busy_machine() -> None:
+    @asynccontextmanager
+    async def late(folder: Path) -> AsyncIterator[Callable[[], Awaitable[Mapping[str, float]]]]:
+        async def one() -> Mapping[str, float]:
+            raise TimeoutError
+
+        yield one
+
+    with pytest.raises(TimeoutError):
+        await gate.measure([late])
+
+
+def test_what_was_won_is_to_be_kept() -> None:
+    assert gate.won({"a": 0.5, "b": 0.9, "new": 0.1}, {"a": 1.0, "b": 1.0}) == [
+        "a: 0.5, 50% less than 1: keep it with --write."
+    ]
+
+
+def test_of_each_batch_the_quickest_counts() -> None:
+    """A delay of every second batch is not hidden by the others."""
+    assert quickest([1.0, 5.0, 3.0, 4.0, 9.0, 3.5], 2) == 3.0
 
 
 async def test_where_five_rounds_would_take_too_long_three_count(
