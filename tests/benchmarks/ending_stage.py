@@ -8,17 +8,27 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
 from assistant.turn.ear import Ear
 from assistant.turn.ending import Endings
 from assistant.turn.events import SpeechEnded
+from audio.capture import BLOCK_MS
 from audio.endpoint import Endpointer
-from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
+from audio.frames import (
+    FRAME_BYTES,
+    FRAME_MS,
+    FRAME_SAMPLES,
+    SAMPLE_RATE,
+    SAMPLES_PER_MS,
+    Frame,
+)
 from audio.vad.protocol import VoiceDetector, Voicing
 from tests.unit.assistant.turn.doubles import NoWake
 
 _AFTER_MS = 300.0  # of the sound is the wake word's end
+_BLOCK = BLOCK_MS // FRAME_MS  # frames
 
 
 class ModelledWorker(Executor):
@@ -85,16 +95,22 @@ def frames(pcm: bytes) -> list[Frame]:
 def end_of(
     pcm: bytes, voice: VoiceDetector, endings: Endings, worker: ModelledWorker | None = None
 ) -> SpeechEnded | None:
-    """The first end that is decided; None when the sound is over before."""
+    """The first end that is decided; None when the sound is over before.
+
+    The sound comes in blocks, as a microphone hands them over: nothing is decided within one.
+    """
     ear = Ear(NoWake(), voice, Endpointer(chunk_samples=voice.chunk_samples), endings)
     ear.watch(0.0, _AFTER_MS)
     try:
-        for frame in frames(pcm):
+        sound = frames(pcm)
+        for at in range(0, len(sound), _BLOCK):
+            block = sound[at : at + _BLOCK]
+            come = block[-1].end
             if worker is not None:
-                worker.advance(frame.end / SAMPLE_RATE)
-            for event in ear.hear(frame):
+                worker.advance(come / SAMPLE_RATE)
+            for event in (event for frame in block for event in ear.hear(frame)):
                 if isinstance(event, SpeechEnded):
-                    return event
+                    return replace(event, decided_ms=come / SAMPLES_PER_MS)
         return None
     finally:
         ear.restart()

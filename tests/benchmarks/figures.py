@@ -19,6 +19,11 @@ def how_many(short: int, long: int) -> int:
     return long if os.environ.get("LONG", "") not in ("", "0") else short
 
 
+def turns_wanted() -> int:
+    """How many whole turns of a row TURNS in the environment asks for; 0: it does not."""
+    return int(os.environ.get("TURNS") or 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How a figure is spread. Milliseconds."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.frames import SAMPLE_RATE, Frame
+from audio.capture import BLOCK_MS
+from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.player import NullPlayer
 from audio.tts import Chunk
 from audio.wav import WavSource, read_wav, write_wav
@@ -77,7 +78,7 @@ def voiced(pcm: bytes) -> tuple[int, int]:
 
 
 class StampedSource(WavSource):
-    """A file in real time that knows when it began."""
+    """A file in real time, in blocks as a microphone hands them over, that knows when it began."""
 
     def __init__(self, clip: Clip) -> None:
         super().__init__(clip.path, realtime=True)
@@ -86,8 +87,15 @@ class StampedSource(WavSource):
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
         self._began = time.monotonic()
+        block: list[Frame] = []
         async for frame in super().frames():
-            yield frame
+            block.append(frame)
+            if len(block) == BLOCK_MS // FRAME_MS:
+                for one in block:
+                    yield one
+                block.clear()
+        for one in block:
+            yield one
 
     @property
     def last_word_at(self) -> float:

@@ -26,7 +26,8 @@ from tests.simulators.sound import find
 
 THINK_S = 0.3
 ANSWER_S = 0.4  # of sound; long enough to be heard, short enough to be over soon
-VOICES = ("gemini", "espeak")  # the model's own sound; a local voice that speaks its transcript
+LOCAL_VOICE = "espeak"  # speaks the transcript
+VOICES = ("gemini", LOCAL_VOICE)  # gemini: the model's own sound
 _LEAD_S, _TAIL_S = 1.0, 0.6  # of the room, around a command without a wake word
 _COLD_LEAD_S = 0.1  # the same where the connection is opened at the onset
 _AFTER_S = 1.2  # of the room behind a command with one

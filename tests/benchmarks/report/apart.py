@@ -19,12 +19,14 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from tests.benchmarks.figures import how_many
+from tests.benchmarks.figures import how_many, turns_wanted
 from tests.benchmarks.peers.environment import PeerMissing
 from tests.benchmarks.report.line import Part
 from tests.benchmarks.report.whole import Entry, entry_from, now, to_json
 
-MOST_S = how_many(1_800, 8 * 3_600)  # for one part; the first run of it installs its peers
+_A_TURN_S = 30  # of a row that was asked for, with the peer's beside it
+# For one part; the first run of it installs its peers.
+MOST_S = how_many(1_800, 8 * 3_600) + _A_TURN_S * turns_wanted()
 Say = Callable[[str], None]
 
 
@@ -41,7 +43,7 @@ def measure(name: str, part: Callable[[], Part]) -> Entry:
         traceback.print_exc()
         failure = sentence(error)
     took, load = time.monotonic() - began, (before, os.getloadavg()[0])
-    return Entry(name, found, failure, at, took, load, bool(how_many(0, 1)))
+    return Entry(name, found, failure, at, took, load, _counts())
 
 
 def run(name: str, say: Say, most_s: float = MOST_S) -> Entry:
@@ -55,7 +57,14 @@ def run(name: str, say: Say, most_s: float = MOST_S) -> Entry:
     took = time.monotonic() - began
     over = f"took more than {most_s:.0f} s" if took > most_s else f"ended with code {code}"
     loads = (load, os.getloadavg()[0])
-    return Entry(name, None, f"Its process {over}.", at, took, loads, bool(how_many(0, 1)))
+    return Entry(name, None, f"Its process {over}.", at, took, loads, _counts())
+
+
+def _counts() -> str:
+    """What was asked for in the environment, in the words of the table."""
+    if wanted := turns_wanted():
+        return f"TURNS={wanted}"
+    return "LONG=1" if how_many(0, 1) else "short"
 
 
 def sentence(error: Exception) -> str:

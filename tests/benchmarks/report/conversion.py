@@ -8,7 +8,7 @@ from integrations.gemini.declarations import convert
 from integrations.mcp.servers import ServerSpec
 from tests.benchmarks import declarations
 from tests.benchmarks.figures import how_many
-from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 from tests.benchmarks.schema_comparison import Column, Comparison, compare
 from tests.benchmarks.schema_judge import Verdict
 
@@ -52,10 +52,8 @@ def _counted(ours: Column, theirs: list[Column]) -> Iterator[Line]:
     for verdict in (Verdict.CRASH, Verdict.WRONG, Verdict.LOSS):
         subject, mine = f"tools that come out as {verdict}", _number(ours, verdict)
         most = None if verdict is Verdict.LOSS else 0
-        if not theirs:
-            yield Line(subject, mine, most=most)
-        for one in theirs:
-            yield Line(subject, mine, one.title, _number(one, verdict), most=most)
+        others = [Other(one.title, _number(one, verdict)) for one in theirs]
+        yield from beside(subject, mine, others, most=most)
 
 
 def _number(column: Column, verdict: Verdict) -> Measured:
@@ -63,16 +61,22 @@ def _number(column: Column, verdict: Verdict) -> Measured:
 
 
 def _timed(found: Comparison) -> Iterator[Line]:
-    by_title = {column.title: column.counts() for column in found.columns}
+    counts = {
+        column.title: {verdict.value: number for verdict, number in column.counts().items()}
+        for column in found.columns
+    }
     for size, taken in found.ms.items():
         (_, ours), *theirs = taken.items()
         subject, mine = f"a menu of {size:,} tools", Measured(ours, "ms of CPU")
-        if not theirs:
-            yield Line(subject, mine)
-        for title, values in theirs:
-            counts = {verdict.value: number for verdict, number in by_title[title].items()}
-            line = Line(subject, mine, title, Measured(values, "ms of CPU"))
-            yield line.because(WORK.format(own=found.own_ms[size], **counts))
+        others = [
+            Other(
+                title,
+                Measured(values, "ms of CPU"),
+                reason=WORK.format(own=found.own_ms[size], **counts[title]),
+            )
+            for title, values in theirs
+        ]
+        yield from beside(subject, mine, others)
 
 
 def _alone() -> Iterator[Line]:

@@ -15,23 +15,27 @@ HEAD = """\
 
 Each line has our figure, where there is a peer the peer's of the same run, and the ratio of the two
 medians. Less is better everywhere, so a ratio below 1 is in our favour. Ours and the peer's were
-measured in turns, on one machine, while the same else ran beside them. p50 is the median, p95 the
-95th percentile of all single values; all of these are in [figures.json](figures.json). Where a
-service of Google's or a Home Assistant takes part, it is a simulated one on the same machine: what
-the real one adds is in none of these figures.
+measured in turns, on one machine, while the same else ran beside them; each part is a run of its
+own, and the table below says when. A figure is one value, or p50 / p95: the median and the 95th
+percentile of so many single values, which are all in [figures.json](figures.json). Where a service
+of Google's or a Home Assistant takes part, it is a simulated one on the same machine: what the real
+one adds is in none of these figures.
 """
-HEADS = ("figure", "unit", "ours", "of", "peer", "theirs", "of", "ratio", "aimed at", "")
+HEADS = ("figure", "unit", "ours", "values", "peer", "theirs", "values", "ratio", "aimed at", "")
 AGAIN = """\
 ## To repeat it
 
 ```
-make bench                                  # everything, about {minutes} min here
-python -m tests.benchmarks.report {name}    # one part, or some; the others stay as they are
-LONG=1 python -m tests.benchmarks.report    # with the full counts: hours
+make bench                                         # everything, about half an hour
+python -m tests.benchmarks.report {name}           # one part; the others stay as they are
+TURNS=100 python -m tests.benchmarks.report turns  # so many of each row: over half an hour
+LONG=1 python -m tests.benchmarks.report           # with the full counts: hours
 ```
 
 Other packages come from PyPI, each into an environment of its own under
-`~/.cache/hearth/peers` (`XDG_CACHE_HOME`), at the first run; nothing of them is in Hearth's.
+`~/.cache/hearth/peers` (`XDG_CACHE_HOME`), at the first run; nothing of them is in Hearth's. The
+recordings of people are no part of this repository: `HEARTH_SHARED` names a folder that has them.
+Without it three voices of flite's speak, and what depends on the speaker comes out otherwise.
 """
 
 
@@ -44,12 +48,9 @@ def document(report: Report) -> str:
         "\n".join(_behind(report)) + "\n",
         "## What it was measured on\n",
         "\n".join(_place(report)) + "\n",
-        f"![Every bounded line, by its bound]({PICTURES}/{picture_of('overview')})\n",
+        f"![Every bounded line, by its peer or its bound]({PICTURES}/{picture_of('overview')})\n",
         *("\n".join(_part(entry, part)) for entry, part in parts),
-        AGAIN.format(
-            minutes=round(sum(entry.seconds for entry in report.entries) / 60),
-            name=parts[0][0].name if parts else "NAME",
-        ),
+        AGAIN.format(name=parts[0][0].name if parts else "NAME"),
     ]
     return "\n".join(pieces)
 
@@ -95,7 +96,7 @@ def _behind(report: Report) -> Iterator[str]:
     lines = [(entry, line) for entry in report.entries for line in _lines(entry)]
     aimed = [line for _, line in lines if line.verdict is not Verdict.NONE]
     kept = sum(line.verdict is Verdict.KEPT for line in aimed)
-    peers = [line for _, line in lines if line.ratio is not None]
+    peers = [line for _, line in lines if line.ratio is not None and not line.own]
     better = sum(line.ratio is not None and round(line.ratio, 2) < 1 for line in peers)
     yield (
         f"Of {len(aimed)} lines with a bound {kept} keep it. Of {len(peers)} lines with a peer "
@@ -143,8 +144,8 @@ def _place(report: Report) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for entry in report.entries:
         loads = " / ".join(f"{load:.1f}" for load in entry.load)
-        counts = "LONG=1" if entry.long else "short"
-        yield f"| {_title(entry)} | {entry.at} | {entry.seconds:.0f} s | {loads} | {counts} |"
+        measured = f"{entry.at} | {entry.seconds:.0f} s | {loads} | {entry.counts}"
+        yield f"| {_title(entry)} | {measured} |"
 
 
 def _part(entry: Entry, part: Part) -> Iterator[str]:
@@ -163,13 +164,21 @@ def _part(entry: Entry, part: Part) -> Iterator[str]:
     if part.lines:
         yield from rows(HEADS, [_cells(line) for line in part.lines])
         yield ""
-        remarks = [line for line in part.lines if line.remark]
-        for line in remarks:
-            yield _wrapped(f"- {line.subject}: {line.remark}")
-        if remarks:
-            yield ""
+        yield from _remarks(part.lines)
     for table in part.tables:
         yield from titled(table)
+        yield ""
+
+
+def _remarks(lines: Sequence[Line]) -> Iterator[str]:
+    """Each remark once, behind the lines that have it; nothing where there is none."""
+    subjects: dict[str, list[str]] = {}
+    for line in lines:
+        if line.remark:
+            subjects.setdefault(line.remark, []).append(line.subject)
+    for remark, named in subjects.items():
+        yield _wrapped(f"- {'; '.join(dict.fromkeys(named))}: {remark}")
+    if subjects:
         yield ""
 
 

@@ -47,6 +47,7 @@ def _line(kind: str, delays: Delays, ours: str) -> Line:
         _ended(delays, BESIDE, kind),
         most_ratio=1.0,
         most=BOUNDS_MS[kind],
+        own=True,
     )
 
 

@@ -8,7 +8,7 @@ from tests.benchmarks.filter_lines import Column, languages_of, ours, read_lines
 from tests.benchmarks.filter_lines import Line as Written
 from tests.benchmarks.filter_peers import PEERS, Answer, Peer, ask, timed
 from tests.benchmarks.peers.environment import PeerMissing
-from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 
 HEARTH = "Hearth"
 ROUNDS = 3
@@ -79,20 +79,21 @@ def _wrong(mine: Column, columns: Mapping[str, Column]) -> Iterator[Line]:
         return Measured((float(sum(not right for right in column.right)),), "lines")
 
     subject = f"lines said wrong, of {len(mine.right)}"
-    if not columns:
-        yield Line(subject, count(mine))
-    for title, column in columns.items():
-        yield Line(subject, count(mine), title, count(column), most_ratio=1.0)
+    others = [Other(title, count(column), most_ratio=1.0) for title, column in columns.items()]
+    yield from beside(subject, count(mine), others)
 
 
 def _costs(found: Timed, columns: Mapping[str, Column]) -> Iterator[Line]:
     mine = Measured(tuple(found.ms[HEARTH]), "ms of CPU")
-    if not columns:
-        yield Line("filtering all lines", mine)
-    for title, column in columns.items():
-        other = Measured(tuple(found.ms[title]), "ms of CPU")
-        why = MORE.format(right=sum(column.right), lines=len(column.right))
-        yield Line("filtering all lines", mine, title, other).because(why)
+    others = [
+        Other(
+            title,
+            Measured(tuple(found.ms[title]), "ms of CPU"),
+            reason=MORE.format(right=sum(column.right), lines=len(column.right)),
+        )
+        for title, column in columns.items()
+    ]
+    yield from beside("filtering all lines", mine, others)
 
 
 def _head(languages: Mapping[str, int]) -> list[str]:

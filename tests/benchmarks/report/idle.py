@@ -23,7 +23,7 @@ from tests.benchmarks.peers.listeners import (
 )
 from tests.benchmarks.peers.wake import LOOPS, Loop, called, our_loop, their_loop, versions_of
 from tests.benchmarks.processes import cpu_s, family, pss_mb, rss_mb
-from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 from tests.devices.pulse import sound_server
 
 SILENT, TALK = "silent room", "beside talk"
@@ -143,14 +143,17 @@ def _beside(
     bounds: Mapping[str, float],
 ) -> Iterator[Line]:
     """A line for each peer, with the reason where ours is more; one of ours alone without any."""
-    ours = Measured(tuple(values[HEARTH]), unit)
-    if len(values) == 1:
-        yield Line(subject, ours)
-    for name, theirs in values.items():
-        if name != HEARTH:
-            other = Measured(tuple(theirs), unit)
-            line = Line(subject, ours, name, other, most_ratio=bounds.get(name))
-            yield line.because(reasons.get(name, _WHOLE))
+    others = [
+        Other(
+            name,
+            Measured(tuple(theirs), unit),
+            most_ratio=bounds.get(name),
+            reason=reasons.get(name, _WHOLE),
+        )
+        for name, theirs in values.items()
+        if name != HEARTH
+    ]
+    yield from beside(subject, Measured(tuple(values[HEARTH]), unit), others)
 
 
 def processes_table(costs: Mapping[str, Cost]) -> Table:

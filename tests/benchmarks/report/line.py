@@ -1,6 +1,6 @@
 """What a report is made of: figures of ours, beside a peer's of the same run, with the bound."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -58,6 +58,7 @@ class Line:
     most_ratio: float | None = None  # aimed at, of the medians
     most: float | None = None  # aimed at, our median alone, in the unit
     remark: str = ""  # the reason where we are behind (see `because`); what the peer cannot do
+    own: bool = False  # the peer is Hearth itself, set up otherwise: nobody else's figure
 
     def __post_init__(self) -> None:
         if self.theirs is None:
@@ -96,6 +97,29 @@ class Line:
     def because(self, reason: str) -> "Line":
         """The same, with the reason where it is behind."""
         return replace(self, remark=reason) if self.behind else self
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Whom a figure of ours stands beside."""
+
+    name: str  # as `Line.peer`
+    theirs: Measured
+    ours: Measured | None = None  # where not all of ours has its like there
+    most_ratio: float | None = None
+    reason: str = ""  # where we are behind
+
+
+def beside(
+    subject: str, ours: Measured, others: Sequence[Other], *, most: float | None = None
+) -> Iterator[Line]:
+    """A line for each of the others; without any of them a line of ours alone."""
+    if not others:
+        yield Line(subject, ours, most=most)
+    for other in others:
+        mine = ours if other.ours is None else other.ours
+        line = Line(subject, mine, other.name, other.theirs, other.most_ratio, most)
+        yield line.because(other.reason)
 
 
 @dataclass(frozen=True, slots=True)

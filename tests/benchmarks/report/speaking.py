@@ -51,6 +51,7 @@ def part() -> Part:
             SENTENCES,
             Measured(firsts["sentences"], "ms"),
             most_ratio=1.0,
+            own=True,
         ),
         *(
             Line(

@@ -1,7 +1,7 @@
 """What was measured of whole turns, as lines and tables."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from tests.benchmarks.cut_offs import Delays, cut_percent
 from tests.benchmarks.end_of_turn import HEAD, row
 from tests.benchmarks.lost_start import Opened, rounded, unanswered
 from tests.benchmarks.peers.pipecat import NAME, lines_to_write
-from tests.benchmarks.report.line import Line, Measured, Table
+from tests.benchmarks.report.line import Line, Measured, Other, Table, beside
 from tests.benchmarks.weighing import OURS, THEIRS, Weights
-from tests.benchmarks.whole_turns import THINK_S, VOICES, Turn
+from tests.benchmarks.whole_turns import LOCAL_VOICE, THINK_S, VOICES, Turn
 
 MORE = (
     "With the first turn a recogniser of the house's commands comes, with its grammar and a "
@@ -23,7 +23,13 @@ PAUSE = (
 )
 BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
 IDLE_RATIO, MEMORY_RATIO = 0.25, 1.0
+MEMORY_MB = 210.0  # the peer's after 30 turns
 PEER = NAME
+NATIVE = f"{NAME}, native voice"  # it has no other
+HEAD_START = (
+    "Ours connects when the wake word's score rises, so that the rest of that word is a head "
+    "start; the peer, without a wake word, connects 0.1 s before the command."
+)
 # By voice, or the peer, and tool calls.
 Rows = dict[tuple[str, int], list[Turn]]
 
@@ -63,6 +69,7 @@ def turn_lines(rows: Rows) -> Iterator[Line]:
                 sounds(rows[voice, calls]),
                 sounds(rows.get((THEIRS, calls), [])),
                 most=BOUND_MS if voice == "gemini" else None,
+                peer=NATIVE if voice == LOCAL_VOICE else PEER,
             )
             yield line.because(PAUSE) if voice == "gemini" else line
 
@@ -74,10 +81,13 @@ def sounds(turns: Sequence[Turn]) -> tuple[float, ...]:
 
 
 def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
-    """Whom either cuts off, in %."""
+    """Whom either cuts off, in %: one share of all utterances of a kind."""
     for kind in ("command", "question"):
         shares = {who: (cut_percent(found, kind),) for who, found in delays.items()}
-        yield _line(f"cut off, {kind}s with a pause", "%", shares[OURS], shares.get(THEIRS, ()))
+        said = [one for one, _ in delays[OURS] if one.kind == kind]
+        paused = sum(one.pause_ms > 0 for one in said)
+        subject = f"cut off, of {len(said)} {kind}s in made voices, {paused} with a pause"
+        yield _line(subject, "%", shares[OURS], shares.get(THEIRS, ()))
 
 
 def lost_lines(rows: Rows, cold: Sequence[Opened]) -> Iterator[Line]:
@@ -86,7 +96,8 @@ def lost_lines(rows: Rows, cold: Sequence[Opened]) -> Iterator[Line]:
     yield _line("start of the command lost, warm", "ms", *warm, most=0.0)
     for opened in cold:
         subject = f"start of the command lost, connecting for {opened.delay_s:g} s"
-        yield _line(subject, "ms", _missing(opened.ours), _missing(opened.theirs), most=0.0)
+        line = _line(subject, "ms", _missing(opened.ours), _missing(opened.theirs), most=0.0)
+        yield line if line.theirs is None else replace(line, remark=HEAD_START)
 
 
 def _missing(turns: Sequence[Turn]) -> tuple[float, ...]:
@@ -101,8 +112,9 @@ def weight_lines(weights: Weights) -> Iterator[Line]:
         ("ready", weights.ready),
         (f"after {weights.turns} turns", weights.after),
     ):
-        sizes = ((held[who].pss,) if who in held else () for who in (OURS, THEIRS))
-        yield _line(f"memory, {when}", "MB", *sizes, most_ratio=MEMORY_RATIO).because(MORE)
+        sizes = ((held[who].rss,) if who in held else () for who in (OURS, THEIRS))
+        line = _line(f"memory, {when}", "MB", *sizes, most_ratio=MEMORY_RATIO, most=MEMORY_MB)
+        yield line.because(MORE)
 
 
 def tables(found: Found) -> Iterator[Table]:
@@ -191,9 +203,8 @@ def _line(
     *,
     most: float | None = None,
     most_ratio: float | None = None,
+    peer: str = PEER,
 ) -> Line:
     """Beside the peer where there is something of it; alone without a bound on the ratio."""
-    mine = Measured(ours, unit)
-    if not theirs:
-        return Line(subject, mine, most=most)
-    return Line(subject, mine, PEER, Measured(theirs, unit), most_ratio=most_ratio, most=most)
+    others = [Other(peer, Measured(theirs, unit), most_ratio=most_ratio)] if theirs else []
+    return next(beside(subject, Measured(ours, unit), others, most=most))

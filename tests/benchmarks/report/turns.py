@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE
 from audio.wav import write_wav
 from tests.benchmarks import cut_offs, lost_start, weighing
 from tests.benchmarks._household import ROOM_DBFS
-from tests.benchmarks.figures import how_many
+from tests.benchmarks.figures import how_many, turns_wanted
 from tests.benchmarks.installed import hearth_mb
 from tests.benchmarks.noises import at_level, pink
 from tests.benchmarks.peers.environment import PeerMissing, python_of
@@ -21,6 +22,7 @@ from tests.benchmarks.service import GeminiProcess
 from tests.benchmarks.utterances import utterances
 from tests.benchmarks.weighing import OURS, THEIRS
 from tests.benchmarks.whole_turns import (
+    LOCAL_VOICE,
     THINK_S,
     Ours,
     Said,
@@ -40,17 +42,18 @@ command in one breath. **The peer** is {name} as its example of Gemini Live with
 turns has it: `GeminiLiveLLMService` with the service's own turns switched off,
 `SileroVADAnalyzer()` (`stop_secs` 0.2), Smart Turn v3.2, a transport that reads sound in frames of
 20 ms in real time, and one tool that answers at once. It has no wake word and hears the command
-alone. Both have the default model and TLS on loopback to the same simulated Gemini, in a process of
-its own, which thinks for {think:.0f} ms and then speaks; a tool's result it answers at once.
-{speakers} people say "turn on the office lights" in a silent room ({room:.0f} dBFS); the rows take
-turns, {turns} times without a tool, {more} with one or with a local voice.
+alone. Hearth gets its sound in blocks of {block} ms, as from its microphone. Both have the default
+model and TLS on loopback to the same simulated Gemini, in a process of its own, which thinks for
+{think:.0f} ms and then speaks; a tool's result it answers at once. {speakers} people say "turn on
+the office lights" in a silent room ({room:.0f} dBFS); the rows take turns, {turns} times without a
+tool, {calls} with one, {local} with a local voice.
 
 Times are from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the
 loudest) to the first audible sample of the answer (1 % of full scale) where it is handed to the
 loudspeaker. What the service thinks is taken off. Who was cut off has no time.
 
 Hearth ends a turn by its words, and the command above is one of the house's. What it does with
-others, and whom either cuts off, stands in the second table: made utterances, most with a pause
+others, and whom either cuts off, stands in the second table: made utterances, some with a pause
 before a word that must come, in a quiet room. Hearth's are in stream time with the recogniser's own
 time added; the peer's in real time, {streams} at once, without a model. Where Smart Turn holds a
 sentence to be unfinished it waits for 3 s of silence.
@@ -64,14 +67,17 @@ service takes the set-up after so many seconds.
 **Waiting** is the whole of `hearth run` in the surroundings of a home (a sound server's microphone,
 wake word, Home Assistant's websocket, MCP, HTTP, journal, voice) beside the peer's process, whose
 microphone is a file and which has neither wake word nor house nor a voice of its own. The
-processor's time is the kernel's for all threads and children, over the same seconds. Memory is PSS;
-what Hearth holds of libraries that the simulated house beside it uses too counts in part, so RSS,
-in which it counts whole, stands in a table.
+processor's time is the kernel's for all threads and children, over the same seconds. Memory is RSS,
+in which every page that is held counts whole; the table has PSS too, in which what Hearth shares
+with the simulated house beside it counts in part.
 {missing}"""
 
 
 def part() -> Part:
-    """About seven minutes; with LONG=1 about two hours. Without the peer ours alone."""
+    """About seven minutes; with TURNS=100 (that many of a row) forty, with LONG=1 hours.
+
+    Without the peer ours alone.
+    """
     python, missing = None, ""
     try:
         python = python_of(ENVIRONMENT, print)
@@ -80,13 +86,16 @@ def part() -> Part:
     with tempfile.TemporaryDirectory() as name, sound_server() as sound:
         folder = Path(name)
         found = asyncio.run(_measure(folder, sound, python))
+    turns, calls, local = _counts()
     text = _TEXT.format(
         name=NAME,
         think=THINK_S * 1000,
+        block=BLOCK_MS,
         speakers=found.speakers,
         room=ROOM_DBFS,
-        turns=_counts()[0],
-        more=_counts()[1],
+        turns=turns,
+        calls=calls,
+        local=local,
         streams=cut_offs.STREAMS,
         missing=missing,
     )
@@ -122,7 +131,6 @@ async def _measure(folder: Path, sound: Mapping[str, str], python: Path | None) 
 async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | None) -> Rows:
     """All rows, a turn of each after the other, again and again."""
     rows: Rows = {}
-    most, more = _counts()
     async with AsyncExitStack() as stack:
         service = stack.enter_context(GeminiProcess(script(0)))
         ours = await stack.enter_async_context(our_side(folder, service))
@@ -132,12 +140,14 @@ async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | 
             await peer.open()
             sides[THEIRS] = Theirs(peer, service)
             await asyncio.sleep(_SETTLE_S)
-        for number in range(-1, most):  # the first of each warms up
+        plain, with_call, local = _counts()
+        for number in range(-1, max(plain, with_call, local)):  # the first of each warms up
             one = said[number % len(said)]
             for calls in (0, 1):
                 service.respond(script(calls))
                 for name, side in sides.items():
-                    if number >= more and (calls or name == "espeak"):
+                    most = with_call if calls else plain
+                    if number >= (min(most, local) if name == LOCAL_VOICE else most):
                         continue
                     turn = await side.turn(one.theirs if name == THEIRS else one.ours)
                     if number >= 0:
@@ -147,6 +157,8 @@ async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | 
     return rows
 
 
-def _counts() -> tuple[int, int]:
-    """Turns of native voice and peer without a tool; of every other row."""
-    return how_many(12, 200), how_many(6, 200)
+def _counts() -> tuple[int, int, int]:
+    """Turns of a row without a tool; with one; of either with a local voice."""
+    if wanted := turns_wanted():
+        return wanted, wanted, how_many(6, 200)
+    return how_many(12, 200), how_many(6, 200), how_many(6, 200)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.wav import write_wav
 from tests.benchmarks import room_clock, waking
@@ -33,10 +35,10 @@ from tests.benchmarks.peers.wake import (
     their_loop,
     versions_of,
 )
-from tests.benchmarks.report.line import Line, Measured, Part, Table
+from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 from tests.devices.pulse import sound_server
 
-_BLOCKS = "Hearth takes 80 ms of sound at a time, so that a waiting box wakes less often."
+_BLOCKS = f"Hearth takes {BLOCK_MS} ms of sound at a time, so that a waiting box wakes less often."
 _MODELS = "Other models, which fire later in some words; `open` has the peer's own."
 # Ours, and whose loop runs the same models or does the same work; why ours may be later.
 PAIRS: Mapping[tuple[str, str], str] = {
@@ -57,6 +59,7 @@ _WITHIN_S = 3.0  # a word that is told later than that was missed
 _REST_S = 3.5  # between two words: every listener waits again
 _SETTLE_S = 6.0
 _MS = "ms"
+_Word = TypeVar("_Word")  # a word that was said: a piece, or its number
 _LIVE = "okay_nabu"
 _TEXT = """\
 From the beginning of the wake word to the moment at which a program is told of it: how long the
@@ -66,7 +69,7 @@ same sound, one word after the other, and a line has the words that both found.
 **From memory**: one recording of a person for each word (five words, four for microWakeWord), in
 a silent room ({level:.0f} dBFS), begun {phases} times so that it falls differently into the
 listener's chunks. Counted are the chunks that a listener needs, and the work on the last one.
-Hearth is its ear alone, from the microphone's blocks of 80 ms on; the others are the loops of
+Hearth is its ear alone, from the microphone's blocks of {block} ms on; the others are the loops of
 their own documentation: `openwakeword.Model.predict` with 1,280 samples, default framework
 (TensorFlow Lite), score above 0.5; `pyopen_wakeword` with 160 samples, above 0.5;
 `pymicro_wakeword` with 160 samples, the models' own cutoffs. All words are armed. Hearth's
@@ -109,7 +112,7 @@ def part() -> Part:
         told = _from_memory(pieces, missing, versions)
         live, absent = asyncio.run(_live(folder, sound, times))
     missing |= absent
-    text = _TEXT.format(level=ROOM_DBFS, phases=phases, times=times)
+    text = _TEXT.format(level=ROOM_DBFS, phases=phases, times=times, block=BLOCK_MS)
     text += "".join(f"\n{who} is missing: {why}\n" for who, why in missing.items())
     return Part(
         "Wake word",
@@ -190,37 +193,37 @@ def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
     """Ours beside each peer that is there; alone where none is."""
     for engine in waking.ENGINES:
         peers = {peer: why for (ours, peer), why in PAIRS.items() if ours == engine}
-        subject = f"from memory, Hearth's ear with {engine}"
-        if not peers.keys() & told.keys():
-            yield Line(subject, Measured(tuple(told[engine].values()), _MS))
-        for peer, why in peers.items():
-            found = told.get(peer, {})
-            if both := sorted(told[engine].keys() & found.keys(), key=_order):
-                ours, theirs = (
-                    Measured(tuple(of[piece] for piece in both), _MS)
-                    for of in (told[engine], found)
-                )
-                yield Line(subject, ours, called(peer), theirs).because(why)
+        others = [
+            _other(called(peer), told[engine], told[peer], why)
+            for peer, why in peers.items()
+            if told[engine].keys() & told.get(peer, {}).keys()
+        ]
+        if others or not peers.keys() & told.keys():
+            ours = Measured(tuple(told[engine].values()), _MS)
+            yield from beside(f"from memory, Hearth's ear with {engine}", ours, others)
 
 
-def _order(piece: Piece) -> Path:
-    return piece.wav
+def _other(
+    name: str, ours: Mapping[_Word, float], theirs: Mapping[_Word, float], reason: str
+) -> Other:
+    """With the words that both found, in the order of ours."""
+    both = [word for word in ours if word in theirs]
+    mine, yours = (Measured(tuple(of[word] for word in both), _MS) for of in (ours, theirs))
+    return Other(name, yours, mine, reason=reason)
 
 
 def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
     """Hearth beside each peer that is there; alone where none is."""
-    subject = "live, the whole of hearth run"
     ours = live[HEARTH]
-    if len(live) == 1:
-        yield Line(subject, Measured(tuple(ours.values()), _MS))
-    for name, theirs in live.items():
-        both = sorted(ours.keys() & theirs.keys())
-        if name != HEARTH and both:
-            mine, yours = (
-                Measured(tuple(of[number] for number in both), _MS) for of in (ours, theirs)
-            )
-            why = "" if name == OPENWAKEWORD_LOOP else _BLOCKS  # that has the same 80 ms
-            yield Line(subject, mine, name, yours).because(why)
+    others = [
+        # openWakeWord's loop takes as much at a time.
+        _other(name, ours, theirs, "" if name == OPENWAKEWORD_LOOP else _BLOCKS)
+        for name, theirs in live.items()
+        if name != HEARTH and ours.keys() & theirs.keys()
+    ]
+    if others or len(live) == 1:
+        mine = Measured(tuple(ours.values()), _MS)
+        yield from beside("live, the whole of hearth run", mine, others)
 
 
 def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float]]) -> Table:

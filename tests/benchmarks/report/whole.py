@@ -48,7 +48,7 @@ class Entry:
     at: str  # "2026-11-23 14:05", UTC
     seconds: float
     load: tuple[float, float]  # of the minute before it began, and of its last
-    long: bool  # with LONG=1
+    counts: str  # "short", "LONG=1" or "TURNS=100"
 
 
 @dataclass(frozen=True, slots=True)

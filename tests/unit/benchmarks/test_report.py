@@ -13,7 +13,7 @@ from tests.benchmarks.peers.environment import PeerMissing
 from tests.benchmarks.report import __main__ as report_main
 from tests.benchmarks.report import apart
 from tests.benchmarks.report.document import document, figure, picture_of
-from tests.benchmarks.report.line import Line, Measured, Part, Table, Verdict
+from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, Verdict, beside
 from tests.benchmarks.report.picture import bars, overview, picture
 from tests.benchmarks.report.whole import Entry, Place, Report, entry_from, kept, to_json
 from tests.benchmarks.report.wire import on_the_wire
@@ -36,9 +36,9 @@ PART = Part(
     "As a peer's page says.",
     {"peer": "1.0"},
 )
-ENTRY = Entry("answers", PART, "", "2026-11-23 14:05", 61.0, (0.5, 1.25), long=False)
+ENTRY = Entry("answers", PART, "", "2026-11-23 14:05", 61.0, (0.5, 1.25), "short")
 MISSING = Entry(
-    "waking", None, "peer-2: no such package", "2026-11-23 14:06", 2.0, (1.0, 1.0), False
+    "waking", None, "peer-2: no such package", "2026-11-23 14:06", 2.0, (1.0, 1.0), "short"
 )
 REPORT = Report(PLACE, (ENTRY, MISSING))
 
@@ -68,6 +68,18 @@ def test_where_we_are_behind(line: Line, worse: bool, verdict: Verdict) -> None:
 def test_the_reason_stands_only_where_we_are_behind() -> None:
     assert replace(LATER, remark="").because("It does more.") == LATER
     assert SOONER.because("It does more.") == SOONER
+
+
+def test_a_line_for_each_peer_or_ours_alone() -> None:
+    (alone,) = beside("a call", ms(30), [], most=40)
+    assert alone == Line("a call", ms(30), most=40)
+    others = [
+        Other("peer 1.0", ms(20), reason="It does more."),
+        Other("peer 2.0", ms(20), ours=ms(10), most_ratio=0.7, reason="It does more."),
+    ]
+    behind, ahead = beside("a call", ms(30), others)
+    assert behind == Line("a call", ms(30), "peer 1.0", ms(20), remark="It does more.")
+    assert ahead == Line("a call", ms(10), "peer 2.0", ms(20), most_ratio=0.7)
 
 
 @pytest.mark.parametrize("values", [(), (1.0, float("inf")), (float("nan"),)])
@@ -114,6 +126,20 @@ def test_the_document_has_every_line_and_table() -> None:
 def test_a_report_that_is_behind_nowhere_says_so() -> None:
     good = replace(ENTRY, part=replace(PART, lines=(SOONER,)))
     assert "On no line are we behind" in document(Report(PLACE, (good,)))
+
+
+def test_what_is_ours_set_up_otherwise_counts_as_no_peer() -> None:
+    lines = (replace(SOONER, own=True), replace(SOONER, subject="a second"), LATER)
+    written = document(Report(PLACE, (replace(ENTRY, part=replace(PART, lines=lines)),)))
+    told = "Of 2 lines with a bound 2 keep it. Of 2 lines with a peer 1 are in our favour."
+    assert told in " ".join(written.split())
+    assert "| sooner | ms | 2.00 / 2.90 | 3 | peer 1.0 |" in written
+
+
+def test_a_remark_stands_once_behind_its_lines() -> None:
+    lines = (LATER, replace(LATER, subject="the other"), replace(SLOW, remark="It waits."))
+    written = document(Report(PLACE, (replace(ENTRY, part=replace(PART, lines=lines)),)))
+    assert "\n- later; the other: It does more.\n- slow: It waits.\n\n" in written
 
 
 def test_the_pictures_are_well_formed_and_show_the_ratios() -> None:

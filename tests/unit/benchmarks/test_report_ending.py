@@ -19,7 +19,7 @@ def test_who_was_cut_off_or_never_ended_has_no_delay() -> None:
     line = _line("command", found, "ours")
     assert line.theirs is not None
     assert (line.ours.values, line.theirs.values) == ((350.0,), (1_225.0,))
-    assert (line.most, line.verdict) == (BOUNDS_MS["command"], Verdict.KEPT)
+    assert (line.most, line.verdict, line.own) == (BOUNDS_MS["command"], Verdict.KEPT, True)
 
 
 def test_a_figure_that_is_none_is_told_in_words() -> None:

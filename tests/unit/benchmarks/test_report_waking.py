@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audio.capture import BLOCK_MS
 from tests.benchmarks.peers.listeners import HEARTH, SATELLITE_PAIR, Listener
 from tests.benchmarks.peers.wake import Answer, Fired, read_answer
 from tests.benchmarks.report.line import Measured, Verdict
@@ -89,7 +90,7 @@ def test_the_reason_is_the_models_where_those_are_others() -> None:
         "openwakeword": {ALEXA: 600.0},
     }
     micro, other, same = memory_lines(told)
-    assert "80 ms" in micro.remark
+    assert f"{BLOCK_MS} ms" in micro.remark
     assert "Other models" in other.remark
     assert same.remark == ""
 

@@ -1,6 +1,7 @@
 """What was measured of whole turns, as the report has it, with the peer and without it."""
 
 from tests.benchmarks.lost_start import Opened
+from tests.benchmarks.peers.pipecat import NAME
 from tests.benchmarks.report.line import Verdict
 from tests.benchmarks.report.turn_lines import (
     BOUND_MS,
@@ -63,13 +64,17 @@ def test_the_lines_beside_the_peer() -> None:
     assert (native.most, native.verdict) == (BOUND_MS, Verdict.KEPT)
     assert native.theirs is not None
     assert native.theirs.values == (520.0,)
-    assert by_subject["cut off, commands with a pause"].ours.values == (50.0,)
+    local = by_subject["last word to first sound, local voice, no tool call"]
+    assert (native.peer, local.peer) == (NAME, f"{NAME}, native voice")
+    cut = by_subject["cut off, of 2 commands in made voices, 2 with a pause"]
+    assert cut.ours.values == (50.0,)
     warm = by_subject["start of the command lost, warm"]
     assert warm.theirs is not None
     assert (warm.ours.p50, warm.theirs.p50, warm.verdict) == (0.0, 60.0, Verdict.KEPT)
     cold = by_subject["start of the command lost, connecting for 1 s"]
     assert cold.theirs is not None
     assert cold.theirs.values == (1_342.0,)
+    assert "head start" in cold.remark
     assert by_subject["waiting in a silent room"].verdict is Verdict.KEPT
     assert by_subject["memory, ready"].verdict is Verdict.KEPT
     after = by_subject["memory, after 4 turns"]
@@ -87,6 +92,7 @@ def test_without_the_peer_ours_stand_alone() -> None:
     alone = list(lines(found(peer=False)))
     assert [line.subject for line in alone] == [line.subject for line in lines(found(peer=True))]
     assert all(line.theirs is None and line.ratio is None for line in alone)
+    assert not any("the peer" in line.remark for line in alone if "lost" in line.subject)
 
 
 def test_the_tables() -> None:
