@@ -5,8 +5,8 @@ python -m tests.chaos [WORD ...]      only faults whose name holds one of the wo
     --at-once N  so many side by side where they can be (2): most of the time they wait
     --list       the faults, and nothing is run
 
-A run of all faults writes the table in docs/faults.md. The exit code is 1 where any failed. What
-cannot be had here is left out, and the table says so.
+A run of all faults writes the table in docs/faults.md. What cannot be had here is left out, and the
+table says so. The exit code is 1 where any fault failed, or none could be had.
 """
 
 import argparse
@@ -83,6 +83,11 @@ def judge(collected: Sequence[Note], runs: Sequence[Sequence[Note]]) -> list[Out
     return outcomes(collected, [[*notes, *left] for notes in runs])
 
 
+def code_of(rows: Sequence[Outcome]) -> int:
+    """The exit code: 1 where a row failed, and where none has passed, for then nothing was seen."""
+    return 1 if any(row.red for row in rows) or not any(row.green for row in rows) else 0
+
+
 def where(now: datetime) -> str:
     """The machine, for the reader of the table."""
     cores, kernel = os.cpu_count(), platform.release().partition("-")[0]
@@ -127,7 +132,7 @@ def main(given: Sequence[str]) -> int:
     if not asked.words:
         made = f"{text}\n\n{table(rows)}"
         PAGE.write_text(with_table(PAGE.read_text("utf-8"), made), encoding="utf-8")
-    return 1 if not rows or any(row.red for row in rows) else 0
+    return code_of(rows)
 
 
 if __name__ == "__main__":

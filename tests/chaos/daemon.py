@@ -16,7 +16,7 @@ from typing import IO, Any
 import httpx
 
 from integrations.demo_home.server import DemoHome
-from tests.chaos.promises import Life, Told, assert_promises
+from tests.chaos.promises import QUIET, Life, Told, assert_promises
 from tests.chaos.room import Room
 from tests.devices.daemon import free_port
 
@@ -199,12 +199,14 @@ class Daemon:
             return turn
 
     async def say(self, recording: Path) -> dict[str, str]:
-        """Somebody says it in its room: what the log tells of the turn."""
+        """Somebody says it in its room, and it is heard: what the log tells of the turn."""
         assert self.room is not None
         told = len(self.asked_for)
         self.spoken += 1
         await self.room.say(recording, self.pid)
-        return await self.turn(told)
+        turn = await self.turn(told)
+        assert turn.get("error") not in QUIET, turn
+        return turn
 
     async def timer(self) -> dict[str, Any]:
         """The one timer that there is, as the interface gives it."""

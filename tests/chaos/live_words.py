@@ -1,7 +1,7 @@
 """What is said, done and told in the turns in which Gemini Live breaks."""
 
-from tests.pipeline.gemini_rig import OFFICE, OFFICE_ON, TURN_ON
-from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step
+from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, TURN_ON, Scene, ended, said
+from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step, Turn
 
 # The turn: somebody asks for the office's lights, and it is served.
 HEARD = Hear("turn on the office lights", language="en-GB")
@@ -12,9 +12,17 @@ LOOK = Call("GetLiveContext", {"area": "office"})
 SERVED: list[Step] = [HEARD, ON, Say(SAID), Done()]
 ONCE_SERVED = (OnceTurn([ON, Say(SAID), Done()]),)
 
+# The next one, which is typed.
+NEXT_ASKED, NEXT_SAID = "is it on?", "Yes, it is."
+NEXT_TURN = Turn("text", [Say(NEXT_SAID), Done()])
+
 # What is spoken where it broke.
 LOST = f"{OFFICE_ON} Then I lost the connection."
 BY_ITSELF = "Turned on the lights in the office."
+
+# What the next turn's model is told.
+IS_DONE = OFFICE_ON.partition(":")[0]
+HAD_STARTED = "cut off, but it had started"
 
 # Cells of the table of faults.
 ANSWER = f"the answer: “{SAID}”"
@@ -23,3 +31,12 @@ NEXT = "the turn, by the next brain, with the same sound"
 NEVER = "nothing: a deed was under way, and no brain is asked again in this turn"
 WHOLE = "the whole sentence; the lights are switched once"
 TOLD = "what was done: the next turn's model is told of it"
+
+
+async def assert_told(on: Scene, later: str) -> None:
+    """The next turn is served by the same brain, and its model is told that."""
+    turn = await on.ask(NEXT_ASKED)
+    assert (ended(turn), said(turn)) == ((LIVE, None), NEXT_SAID)
+    told, _, asked = on.service.turns[-1].text.rpartition("\n")
+    assert asked == NEXT_ASKED
+    assert later in told

@@ -31,7 +31,10 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
 CLAIM = "I have asked it."
 LATER_S = 60.0  # tools that were listed just now are not listed again
 MOST_BYTES = 60_000_000  # more than before
-UNKNOWN = "nothing else; the answer says that nobody knows whether it worked"
+LOST = "The connection was lost on the way, so I do not know whether it happened."
+LATE = "There was no answer in time; it may still happen."
+HELD = "t has changed since it was approved, so it is not used until its owner has looked at it."
+UNKNOWN = f"what the model makes of it; it is told: “{LOST}”"
 NOT_AGAIN = "nothing: a call that may have run is never sent again"
 KEPT = "the house's command of the same turn; what the server sends too much is thrown away"
 
@@ -73,6 +76,13 @@ async def beside(mode: str, folder: Path, *calls: Call) -> AsyncIterator[Scene]:
     assert await all_gone(place)
 
 
+def answers(on: Scene) -> list[dict[str, Any]]:
+    """What the model was told of the calls of its newest turn, in the order of their making."""
+    told = [call.response for call in on.service.turns[-1].calls]
+    assert None not in told, "a call has no answer"
+    return [one for one in told if one is not None]
+
+
 async def listed(hub: McpHub) -> None:
     """Wait until the program has told of its tools, slow as the machine may be."""
     async with asyncio.timeout(20.0):
@@ -81,10 +91,10 @@ async def listed(hub: McpHub) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "status"),
+    ("mode", "status", "told"),
     [
         pytest.param(
-            *("notices", Status.UNKNOWN),
+            *("notices", Status.UNKNOWN, LOST),
             marks=fault(
                 "a tool server floods with messages that nobody asked for",
                 hears=UNKNOWN,
@@ -93,7 +103,7 @@ async def listed(hub: McpHub) -> None:
             ),
         ),
         pytest.param(
-            *("long-text", Status.UNKNOWN),
+            *("long-text", Status.UNKNOWN, LOST),
             marks=fault(
                 "a tool server answers with a text of 100 MB",
                 hears=UNKNOWN,
@@ -102,16 +112,16 @@ async def listed(hub: McpHub) -> None:
             ),
         ),
         pytest.param(
-            *("hang-call", Status.TIMEOUT),
+            *("hang-call", Status.TIMEOUT, LATE),
             marks=fault(
                 "a tool server never answers",
-                hears=UNKNOWN,
-                retried=f"{NOT_AGAIN}; the program is ended and started anew",
+                hears=f"what the model makes of it; it is told: “{LATE}”",
+                retried=f"{NOT_AGAIN}; the program is started anew for the next call",
                 kept=KEPT,
             ),
         ),
         pytest.param(
-            *("die-call", Status.UNKNOWN),
+            *("die-call", Status.UNKNOWN, LOST),
             marks=fault(
                 "a tool server dies amid a call",
                 hears=UNKNOWN,
@@ -121,7 +131,9 @@ async def listed(hub: McpHub) -> None:
         ),
     ],
 )
-async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_path: Path) -> None:
+async def test_a_server_goes_wrong_amid_a_call(
+    mode: str, status: Status, told: str, tmp_path: Path
+) -> None:
     calls = Call("t", {"text": "now"}), Call(TURN_ON, OFFICE)
     async with beside(mode, tmp_path, *calls) as on:
         before = most = memory()
@@ -130,14 +142,20 @@ async def test_a_server_goes_wrong_amid_a_call(mode: str, status: Status, tmp_pa
             await asyncio.wait([turn], timeout=0.02)
             most = max(most, memory())
         assert outcomes(turn.result()) == [status, Status.DONE]
-        assert said(turn.result())
+        assert said(turn.result()) == CLAIM
+        assert answers(on)[0]["sentence"] == told
         assert most - before < MOST_BYTES, f"{(most - before) / 1e6:.0f} MB were held"
         assert len(on.house_calls) == 1
+        if mode in ("hang-call", "die-call"):
+            on.repeats = True
+            again = await on.ask("use it, and turn on the office lights")
+            assert outcomes(again) == [status, Status.DONE]
+            assert len(started(tmp_path / "rogue")) == 2
 
 
 @fault(
     "a tool server changes its tools after they were looked at",
-    hears="that the tool waits for approval",
+    hears=f"what the model makes of it; it is told: “{HELD}”",
     retried="nothing",
     kept="the changed tool is not called; the house's tools are as they were",
 )
@@ -150,6 +168,7 @@ async def test_tools_that_change(tmp_path: Path) -> None:
         on.clock.leap(LATER_S)
         called, switched = (await on.ask("use it, and turn on the office lights")).outcomes
         assert called.status is Status.NOT_RUN
+        assert answers(on)[0]["sentence"] == HELD
         assert switched.status is Status.DONE
 
 

@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240), needs_mosquitto]
 TOPIC = "hearth/box"
 WORKS = "nothing; commands are done and answered as ever"
 AGAIN = "the connection, every 4 s at the latest; it comes back by itself"
-SAID_ONCE = "announcements: the broker keeps them, and each is said once"
+SAID_ONCE = "each is said once"
+# What a busy machine takes besides is in these.
+BACK_S = 20.0  # after a broker is there again
+NOTICED_S = 30.0  # since it fell silent, or since the sentence that was spoken meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,12 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
             yield on
 
 
-@fault("the MQTT broker is killed and started again", hears=WORKS, retried=AGAIN, kept=SAID_ONCE)
+@fault(
+    "the MQTT broker is killed and started again",
+    hears=WORKS,
+    retried=AGAIN,
+    kept=f"announcements that are sent once it is back: {SAID_ONCE}",
+)
 async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
         await on.broker.kill()
@@ -75,7 +83,7 @@ async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
         await served(on.box, office)
         await on.broker.start()
         await on.line.mend()
-        await on.box.sound("mqtt")
+        await on.box.sound("mqtt", BACK_S)
         await on.announce("Two.")
         await on.says("One.", "Two.")
 
@@ -84,7 +92,7 @@ async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
     "the MQTT broker is slow (4 s there and back, 5 % of the packets lost)",
     hears=WORKS,
     retried="lost packets, by TCP; a message that was not acknowledged",
-    kept=SAID_ONCE,
+    kept=f"announcements: {SAID_ONCE}",
 )
 async def test_the_broker_is_slow(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
@@ -104,14 +112,14 @@ async def test_the_broker_is_slow(tmp_path: Path, office: Path) -> None:
     "the MQTT broker falls silent without hanging up",
     hears=WORKS,
     retried=f"noticed by its missing keep-alive after 16 s; then {AGAIN}",
-    kept=SAID_ONCE,
+    kept=f"announcements: the broker keeps them, and {SAID_ONCE}",
 )
 async def test_the_broker_falls_silent(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
         on.line.fall_silent()
         await on.announce("Two.")
         await served(on.box, office)
-        assert "broker" in await on.box.trouble("mqtt")
+        assert "broker" in await on.box.trouble("mqtt", NOTICED_S)
         await on.line.mend()
+        await on.box.sound("mqtt", BACK_S)
         await on.says("One.", "Two.")
-        await on.box.sound("mqtt")

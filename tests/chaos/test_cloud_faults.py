@@ -16,12 +16,17 @@ from tests.chaos.disks import needs_root, run
 from tests.chaos.faults import fault
 from tests.chaos.line import CLEAR, ROUGH, Line, line
 from tests.chaos.names import with_names
-from tests.chaos.served import OFFICE_ON, with_gemini
+from tests.chaos.served import OFFICE_ON, said, with_gemini
 from tests.chaos.wire import HERE, Cable, cable
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, TURN_ON
 from tests.simulators.certificate import NAME
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Hear, Say, Step
+
+BY_ITSELF = "I cannot reach Gemini, so I answer by myself for now."
+HOUSE_AWAY = "I cannot reach Home Assistant at the moment."
+BACK = "I am back with Gemini."
+RESTS_S = 90.0  # that Gemini may rest after its second failure (30 s), and what is said meanwhile
 
 # One cable at a time: each has the same addresses.
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300), pytest.mark.xdist_group("cable")]
@@ -147,9 +152,8 @@ async def _becomes(box: Daemon, made: Cable, *, away: bool) -> None:
 
 @fault(
     "the network is lost: the cable is pulled, and put in again",
-    hears="once: “I cannot reach Gemini, so I answer by myself for now.”; timers and the like "
-    "work; of the house: “I cannot reach Home Assistant at the moment.”; later, once: “I am back "
-    "with Gemini.”",
+    hears=f"once: “{BY_ITSELF}”; timers and the like work; of the house: “{HOUSE_AWAY}”; later, "
+    f"once: “{BACK}”",
     retried="the house every 5 s at the latest; Gemini after 30 s, doubling up to 10 min",
     kept="each sentence: it is heard once more by the device",
 )
@@ -166,9 +170,19 @@ async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) ->
             done = len(on.box.house.calls)
             await on.box.say(office)
             assert on.box.house.calls[done:] == []
+            assert said(on.box)[-1] == HOUSE_AWAY
             run("ip", "link", "set", made.here, "up")
             await _becomes(on.box, made, away=False)
-            await on.lights(office)
+            await _served_by_gemini(on, office)
+            for sentence in (BY_ITSELF, BACK):
+                assert sum(sentence in one for one in said(on.box)) == 1, said(on.box)
+
+
+async def _served_by_gemini(on: Stage, office: Path) -> None:
+    """Return once a command was served by Gemini Live again; until then each is done as well."""
+    async with asyncio.timeout(RESTS_S):
+        while (await on.lights(office))["brain"] != LIVE:
+            pass
 
 
 @fault(

@@ -2,6 +2,7 @@
 and are told."""
 
 import os
+import shutil
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +13,11 @@ from assistant.clock import SystemClock
 from assistant.journal.records import TimerRecord
 from assistant.journal.store import Store
 from tests.chaos.daemon import Daemon, listener
-from tests.chaos.disks import failing_disk, fill, make_room, needs_root, small_disk
+from tests.chaos.disks import failing_disk, fill, make_room, needs_root, run, small_disk
 from tests.chaos.faults import fault
 from tests.chaos.served import served, written
 
+KEPT = "the turns that were written before; a timer that runs goes on"
 NOT_SET = "The timers cannot be read or kept right now, so nothing was changed."
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
@@ -26,7 +28,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
     "kept right now, so nothing was changed.” Told, once: “The disk of … is full: nothing is"
     " written down; free some space there.”",
     retried="writing, with each turn and every 30 s",
-    kept="what was written before; timers go on in memory",
+    kept=KEPT,
 )
 @needs_root
 async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
@@ -34,6 +36,7 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
     with small_disk(folder, megabytes=4):
         async with listener(tmp_path, ASSISTANT__DATA=str(folder)) as box:
             await box.up()
+            before = await box.ask("set a timer for an hour")
             fill(folder)
             box.writes = False
             await served(box, office)
@@ -41,11 +44,13 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
             assert await box.trouble("journal") == full
             refused = await box.ask("set a timer for ten minutes")
             assert refused["answer"] == NOT_SET
+            assert (await box.timer())["left_s"] > 3000, "it goes on"
             make_room(folder)
             await box.ask("turn off the office lights")
             await box.sound("journal")
             assert box.log.count("is full") == 1, "it is said once"
             assert "is written again" in box.log
+            assert written(box, f"turns WHERE turn_id = '{before['turn_id']}'") == 1
 
 
 @fault(
@@ -53,7 +58,7 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
     hears="as where it is full. Told: “The disk of … is read-only: nothing is written down; mount "
     "it to be written, …”",
     retried="writing, with each turn and every 30 s",
-    kept="what was written before; timers go on in memory",
+    kept=KEPT,
 )
 @needs_root
 async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None:
@@ -63,6 +68,8 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
             for broken in (True, False):  # while it runs; and before it starts
                 await box.up()
                 if broken:
+                    before = await box.ask("set a timer for an hour")
+                    run("sync", "--file-system", folder)  # the kernel writes with a delay
                     disk.break_down()
                     box.writes = False
                 await served(box, office)
@@ -71,7 +78,9 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
                     f"The disk of {folder / 'data'} is read-only: nothing is written down; "
                     "mount it to be written, and check it if that is refused."
                 )
+                assert (await box.timer())["left_s"] > 3000, "it goes on"
                 assert await box.end() == 0
+                assert _wrote(box, before["turn_id"], tmp_path / f"copy {broken}")
             assert box.log.count("is read-only") == 2
 
 
@@ -119,6 +128,19 @@ async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: 
         assert written(box, "timers WHERE status = 'running'") == 1
         assert written(box, "turns") >= 1
         assert written(box, "faults WHERE what = 'journal_damage'") == 1
+
+
+def _wrote(box: Daemon, turn_id: str, folder: Path) -> bool:
+    """Whether that turn stands in its journal, of which a copy is read: beside a file on a
+    read-only disk SQLite cannot open its log."""
+    folder.mkdir()
+    for part in box.data.glob("hearth.db*"):
+        shutil.copy(part, folder)
+    copy = sqlite3.connect(folder / "hearth.db")
+    try:
+        return bool(copy.execute("SELECT 1 FROM turns WHERE turn_id = ?", (turn_id,)).fetchone())
+    finally:
+        copy.close()
 
 
 def _damage(box: Daemon, *tables: str) -> None:

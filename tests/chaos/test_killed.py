@@ -1,6 +1,6 @@
 """Killed with SIGKILL again and again in the middle of work: nothing is lost or done twice.
 
-LONG=1 kills a hundred times; else three times.
+LONG=1 kills a hundred times; else five times.
 """
 
 import asyncio
@@ -18,12 +18,16 @@ import httpx
 import pytest
 
 from assistant.tools.outcome import Status
-from tests.chaos.daemon import Daemon, daemon
+from integrations.serving import serving
+from tests.chaos.daemon import Daemon, daemon, until
 from tests.chaos.faults import fault
+from tests.chaos.front import Front
 
 pytestmark = pytest.mark.faults
 
-KILLS = 100 if os.environ.get("LONG") == "1" else 3
+KILLS = 100 if os.environ.get("LONG") == "1" else 5
+IN_ROUND = 5  # of so many kills the last is in the middle of starting,
+AMID_A_CALL = 3  # and this one, from 0 on, while the house has run a call and not answered it
 LATEST_S = 3.0  # after it has done a first thing, at which it is killed
 LISTENERS = 3  # programs that ask at the same time
 HOUR_S = 3600
@@ -49,31 +53,40 @@ class Told:
 async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     chance, told = random.Random(7), Told()
     async with daemon(tmp_path / "box") as box:
-        for number in range(KILLS):
+        front = Front(box.house.app)
+        async with serving(front, "127.0.0.1", 0) as port:
+            box.settings["HOME_ASSISTANT__URL"] = f"http://127.0.0.1:{port}"
+            for number in range(KILLS):
+                await box.start()
+                if number % IN_ROUND == IN_ROUND - 1:
+                    await asyncio.sleep(chance.uniform(0.2, 2.0))
+                    await box.end(signal.SIGKILL)
+                    continue
+                front.keeps_answers = number % IN_ROUND == AMID_A_CALL
+                await _work_until_killed(box, front, told, chance.uniform(0.0, LATEST_S))
+                front.keeps_answers = False
             await box.start()
-            if number % 5 == 4:  # some in the middle of starting
-                await asyncio.sleep(chance.uniform(0.2, 2.0))
-                await box.end(signal.SIGKILL)
-            else:
-                await _work_until_killed(box, told, chance.uniform(0.0, LATEST_S))
-        await box.start()
-        await box.serves()
-        await _all_said(box, told)
-        assert await box.end() == 0
+            await box.serves()
+            await _all_said(box, told)
+            assert await box.end() == 0
         assert "was damaged" not in box.log
         print(_judge(box, told))
 
 
-async def _work_until_killed(box: Daemon, told: Told, after_s: float) -> None:
-    """Keep it busy, and kill it so long after the first thing that it did."""
+async def _work_until_killed(box: Daemon, front: Front, told: Told, after_s: float) -> None:
+    """Keep it busy, and kill it so long after the first thing that it did; where the house keeps
+    its answers, once it has kept one."""
     await box.serves()
     async with box.client() as client:
-        before = len(box.house.calls)
+        before, kept = len(box.house.calls), front.met["answer kept"]
         works = [asyncio.create_task(_ask(client, told)) for _ in range(LISTENERS)]
         works += [asyncio.create_task(work(client, told)) for work in (_time, _announce)]
         async with asyncio.timeout(60.0):
             await _first(box, before)
-        await asyncio.sleep(after_s)
+        if front.keeps_answers:
+            await until(lambda: front.met["answer kept"] > kept)
+        else:
+            await asyncio.sleep(after_s)
         await box.end(signal.SIGKILL)
         await asyncio.gather(*works)
 
@@ -156,6 +169,7 @@ def _judge(box: Daemon, told: Told) -> str:
     unknown = {item for item, (status, _) in calls.items() if status == Status.UNKNOWN}
     assert done <= set(added), "what is written down as done has reached the house"
     assert set(added) <= done | unknown, "what has reached the house is written down"
+    assert unknown & set(added), "no call was under way when it was killed"
     assert set(told.done) <= done, "what programs were told is written down"
     turns = dict(_rows(box, "SELECT turn_id, answer FROM turns"))
     for item in unknown:  # the turn died with its process, or says that nobody knows

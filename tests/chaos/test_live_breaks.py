@@ -19,17 +19,21 @@ from tests.chaos.live_words import (
     ANSWER,
     BY_ITSELF,
     CALLED,
+    HAD_STARTED,
     HEARD,
+    IS_DONE,
     LOOK,
     LOST,
     NEVER,
     NEXT,
+    NEXT_TURN,
     ON,
     ONCE_SERVED,
     SAID,
     SERVED,
     TOLD,
     WHOLE,
+    assert_told,
 )
 from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFLINE, ONCE, TURN_ON, ended, said
 from tests.simulators.gemini_live import GeminiSimulator
@@ -74,6 +78,7 @@ class Break:
     words: str = SAID
     error: str | None = None
     lost_calls: int = 0  # that nobody could answer any more
+    later: str = ""  # of which the model of a next turn is told; "": there is none
 
 
 def rows(
@@ -97,7 +102,7 @@ def both(*before: Step, then: Break) -> tuple[Break, Break]:
 
 SERVES = Break([Turn("audio", SERVED)])  # what comes then
 BY_ONCE = Break(once=ONCE_SERVED, brain=ONCE)
-IS_LOST = Break(words=LOST, error="unreachable")
+IS_LOST = Break(words=LOST, error="unreachable", later=IS_DONE)
 
 CONNECTING = [
     *rows(
@@ -216,6 +221,7 @@ DOING = [
         Break(
             [Turn("audio", [HEARD, CALLED, Cancel(), Say("I leave it."), Done()])],
             words="I leave it.",
+            later=HAD_STARTED,
         ),
         hears="the answer",
         retried="nothing: what had started runs to its end, and is not done again",
@@ -242,7 +248,7 @@ DOING = [
 @pytest.mark.parametrize("given", [*CONNECTING, *SPEAKING, *DOING])
 async def test_it_is_done_once_and_told(tmp_path: Path, office: Path, given: Break) -> None:
     service = GeminiSimulator(
-        given.turns,
+        [*given.turns, *([NEXT_TURN] if given.later else [])],
         openings=given.openings,
         opening=given.opening,
         once=given.once,
@@ -253,10 +259,13 @@ async def test_it_is_done_once_and_told(tmp_path: Path, office: Path, given: Bre
         on.lost_calls = given.lost_calls
         turn = await on.hear(office)
         assert (ended(turn), said(turn)) == ((given.brain, given.error), given.words)
+        if given.later:
+            await assert_told(on, given.later)
         assert on.house_calls == [(TURN_ON, OFFICE)]
+    served = service.turns[: -1 if given.later else None]
     first, last = (round(turn.record.timeline[key] * 16) for key in ("wake", "speech_end"))
     if given.brain == LIVE:
-        service.turns[-1].assert_heard(read_wav(office), covers=(first, last))
+        served[-1].assert_heard(read_wav(office), covers=(first, last))
     elif given.brain == ONCE:
         sentence = read_wav(office)[first * 2 : last * 2]
         assert sentence in service.once_requests[-1].audio, "the next brain hears all of it"

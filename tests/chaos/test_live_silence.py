@@ -17,25 +17,29 @@ from tests.chaos.live_words import (
     BY_ITSELF,
     CALLED,
     HEARD,
+    IS_DONE,
     LOOK,
     LOST,
     NEVER,
     NEXT,
+    NEXT_ASKED,
+    NEXT_SAID,
+    NEXT_TURN,
     ON,
     ONCE_SERVED,
     SAID,
     SERVED,
     TOLD,
     WHOLE,
+    assert_told,
 )
 from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFLINE, ONCE, TURN_ON, ended, said
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Done, Drop, GoAway, OnceTurn, Opening, Say, Stall, Step, Turn
+from tests.simulators.script import Drop, GoAway, OnceTurn, Opening, Say, Stall, Step, Turn
 
 pytestmark = pytest.mark.faults
 
 NOT_IN_TIME = "Gemini did not answer in time, so I answer by myself for now."
-YES: list[Step] = [Say("Yes, it is."), Done()]
 before_a_deed = fault(
     "Gemini Live falls silent for ever, before anything was done",
     hears=f"after 6 to 10 s {ANSWER}",
@@ -66,12 +70,16 @@ async def test_it_falls_silent(
     tmp_path: Path, office: Path, before: Sequence[Step], served: tuple[str, str | None, str]
 ) -> None:
     once = ONCE_SERVED if served[0] == ONCE else ()
-    service = GeminiSimulator([Turn("audio", [*before, Stall()])], once=once)
+    told = served[2] == LOST
+    turns = [Turn("audio", [*before, Stall()]), *([NEXT_TURN] if told else [])]
+    service = GeminiSimulator(turns, once=once)
     async with judged(tmp_path, service, hears=True) as on, asyncio.TaskGroup() as group:
         hearing = group.create_task(on.hear(office))
         await on.falling_silent()
         turn = await hearing
         assert (*ended(turn), said(turn)) == served
+        if told:
+            await assert_told(on, IS_DONE)
         assert on.house_calls == [(TURN_ON, OFFICE)]
 
 
@@ -97,7 +105,7 @@ async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
 
 def talked_to_twice(*openings: Opening) -> GeminiSimulator:
     """Between the spoken turn and the typed one the connection breaks."""
-    turns = [Turn("audio", [*SERVED, Drop()], cut=None), Turn("text", YES)]
+    turns = [Turn("audio", [*SERVED, Drop()], cut=None), NEXT_TURN]
     return GeminiSimulator(turns, openings=openings)
 
 
@@ -112,8 +120,8 @@ async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
     async with judged(tmp_path, service, hears=True) as on:
         assert said(await on.hear(office)) == SAID
         await on.until(lambda: service.open_sockets == 0)
-        turn = await on.ask("is it on?")
-        assert (ended(turn), said(turn)) == ((LIVE, None), "Yes, it is.")
+        turn = await on.ask(NEXT_ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), NEXT_SAID)
     assert service.connections[1].resumed
 
 
@@ -128,7 +136,7 @@ async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
     async with judged(tmp_path, service, hears=True) as on:
         assert said(await on.hear(office)) == SAID
         await on.until(lambda: service.open_sockets == 0)
-        assert said(await on.ask("is it on?")) == "Yes, it is."
+        assert said(await on.ask(NEXT_ASKED)) == NEXT_SAID
     fresh = service.connections[-1].setup
     assert fresh is not None
     assert SAID in fresh.instruction
@@ -160,7 +168,8 @@ async def test_the_deadline_passes_within_the_answer(tmp_path: Path, office: Pat
     kept=TOLD,
 )
 async def test_the_deadline_passes_while_a_tool_runs(tmp_path: Path, office: Path) -> None:
-    service = GeminiSimulator([Turn("audio", [HEARD, CALLED, GoAway(1), Stall()])])
+    turns = [Turn("audio", [HEARD, CALLED, GoAway(1), Stall()]), NEXT_TURN]
+    service = GeminiSimulator(turns)
     async with judged(tmp_path, service, hears=True) as on, on.holding_the_house() as house:
         on.lost_calls = 1
         async with asyncio.TaskGroup() as group:
@@ -171,3 +180,5 @@ async def test_the_deadline_passes_while_a_tool_runs(tmp_path: Path, office: Pat
             house.go_on.set()
         turn = hearing.result()
         assert (ended(turn), said(turn)) == ((LIVE, "unreachable"), LOST)
+        await assert_told(on, IS_DONE)
+        assert on.house_calls == [(TURN_ON, OFFICE)]

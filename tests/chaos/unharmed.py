@@ -56,13 +56,18 @@ class Before:
         await commanded(box)
         return cls(box.pid, resident_mb(box.pid), open_files(box.pid))
 
+    def assert_small(self, grown_mb: float) -> None:
+        """Raises AssertionError where so much more is held now than before."""
+        grown = resident_mb(self.pid) - self.memory_mb
+        print(f"{grown:.0f} MB more are held")
+        assert grown < grown_mb, f"{grown:.0f} MB more are held than before"
+
     async def assert_unharmed(self, box: Daemon, grown_mb: float) -> None:
         """Raises AssertionError where it is not as it was."""
         await commanded(box)
         assert box.pid == self.pid, "it was started anew"
         assert_nothing_broke(box)
-        grown = resident_mb(box.pid) - self.memory_mb
-        assert grown < grown_mb, f"{grown:.0f} MB more are held than before"
+        self.assert_small(grown_mb)
         more = open_files(box.pid) - self.files
         assert more < _SLACK_FILES, f"{more} more files are open than before"
 

@@ -46,5 +46,5 @@ async def test_commands_while_it_is_started_again(
         later = await ask(box, "turn off the kitchen lights")
         assert [one.status for one in later.outcomes] == [Status.DONE]
     told = tuple(told_of(turn) for turn in box.turns)
-    assert_promises(Life(0, (), told, (), settings.database))
+    assert_promises(Life(0, (), told, None, settings.database))
     await forget(admin, settings)

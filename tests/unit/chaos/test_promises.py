@@ -16,6 +16,8 @@ from tests.chaos.promises import Life, Told, assert_promises
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOME, ON, OFFICE = "home_assistant", "intent__HassTurnOn", {"area": "Office"}
+ONCE = [(ON, OFFICE)]
+TWICE = ONCE * 2
 
 
 def turn(turn_id: str, **changes: Any) -> TurnRecord:
@@ -44,11 +46,15 @@ async def life(tmp_path: Path) -> Life:
         await store.start_call(started("a"))
         await store.finish_call("a", done())
     told = (Told("a", "voice", told=True, calls=(ON,)),)
-    return Life(1, (), told, [(ON, OFFICE)], file)
+    return Life(1, (), told, ONCE, file)
 
 
 def test_a_good_one(life: Life) -> None:
     assert_promises(life)
+
+
+def test_a_house_that_keeps_no_list(life: Life) -> None:
+    assert_promises(replace(life, reached=None))
 
 
 @pytest.mark.parametrize(
@@ -56,12 +62,10 @@ def test_a_good_one(life: Life) -> None:
     [
         (lambda life: replace(life, spoken=2), "2 were spoken, 1 were heard"),
         (lambda life: replace(life, asked=("b",)), "lost from the journal"),
-        (lambda life: replace(life, reached=[*life.reached] * 2), "no row of its own"),
+        (lambda life: replace(life, reached=TWICE), "no row of its own"),
+        (lambda life: replace(life, reached=[]), "never reached the house"),
         (lambda life: replace(life, told=(replace(life.told[0], told=False),)), "told anything"),
-        (
-            lambda life: replace(life, reached=[*life.reached] * 2, database=None),
-            "no turn tells of it",
-        ),
+        (lambda life: replace(life, reached=TWICE, database=None), "no turn tells of it"),
     ],
 )
 def test_a_bad_one(life: Life, broken: Callable[[Life], Life], why: str) -> None:
@@ -88,7 +92,7 @@ async def test_the_same_twice_in_one_turn(life: Life) -> None:
         await store.start_call(started("a", "2"))
         await store.finish_call("a", done("2"))
     with pytest.raises(AssertionError, match="done twice in one turn"):
-        assert_promises(replace(life, reached=[*life.reached] * 2))
+        assert_promises(replace(life, reached=TWICE))
 
 
 async def test_an_announcement_that_is_said_twice(life: Life) -> None:
