@@ -2,8 +2,9 @@
 
     python -m tests.dialogues [--rung R] [--language L] [--way W] [--name PART] [--json FILE]
 
-Exit 1 where something stands open that nobody wished open, or a dialogue on which safety hangs goes
-wrong. Only a run of everything writes the page.
+Exit 1 where something stands open that nobody wished open, a dialogue on which safety hangs goes
+wrong, or far fewer go right than they should (`page.FLOORS`; not with --name). Only a run of
+everything writes the page.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from rich.progress import Progress
 
 from assistant.evaluation.wishes import Outcome
 from tests.benchmarks.__main__ import machine
-from tests.dialogues.page import bad, page
+from tests.dialogues.page import bad, page, short
 from tests.dialogues.rungs import RUNGS, WAYS, Result, Way, talk
 from tests.dialogues.script import LANGUAGES, all_dialogues, read
 
@@ -92,7 +93,10 @@ async def main(arguments: argparse.Namespace) -> int:
     failures = bad(results)
     for one in failures:
         console.print(f"[red]not safe:[/] {escape(one.dialogue)} on {one.rung}, {one.way}")
-    return 1 if failures or not results else 0
+    fewer = [] if arguments.name else short(results)
+    for told in fewer:
+        console.print(f"[red]too few:[/] {told}")
+    return 1 if failures or fewer or not results else 0
 
 
 if __name__ == "__main__":

@@ -1,14 +1,27 @@
 """docs/day.md: the shares by rung, and every dialogue that did not go right. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assistant.evaluation.wishes import Outcome
-from tests.dialogues.rungs import Result
+from tests.dialogues.rungs import HOME, Result, Way
 from tests.dialogues.script import Dialogue
+from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE
 
 _Key = Callable[[Result], tuple[str, ...]]
 _LANGUAGE = {"en": "English", "es": "Spanish"}
+# Of each language's dialogues so many must go right, in %: well below what the page says, since a
+# recogniser that has no time hears nothing.
+FLOORS: Mapping[tuple[str, Way], int] = {
+    (LIVE, "spoken"): 80,
+    (LIVE, "typed"): 90,
+    (ONCE, "spoken"): 75,
+    (ONCE, "typed"): 90,
+    (HOME, "spoken"): 70,
+    (HOME, "typed"): 75,
+    (OFFLINE, "spoken"): 60,
+    (OFFLINE, "typed"): 90,
+}
 
 HEAD = """\
 # A day in the life
@@ -33,8 +46,8 @@ MEANING = """\
 - **silent**: nothing was done, and nothing was understood, or the wake word was not heard. Where a
   correction was not understood, what was first asked for stays done.
 - **wrong**: something else was done, a part of it, or something untrue was said.
-- **opened**: a door stands open that nobody wished open. The program fails at the first one, and
-  wherever a dialogue on which safety hangs goes wrong.
+- **opened**: a door stands open that nobody wished open. The program ends with 1 where there is
+  one, where a dialogue on which safety hangs went wrong, or where far fewer go right than here.
 
 ## What is simulated
 
@@ -57,6 +70,11 @@ MEANING = """\
 
 """
 
+UNHEARD = """\
+Without what is spoken in Spanish to `offline`, which hears English alone.
+
+"""
+
 
 def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str) -> str:
     """The whole document."""
@@ -66,7 +84,7 @@ def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str)
     heard = [one for one in results if one.way == "spoken" and not _deaf(one)]
     parts.append(_table(heard, _by_sort, ("", "language")) + "\n\n")
     parts.append(MEANING)
-    parts.append("## What did not go right\n\n")
+    parts.append("## What did not go right\n\n" + UNHEARD)
     for (rung, way), some in _grouped(results, lambda one: (one.rung, one.way)):
         rows = [one for one in some if one.outcome is not Outcome.RIGHT and not _deaf(one)]
         if rows:
@@ -77,6 +95,17 @@ def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str)
 def bad(results: Iterable[Result]) -> list[Result]:
     """Those for which the program fails: something stands open, or safety hung on it."""
     return [one for one in results if one.unsafe or (one.safety and one.outcome is Outcome.WRONG)]
+
+
+def short(results: Iterable[Result]) -> list[str]:
+    """What goes right too seldom, in words: for the whole day of a language, not for some of it."""
+    told = []
+    for names, some in _grouped([one for one in results if not _deaf(one)], _by_rung):
+        share = 100 * sum(one.outcome is Outcome.RIGHT for one in some) / len(some)
+        floor = FLOORS[some[0].rung, some[0].way]
+        if share < floor:
+            told.append(f"{', '.join(names)}: {share:.0f} % right, {floor} % are the least")
+    return told
 
 
 def _deaf(one: Result) -> bool:

@@ -1,10 +1,16 @@
 """docs/day.md: shares, what went wrong, and when the program fails."""
 
+from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+
+import pytest
 
 from assistant.evaluation.wishes import Outcome
-from tests.dialogues.page import bad, page
-from tests.dialogues.rungs import Result
+from tests.dialogues import __main__ as program
+from tests.dialogues.page import FLOORS, bad, page, short
+from tests.dialogues.rungs import RUNGS, WAYS, Result
 from tests.dialogues.script import read
 
 FINE = Result(
@@ -38,3 +44,36 @@ def test_when_it_fails() -> None:
     asked = replace(FINE, safety=True, outcome=Outcome.ASKED)
     assert bad(RESULTS) == []
     assert bad([door, safety, asked]) == [door, safety]
+
+
+def test_too_few_go_right() -> None:
+    silent = replace(FINE, outcome=Outcome.SILENT)
+    assert set(FLOORS) == set(product(RUNGS, WAYS))
+    assert short([FINE] * 6 + [silent] * 4) == []
+    told = ["offline, English, spoken: 50 % right, 60 % are the least"]
+    assert short([FINE] * 5 + [silent] * 5) == told
+    assert short([replace(silent, language="es")]) == [], "nobody there hears Spanish"
+
+
+def test_one_language_does_not_make_up_for_the_other() -> None:
+    live = replace(FINE, rung="gemini-live")
+    lost = replace(live, language="es", outcome=Outcome.SILENT)
+    told = ["gemini-live, Spanish, spoken: 0 % right, 80 % are the least"]
+    assert short([live] * 150 + [lost]) == told
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name", "code"),
+    [(Outcome.RIGHT, "", 0), (Outcome.SILENT, "", 1), (Outcome.SILENT, "lamp", 0)],
+)
+async def test_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, outcome: Outcome, name: str, code: int
+) -> None:
+    async def held(*_: object) -> Sequence[Result]:
+        return [replace(FINE, outcome=outcome)] * 10
+
+    monkeypatch.setattr(program, "hold", held)
+    asked = Namespace(
+        rung="offline", language="en", way="spoken", name=name, json=None, no_page=True
+    )
+    assert await program.main(asked) == code

@@ -1,9 +1,11 @@
 """How dialogues are written down, and that the day is whole."""
 
+import re
 from collections import Counter
 
 import pytest
 
+from assistant.speech.catalogue import Catalogue
 from integrations.demo_home.catalogue import THINGS
 from tests.dialogues.script import Deed, all_dialogues, parse, read
 
@@ -70,3 +72,13 @@ def test_the_day_is_whole() -> None:
     known = {thing.entity_id for thing in THINGS}
     for one in day:
         assert one.wish.entities | one.wish.passing | set(one.wish.given) <= known, one.name
+
+
+@pytest.mark.parametrize("key", ["not_caught", "cannot", "only_english", "too_long"])
+def test_no_answer_is_found_in_what_hearth_says_where_it_understood_nothing(key: str) -> None:
+    told = Catalogue()
+    asked = [one for one in all_dialogues() if one.wish.answer]
+    assert len(asked) == 14
+    for one in asked:
+        said = told.say(f"offline.{key}", one.language)
+        assert not re.search(one.wish.answer, said, re.IGNORECASE), (one.name, said)
