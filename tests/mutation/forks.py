@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 ACTIVE = "MUTANT_UNDER_TEST"  # the environment variable by which mutmut's files choose
 NO_TESTS = 33  # mutmut's exit code where no test comes by
@@ -91,7 +90,8 @@ class Forks:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
         items = [self._items[test] for test in tests]
         for item, following in zip(items, [*items[1:], None], strict=True):
-            reports = runtestprotocol(item, log=False, nextitem=following)
-            if any(report.failed for report in reports):
+            # As pytest runs it, whose plugins keep the time limit and make errors of warnings.
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            if item.session.testsfailed:
                 return 1
         return 0

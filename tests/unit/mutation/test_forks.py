@@ -13,6 +13,8 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 TESTS = """\
 import functools
 import os
+import time
+import warnings
 
 @functools.cache
 def active():
@@ -26,6 +28,10 @@ def test_slow():
     assert active() != "m.x_f__mutmut_1", "the quick one has failed before"
     if active() == "m.x_f__mutmut_3":
         os._exit(7)
+    if active() == "m.x_f__mutmut_5":
+        time.sleep(600)
+    if active() == "m.x_f__mutmut_6":
+        warnings.warn("it was taken back")
 
 def test_other():
     assert not FAILS
@@ -36,11 +42,13 @@ import pytest
 from tests.mutation.forks import Broken, Forks
 
 found = {}
-names = [*(f"m.x_f__mutmut_{n}" for n in (1, 2, 3, 4)), "m.x_g__mutmut_1", "m.x_h__mutmut_1"]
+names = [*(f"m.x_f__mutmut_{n}" for n in range(1, 7)), "m.x_g__mutmut_1", "m.x_h__mutmut_1"]
 quick, slow, other = (f"test_it.py::test_{name}" for name in ("quick", "slow", "other"))
 reached = {"m.x_f": [slow, quick, "test_it.py::test_gone"], "m.x_g": [quick, other]}
 forks = Forks(names, reached, {quick: 0.1, slow: 0.2}, found.__setitem__, children=2)
-code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", "--rootdir=.", "."], plugins=[forks])
+args = ["-q", "-s", "--rootdir=.", "--timeout=3", "-W", "error", "."]
+args += ["-p", "no:cacheprovider", "-p", "no:asyncio"]
+code = pytest.main(args, plugins=[forks])
 print(json.dumps([int(code), found]))
 """
 
@@ -68,6 +76,8 @@ def test_each_mutant_meets_the_tests_that_reach_it(tmp_path: Path) -> None:
         "m.x_f__mutmut_2": 1,
         "m.x_f__mutmut_3": 7,  # the process died of it
         "m.x_f__mutmut_4": 0,
+        "m.x_f__mutmut_5": 1,  # waits for ever, without the processor: pytest's time limit ends it
+        "m.x_f__mutmut_6": 1,  # warns, which is an error here
         "m.x_g__mutmut_1": 0,  # only the slow one would notice it, and does not reach it
         "m.x_h__mutmut_1": NO_TESTS,
     }

@@ -2,12 +2,25 @@
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.mutation.__main__ import main
-from tests.mutation.score import Score, note, of_part, read, sample, score, survivors, table
+from tests.mutation.score import (
+    PARTS,
+    Score,
+    note,
+    of_part,
+    read,
+    sample,
+    score,
+    survivors,
+    table,
+)
+
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 CODES: dict[str, int | None] = {
     "assistant.turn.machine.x_reduce__mutmut_1": 1,
@@ -48,6 +61,16 @@ def test_survivors_are_those_that_no_test_noticed() -> None:
 def test_a_part_has_its_own_modules() -> None:
     assert {name.split(".")[1] for name in of_part(CODES, "policy")} == {"tools"}
     assert not of_part(CODES, "converter")
+
+
+def test_what_must_be_run_whole_is_broken_too() -> None:
+    config = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    broken = config["tool"]["mutmut"]["only_mutate"]
+    whole = (REPOSITORY / "tests" / "covered_whole.txt").read_text("utf-8").split()
+    assert set(whole) <= set(broken)
+    modules = [name.replace("/", ".") for name in broken]
+    parts = tuple(part.modules for part in PARTS.values())
+    assert all(name.startswith(parts) for name in modules)
 
 
 def test_a_seed_gives_the_same_sample() -> None:
