@@ -19,6 +19,7 @@ _KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # how a line of "key: value" begins
 # A line that Markdown and HTML leave as it is, as most clauses of an answer are: no sign that has a
 # meaning anywhere, none in front that has one there.
 _BARE = re.compile(r"(?!\s*(?:[-+=#]|\d+[.)](?:\s|$)))[^\\`*_\[\]<>|~&\n\r\0]*")
+_AT_LEAST = re.compile(r"^([ \t]*)(?=>=)", re.MULTILINE)  # what begins so is no quotation
 _HIDDEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 
 
@@ -26,7 +27,8 @@ def plain(text: str) -> str:
     """The text as a reader would read it aloud, in one line; numbers and names are as they were."""
     if _BARE.fullmatch(text):
         return " ".join(text.split())
-    tokens = _PARSER.parse(_FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
+    text = _AT_LEAST.sub(r"\1\\", _FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
+    tokens = _PARSER.parse(text)
     return _sentences(_blocks(tokens))
 
 

@@ -120,10 +120,12 @@ class EspeakVoice:
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
-        except OSError as error:
+        except FileNotFoundError as error:
             raise InputUnusable(
                 f"{self._program} is not installed; run: sudo apt install espeak-ng"
             ) from error
+        except OSError as error:  # too many open files, no memory, not allowed
+            raise InputUnusable(f"{self._program} does not start: {error.strerror}.") from error
 
     def _check_end(self, process: subprocess.Popen[bytes]) -> None:
         try:

@@ -170,9 +170,10 @@ async def _one_after_the_other(
     loop = asyncio.get_running_loop()
     with _Overheard(instance) as overheard:
         before, began, turns = server.cpu_s(), loop.time(), list[Turn]()
-        count = how_many(10, 40)
-        for number in range(count):
-            turns.append(await _switch(boxes[number % len(boxes)], number, number % len(boxes)))
+        count, lights = how_many(10, 40), min(len(boxes), len(LIGHTS))
+        for number in range(count):  # each light off, then each on, and so on
+            box = boxes[number % len(boxes)]
+            turns.append(await _switch(box, number // lights, number % lights))
         after, took = server.cpu_s(), loop.time() - began
         await asyncio.sleep(1.0)
     return {

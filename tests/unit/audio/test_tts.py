@@ -192,6 +192,14 @@ def test_one_that_was_started_at_another_speed_or_has_ended_is_not_used(tmp_path
     assert waits not in [line.split()[0] for line in program.given]
 
 
+def test_a_program_that_may_not_run_is_not_called_missing(tmp_path: Path) -> None:
+    program = tmp_path / "espeak-ng"
+    program.write_text("no program")
+    voice = EspeakVoice("en", program=str(program))
+    with pytest.raises(InputUnusable, match=r"espeak-ng does not start: Permission denied\.$"):
+        said(voice, "one")
+
+
 def test_where_none_can_be_started_ahead_this_clause_is_said(tmp_path: Path) -> None:
     program = Program(tmp_path)
     voice = EspeakVoice("en", program=program.path, ahead=True)

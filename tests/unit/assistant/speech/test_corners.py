@@ -70,6 +70,8 @@ AMOUNTS = [
     ("en", "1000th", "1000th"),
     ("es", "1000º", "1000º"),
     ("en", "It needs >= 5 W", "It needs at least five watts"),
+    ("en", ">= 5 W", "at least five watts"),
+    ("en", "> It is on.", "It is on."),
     ("en", "It needs ≤ 5 W", "It needs at most five watts"),
     ("en", "Min. 5 W", "Minimum five watts"),
     ("en", "it is Max. 5 W", "it is maximum five watts"),
