@@ -60,7 +60,7 @@ chaos: ## breaks everything that can break, and writes into docs/faults.md how i
 	@$(SETUP) --devices --broker
 	@$(BIN)/python -m tests.chaos
 
-day: setup ## 150 dialogues of a day through every rung; writes docs/day.md (20 minutes)
+day: setup ## 150 dialogues of a day through every rung; writes docs/day.md (some ten minutes)
 	@$(BIN)/python -m tests.dialogues
 
 test-devices: ## tests with a microphone and a speaker that PulseAudio simulates

@@ -30,7 +30,7 @@ HEAD = """\
 on the embedded house: through each rung of the ladder alone, spoken and typed. Among them are
 corrections, doors that are asked about, noise and a second talker.
 
-    python -m tests.dialogues                 # all of it, some twenty minutes; writes this page
+    python -m tests.dialogues                 # all of it, some ten minutes; writes this page
     python -m tests.dialogues --rung offline --language es --name garaje
 
 This page is written by that program, on {machine}.

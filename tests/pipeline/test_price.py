@@ -1,0 +1,29 @@
+"""The price that a person is told is that of what is sent."""
+
+from pathlib import Path
+
+import pytest
+
+from assistant.bridge import open_bridge
+from assistant.clock import SystemClock
+from assistant.minds import open_minds
+from assistant.setup.consent import ONE_COMMAND
+from assistant.tools.ranking import tokens
+from tests.pipeline.rig import offline_settings
+
+
+async def test_a_command_in_the_demos_house_is_reckoned_with_what_a_model_is_sent(
+    tmp_path: Path,
+) -> None:
+    settings = offline_settings(tmp_path)
+    clock = SystemClock()
+    async with (
+        open_bridge(settings, clock, resident=True) as bridge,
+        open_minds(settings, bridge, clock, resident=True) as minds,
+    ):
+        briefing = await minds.briefer.brief()
+    menu = sum(tokens(one) for one in briefing.declarations)
+    instruction = len(briefing.instruction) / 4  # characters, as `tokens` counts them
+    assert ONE_COMMAND.by_modality["input_text"] == pytest.approx(
+        2 * (menu + instruction), rel=0.05
+    )
