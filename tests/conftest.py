@@ -10,6 +10,7 @@ import pytest
 from tests.shared_data import shared
 
 
+@pytest.hookimpl(optionalhook=True)  # there are runs without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`, half as many again as there are cores: a third of their time tests wait."""
     return (os.cpu_count() or 1) * 3 // 2
