@@ -172,3 +172,27 @@ async def test_degrees_that_a_thermostat_does_not_take(
     verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
     assert isinstance(verdict, Verdict)
     assert verdict.rule == rule
+
+
+@pytest.mark.parametrize(("connected", "rule"), [(True, "comfort"), (False, "script")])
+async def test_what_a_script_touches_counts_while_the_picture_is_new(
+    lit: House, connected: bool, rule: str
+) -> None:
+    picture = Picture(lit)
+    picture.connected = connected
+    verdict = Judge(picture, "Kitchen").call(SCRIPT, {"brightness": 30}, "movie night")
+    assert isinstance(verdict, Verdict)
+    assert (verdict.rule, verdict.decision is Decision.ALLOWED) == (rule, connected)
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_an_old_picture_may_lack_a_door_of_the_room_that_is_opened(
+    house: House, connected: bool
+) -> None:
+    picture = Picture(house)
+    picture.connected = connected
+    said = SentenceMatch(
+        "turn on the kitchen lights", "en", "builtin", "HassTurnOn", {"area": "Kitchen"}, ()
+    )
+    seen = Judge(picture, "Kitchen").sentence(said, said.text)
+    assert (seen.rule == "unseen") is not connected
