@@ -195,7 +195,17 @@ class FaultRecord:
     settled: bool = False  # the process ended meanwhile: `ended_at` is when the next one began
 
 
+_newest = [0]  # the number that `new_id` made last
+
+
 def new_id(now: datetime) -> str:
-    """A short name that sorts by time: 9 characters of milliseconds, 3 of chance."""
+    """A short name that sorts by time: 9 characters of milliseconds, 3 of chance.
+
+    Of several in one millisecond only the first is by chance; the others follow it, so that none of
+    one process is made twice.
+    """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
+    if number >> 15 == _newest[0] >> 15:
+        number = _newest[0] + 1
+    _newest[0] = number
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(55, -1, -5))

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Manager:
-    """The service manager. Nothing here waits, and what it does not take is lost."""
+    """The service manager. Nothing here waits; of what it does not take, a status is told again."""
 
     def __init__(self, address: str = "", watchdog_s: float | None = None) -> None:
         """`address`: of the socket, "@" in front for an abstract one; "": there is no manager.
@@ -24,7 +24,7 @@ class Manager:
         self.watchdog_s = watchdog_s
         # A leading zero byte is how the kernel writes the "@".
         self._address = "\0" + address[1:] if address.startswith("@") else address
-        self._status = ""
+        self._status = ""  # the last that it took
 
     @property
     def there(self) -> bool:
@@ -36,7 +36,7 @@ class Manager:
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """How we stand, in a sentence; told only where it differs from the last."""
+        """How we stand, in a sentence; told only where it differs from the last that was taken."""
         if text != self._status:
             self._send(self._status_line(text))
 
@@ -75,6 +75,7 @@ class Manager:
                 sender.sendto("\n".join(lines).encode(), self._address)
         except OSError as error:  # its queue is full, or it is gone: the next word may arrive
             _log.debug("the service manager was not told %s: %s", lines[0], error)
+            self._status = ""  # so that it is told again
 
 
 def service_manager(environ: Mapping[str, str]) -> Manager:

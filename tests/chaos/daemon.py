@@ -18,7 +18,7 @@ import httpx
 from integrations.demo_home.server import DemoHome
 from tests.chaos.promises import QUIET, Life, Told, assert_promises
 from tests.chaos.room import Room
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60.0

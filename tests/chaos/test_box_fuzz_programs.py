@@ -18,8 +18,8 @@ from tests.chaos.daemon import Daemon, daemon
 from tests.chaos.faults import fault
 from tests.chaos.odd import as_json, changed, garbled, so_many, wrong
 from tests.chaos.unharmed import silenced, unharmed
-from tests.devices.daemon import free_port
 from tests.pipeline.mosquitto import mosquitto, needs_mosquitto
+from tests.ports import free_port
 from tests.unit.integrations.mqtt.broker import accepted, fake_broker, message
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]

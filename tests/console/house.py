@@ -25,8 +25,8 @@ from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.player import NullPlayer, OneOutput
 from integrations.serving import serving
 from integrations.web.callers import Scope
-from tests.devices.daemon import free_port
 from tests.pipeline.rig import offline_settings
+from tests.ports import free_port
 
 T = TypeVar("T")
 TOKEN = "a-token-of-the-console-tests"

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from integrations.serving import serving
 from tests.console.browser import window
 from tests.console.house import House, in_thread, running
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 
 pytestmark = pytest.mark.console
 

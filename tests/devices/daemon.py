@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -11,13 +10,9 @@ from pathlib import Path
 
 import httpx
 
+from tests.ports import free_port
+
 _LINE_S = 30.0  # until it says what is waited for
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def settings(folder: Path, **more: str) -> dict[str, str]:

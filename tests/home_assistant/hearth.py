@@ -5,7 +5,6 @@ import contextlib
 import json
 import multiprocessing
 import os
-import socket
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from tests.ports import free_port
 from tests.simulators.gemini_live import GeminiSimulator
 
 _LIMIT_S = 60.0  # for one command
@@ -52,7 +52,7 @@ class Hearth:
             "HOME_ASSISTANT__URL": url,
             "HOME_ASSISTANT__TOKEN": token,
             "VOICE__ENGINE": "espeak",
-            "HTTP__PORT": str(_free_port()),
+            "HTTP__PORT": str(free_port()),
             "BRAIN__ORDER": '["offline"]',
             **settings,
         }
@@ -153,9 +153,3 @@ async def _answers(client: httpx.AsyncClient, url: str) -> bool:
         return (await client.get(url)).is_success
     except httpx.TransportError:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

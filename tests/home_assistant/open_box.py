@@ -1,7 +1,6 @@
 """A whole Hearth in the tests' own process, in a real house, with a person in its room."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from tests.home_assistant.automations import until
 from tests.home_assistant.conftest import Address, Broker
 from tests.home_assistant.names import ACTION, TOPIC
 from tests.home_assistant.room import Room
+from tests.ports import free_port
 
 TOKEN = "t0ken-of-the-test"  # of the HTTP interface
 NAME, AREA = "Hearth", "Kitchen"  # the box of the documentation's examples
@@ -47,13 +47,6 @@ def settings_of(house: Address, folder: Path, **sections: dict[str, Any]) -> Set
 def mqtt_of(broker: Broker) -> dict[str, Any]:
     """The section of the settings, as the page has it."""
     return {"host": "127.0.0.1", "port": broker.port, "topic": TOPIC, "may_unmute": True}
-
-
-def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from tests.home_assistant.conftest import Address, Broker, real_only
 from tests.home_assistant.open_box import (
     TOKEN,
     forget,
-    free_port,
     greets,
     mqtt_of,
     open_box,
@@ -25,6 +24,7 @@ from tests.home_assistant.open_box import (
 )
 from tests.home_assistant.page import Block, Way, blocks
 from tests.home_assistant.page_rows import HEARD, ROWS, Stage
+from tests.ports import free_port
 from tests.simulators.wyoming_stt import WyomingStt
 
 PAGE = Path(__file__).parents[2] / "docs/automations.md"

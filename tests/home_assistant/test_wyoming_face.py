@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from integrations.web.requests import AnnounceRequest
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.conftest import real_only
 from tests.home_assistant.talk import Talk
+from tests.ports import free_port
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 
@@ -80,7 +80,7 @@ class Satellite:
 async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
     """Added as a person adds it, with a pipeline that speaks with our voice."""
     desk, voice = Desk(), Voice(Synthesis(EspeakVoice, EspeakVoice))
-    port, tts_port = _free(), _free()
+    port, tts_port = free_port(), free_port()
     settings = Settings.model_validate(
         {
             "assistant": {"name": "Voice", "area": "Kitchen"},
@@ -195,9 +195,3 @@ async def _new(admin: Admin, before: set[str], *kinds: str) -> set[str]:
             if all(any(one.startswith(kind) for one in new) for kind in kinds):
                 return new
             await asyncio.sleep(0.05)
-
-
-def _free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port

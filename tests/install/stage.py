@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.service.machine import Machine, MachineError, machine, prepared_root
 
 REPOSITORY = Path(__file__).parents[2]

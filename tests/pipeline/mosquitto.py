@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config.schema import Mqtt
+from tests.ports import free_port
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 needs_mosquitto = pytest.mark.skipif(
@@ -23,9 +23,7 @@ class Mosquitto:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
         self.settings = Mqtt(host="127.0.0.1", port=self.port)
         self._process: asyncio.subprocess.Process | None = None
         (folder / "mosquitto.conf").write_text(

@@ -21,8 +21,8 @@ from audio.earcons import earcon
 from audio.player import WavPlayer
 from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
-from tests.devices.daemon import free_port
 from tests.pipeline.rig import offline_settings
+from tests.ports import free_port
 
 TOKEN = "t0ken-of-the-test"
 WORDS = "The washing machine has finished."

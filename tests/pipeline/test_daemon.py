@@ -17,8 +17,8 @@ from assistant.journal.records import AnnouncementRecord, ErrorRecord
 from assistant.sound_state import SoundState
 from assistant.turn.runner import Runner
 from audio.steady import SteadyMicrophone
-from tests.devices.daemon import free_port
 from tests.pipeline.rig import offline_settings
+from tests.ports import free_port
 
 
 class Told:

@@ -14,8 +14,8 @@ from assistant.app import App, open_app
 from assistant.faces import open_faces
 from assistant.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
-from tests.devices.daemon import free_port
 from tests.pipeline.rig import offline_settings, states
+from tests.ports import free_port
 
 TOKEN = "t" * 32
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

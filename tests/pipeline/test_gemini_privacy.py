@@ -34,6 +34,7 @@ from tests.pipeline.gemini_hearing import (
 )
 from tests.pipeline.gemini_rig import LeapingClock, gemini_settings
 from tests.pipeline.rig import pipeline
+from tests.ports import free_port
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import Heard, HeardTurn
 from tests.simulators.script import Done, Hear, Say, Step, Think, Turn
@@ -291,12 +292,10 @@ def test_without_consent_a_process_that_stays_says_so_once(
 ) -> None:
     clip = make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
     twice = clip_of(tmp_path / "twice.wav", clip, 4.0, clip, 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     for name, value in {
         "AUDIO__INPUT": f"file:{twice.path}",
         "AUDIO__OUTPUT": "null",
-        "HTTP__PORT": str(port),
+        "HTTP__PORT": str(free_port()),
     }.items():
         untouched.setenv(f"HEARTH_{name}", value)
     assert main(["run"]) == 0

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 
 TOKEN = "a-token-for-this-test"
 
@@ -46,6 +46,7 @@ class Box:
             **os.environ,
             "NOTIFY_SOCKET": str(self.folder / "notify"),
             "WATCHDOG_USEC": "8000000",
+            "PYTHONFAULTHANDLER": "1",
             "RUNTIME_DIRECTORY": str(self.folder / "run"),
             "STATE_DIRECTORY": str(self.folder / "state"),
             "HEARTH_HTTP__TOKEN": TOKEN,
@@ -58,11 +59,17 @@ class Box:
     async def told(self, words: str) -> list[str]:
         """The next message to the manager with these words in it."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(40):
-            while True:
-                lines = (await loop.sock_recv(self.socket, 4096)).decode().splitlines()
-                if any(words in line for line in lines):
-                    return lines
+        seen: list[str] = []
+        try:
+            async with asyncio.timeout(40):
+                while True:
+                    lines = (await loop.sock_recv(self.socket, 4096)).decode().splitlines()
+                    if any(words in line for line in lines):
+                        return lines
+                    seen += lines
+        except TimeoutError:
+            pass
+        raise AssertionError(f"without {words!r}: {seen}; {await self._left()}")
 
     async def says(self, words: str) -> str:
         """The next line of its log with these words in it."""
@@ -83,6 +90,13 @@ class Box:
                 return json.loads(answer.read())
 
         return await asyncio.to_thread(ask)
+
+    async def _left(self) -> str:
+        """How it ended, and what it then had said; ends it where it still runs."""
+        if running := self.process.returncode is None:
+            self.process.send_signal(signal.SIGABRT)  # which has it print where it stands
+        _, log = await self.process.communicate()
+        return f"{'it still ran' if running else 'it had ended'}: {log.decode()}"
 
     async def end(self) -> int:
         """Its exit code."""

@@ -22,6 +22,7 @@ from assistant.demo.speech import make_clip
 from assistant.journal.records import TimerRecord, TurnRecord
 from assistant.journal.store import Store
 from assistant.timers.ringer import PAUSE_S
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60.0
@@ -31,8 +32,7 @@ ON_TIME_S = 2.0
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.service.machine import Machine, machine, prepared_root
 
 REPOSITORY = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from integrations.owner import OwnedTasks
 from tests.benchmarks._household import Household
 from tests.benchmarks.peers.environment import PeerMissing, Say, python_of, surroundings
 from tests.benchmarks.peers.wake import OPENWAKEWORD, PYMICRO, PYOPEN, SATELLITE, WAKE_SERVICE
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 
 HEARTH = "hearth run"
 OPENWAKEWORD_LOOP = "openwakeword 0.6.0, its microphone loop"

@@ -25,7 +25,7 @@ from assistant.http_sessions import sign_everybody_out
 from assistant.http_token import http_token
 from assistant.http_tokens import TokenFile
 from integrations.errors import Misconfigured
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
 from tests.unit.integrations.web.doubles import FakeBox
 

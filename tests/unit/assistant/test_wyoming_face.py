@@ -1,8 +1,7 @@
 """The satellite on the box: what comes is announced, and our voice is given out."""
 
-import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from audio.tts import Chunk
 from integrations.errors import Misconfigured
 from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from tests.ports import free_port
 
 
 class Desk:
@@ -140,11 +140,11 @@ async def face(desk: Desk, voices: Voices, **wyoming: Any) -> AsyncIterator[Wyom
         yield served
 
 
-async def test_both_services_are_served(free_ports: tuple[int, int]) -> None:
+async def test_both_services_are_served() -> None:
     desk, voices = Desk(), Voices()
-    satellite, speech = free_ports
+    satellite, speech = free_port(), free_port()
     async with face(desk, voices, port=satellite, tts_port=speech) as served:
-        assert served.ports == free_ports
+        assert served.ports == (satellite, speech)
         async with AsyncTcpClient("127.0.0.1", satellite) as client:
             await client.write_event(Event("describe"))
             told = await client.read_event()
@@ -168,10 +168,8 @@ async def test_both_services_are_served(free_ports: tuple[int, int]) -> None:
     assert desk.played
 
 
-async def test_a_port_that_is_taken_leaves_nothing_open(
-    three_free_ports: tuple[int, int, int],
-) -> None:
-    satellite, speech, free = three_free_ports
+async def test_a_port_that_is_taken_leaves_nothing_open() -> None:
+    satellite, speech, free = free_port(), free_port(), free_port()
     async with face(Desk(), Voices(), port=satellite, tts_port=speech):
         other = face(Desk(), Voices(), port=free, tts_port=speech)
         with pytest.raises(Misconfigured, match=r"another wyoming\.tts_port"):
@@ -185,22 +183,3 @@ def test_two_services_need_two_ports(tmp_path: Path) -> None:
     file.write_text("[wyoming]\nport = 10701\n")
     with pytest.raises(ConfigError, match="port and tts_port are the same"):
         load_settings(file, {})
-
-
-def _free(count: int) -> list[int]:
-    """So many ports that nobody has just now."""
-    with ExitStack() as stack:
-        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [server.getsockname()[1] for server in taken]
-
-
-@pytest.fixture
-def free_ports() -> tuple[int, int]:
-    one, two = _free(2)
-    return one, two
-
-
-@pytest.fixture
-def three_free_ports() -> tuple[int, int, int]:
-    one, two, three = _free(3)
-    return one, two, three

@@ -18,6 +18,7 @@ import pytest
 
 from assistant.cli.main import main
 from audio.devices import find
+from tests.ports import free_port
 
 Make = Callable[[Path], Path]
 
@@ -30,15 +31,10 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "HEARTH_HOME_ASSISTANT__URL": "demo",
         "HEARTH_BRAIN__ORDER": '["offline"]',
         "HEARTH_VOICE__ENGINE": "espeak",
-        "HEARTH_HTTP__PORT": str(_free_port()),
+        "HEARTH_HTTP__PORT": str(free_port()),
     }.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "hearth.toml").write_text("")
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def _missing(folder: Path) -> Path:

@@ -14,7 +14,7 @@ from assistant.config.schema import Settings
 from assistant.doctor.finding import Finding, Group, Watch
 from assistant.doctor.scene import May
 from integrations.demo_home.server import DemoHome
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 
 
 @pytest.fixture(autouse=True)

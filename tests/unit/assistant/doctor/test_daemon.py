@@ -12,7 +12,7 @@ from aiohttp import web
 from assistant.doctor import daemon
 from assistant.doctor.daemon import Daemon, judge_lag, judge_running, url_of, visit
 from assistant.doctor.finding import Finding
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
 from tests.unit.assistant.doctor.scenes import RUNS, settings
 

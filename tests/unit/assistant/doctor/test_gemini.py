@@ -21,7 +21,7 @@ from assistant.doctor.gemini import examine_gemini
 from assistant.doctor.scene import May
 from assistant.journal.store import Store
 from integrations.gemini.events import TokensUsed
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
 from tests.unit.assistant.doctor.scenes import scene, settings
 

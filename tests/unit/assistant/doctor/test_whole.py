@@ -4,7 +4,7 @@ from pathlib import Path
 
 from assistant.doctor.whole import examine_all, examine_groups
 from assistant.lock import locked
-from tests.devices.daemon import free_port
+from tests.ports import free_port
 from tests.unit.assistant.doctor.scenes import settings
 
 

@@ -225,3 +225,9 @@ def test_ids_are_short_unique_and_sort_by_time() -> None:
     assert ids == sorted(ids)
     assert len(set(ids)) == 200
     assert {len(name) for name in ids} == {12}
+
+
+def test_ids_of_one_millisecond_differ_and_keep_their_order() -> None:
+    now = VirtualClock().now()
+    ids = [new_id(now) for _ in range(2_000)]
+    assert ids == sorted(set(ids))

@@ -69,6 +69,21 @@ def test_a_manager_that_does_not_read_holds_nobody_up(listener: socket.socket) -
         manager.alive()
 
 
+def test_a_status_that_was_not_taken_is_told_again(listener: socket.socket) -> None:
+    manager = Manager(listener.getsockname())
+    for _ in range(2000):  # more than its queue takes
+        manager.alive()
+    manager.status("Hears nobody.")
+    with pytest.raises(BlockingIOError):
+        while True:
+            assert _told(listener) == ["WATCHDOG=1"]
+    manager.status("Hears nobody.")
+    assert _told(listener) == ["STATUS=Hears nobody."]
+    manager.status("Hears nobody.")
+    with pytest.raises(BlockingIOError):
+        _told(listener)
+
+
 @pytest.mark.parametrize(
     ("environ", "there", "watchdog_s"),
     [

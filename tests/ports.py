@@ -1,0 +1,29 @@
+"""Ports for servers that a test starts itself, often a moment later in a process of their own."""
+
+import socket
+from random import SystemRandom
+
+# Below those that Linux gives to clients by itself (32768 and up): one of these could be taken by
+# anything that connects to somewhere before the server listens.
+_PORTS = range(20_000, 30_000)
+_TRIES = 100
+_chance = SystemRandom()  # two workers of one run must not draw the same
+_given: set[int] = set()
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on, and that was not given before."""
+    for _ in range(_TRIES):
+        port = _chance.choice(_PORTS)
+        if port not in _given and _is_free(port):
+            _given.add(port)
+            return port
+    raise OSError(f"no free port found in {_TRIES} tries")
+
+
+def _is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
