@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,14 @@ def listener(tmp_path: Path) -> Iterator[socket.socket]:
 
 def _told(listener: socket.socket) -> list[str]:
     return listener.recv(4096).decode().splitlines()
+
+
+def _all_told(listener: socket.socket) -> list[str]:
+    lines = []
+    with suppress(BlockingIOError):
+        while True:
+            lines += _told(listener)
+    return lines
 
 
 def test_each_word(listener: socket.socket) -> None:
@@ -74,9 +82,7 @@ def test_a_status_that_was_not_taken_is_told_again(listener: socket.socket) -> N
     for _ in range(2000):  # more than its queue takes
         manager.alive()
     manager.status("Hears nobody.")
-    with pytest.raises(BlockingIOError):
-        while True:
-            assert _told(listener) == ["WATCHDOG=1"]
+    assert set(_all_told(listener)) == {"WATCHDOG=1"}
     manager.status("Hears nobody.")
     assert _told(listener) == ["STATUS=Hears nobody."]
     manager.status("Hears nobody.")
