@@ -71,12 +71,11 @@ class Listening:
         self._clock = clock
         self._deaf_after: int | None = None  # turns, after which no wake word counts
 
-    async def listen(self, source: FrameSource, turns: int | None = None) -> int:
+    async def listen(self, source: FrameSource, turns: int | None = None) -> None:
         """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
 
         With `turns`, a wake word after so many is not taken: what follows answers our question.
-        Returns how many turns were closed. Raises what the source raises (see FrameSource), and
-        RuntimeError where there is no ear.
+        Raises what the source raises (see FrameSource), and RuntimeError where there is no ear.
         """
         conversation, hands = self._conversation, self._hands
         await self._hearing.restart()
@@ -97,7 +96,6 @@ class Listening:
                 if turns is not None and hands.closed - before >= turns and conversation.resting:
                     break
         conversation.dispatch(SourceEnded(end_ms))
-        return hands.closed - before
 
     async def _hear(self, frame: Frame) -> None:
         conversation, at_ms = self._conversation, frame.end / SAMPLES_PER_MS

@@ -329,9 +329,10 @@ class Runner:
 
         Returns how many turns were closed; announcements are none. See `Listening.listen`.
         """
-        closed = await self._listening.listen(source, turns)
-        await self.rest()
-        return closed
+        before = self._hands.closed
+        await self._listening.listen(source, turns)
+        await self.rest()  # the last turn is closed a moment after the last sound was heard
+        return self._hands.closed - before
 
     async def ask(self, text: str) -> None:
         """One typed turn, until its answer has been given."""

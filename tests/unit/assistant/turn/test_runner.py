@@ -96,6 +96,12 @@ async def test_a_file_without_wake_word_is_no_turn() -> None:
     assert closed == []
 
 
+async def test_a_file_that_ends_with_the_sentence_counts_its_turn_once_that_is_written() -> None:
+    async with runner_with(ScriptedBrain(turns_on), ScriptedEar(COMMAND)) as (runner, closed):
+        assert await runner.listen(Frames(3.0), turns=1) == 1
+    assert len(closed) == 1
+
+
 async def test_two_commands_in_one_file_are_two_turns() -> None:
     later = {
         at + 4_000: [_later(event, 4_000) for event in events] for at, events in COMMAND.items()
