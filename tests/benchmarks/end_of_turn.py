@@ -76,9 +76,9 @@ class Setup:
         return ended.decided_ms - sound.last_voiced / SAMPLES_PER_MS
 
 
-def adaptive() -> Setup:
-    """As the assistant does it, in the embedded house."""
-    worker = ModelledWorker()
+def adaptive(slower: float = 1.0) -> Setup:
+    """As the assistant does it, in the embedded house; `slower`: see `ModelledWorker`."""
+    worker = ModelledWorker(slower)
     endings = HouseEndings(SphinxLive(), worker, "en")
     endings.use(demo_picture())
     worker.drain()

@@ -6,7 +6,8 @@
                                                  and writes into docs/gate.md how far it scatters
 
 Times differ from machine to machine, so each figure is a ratio: our work by a plain piece of work
-of the same kind, measured in turns in the same seconds (see `gate_works` and `gate_wires`). Of five
+of the same kind, measured in turns in the same seconds (see `gate_works` and `gate_wires`; delays
+in the sound's own time, which no machine changes, once: `gate_delays`). Of five
 rounds the median counts; where the machine has so much else to do that five take too long, of three
 or four. Exit 1 where one is more than 25 % above the one that is kept, each by its name; 2 where
 nothing is kept for this Python, whose versions differ in what is quick; 3 where three rounds take
@@ -34,6 +35,7 @@ import tomlkit
 
 from tests.benchmarks import gate_page
 from tests.benchmarks.figures import print_table, write_figures
+from tests.benchmarks.gate_delays import delays
 from tests.benchmarks.gate_endings import endings
 from tests.benchmarks.gate_ratio import Round
 from tests.benchmarks.gate_wires import tool_calls, typed_turns, uploads
@@ -54,7 +56,7 @@ HEAD = """\
 Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
 STANDS: Sequence[Stand] = (
     *(tool_calls, uploads, typed_turns),
-    *(tools, ear, endings, speech, turn_machine, journal, starts),
+    *(tools, ear, endings, delays, speech, turn_machine, journal, starts),
 )
 _ON = "on"  # the table that tells where each version's were measured
 

@@ -15,7 +15,9 @@ from assistant.clock import SystemClock
 from assistant.journal.records import StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.speakable import speakable
-from tests.benchmarks import gate, gate_page, gate_ratio, gate_works
+from assistant.turn.ending import FixedEndings
+from tests.benchmarks import gate, gate_delays, gate_page, gate_ratio, gate_works
+from tests.benchmarks.end_of_turn import Setup
 from tests.benchmarks.gate_ratio import Pair, in_turns, quickest
 from tests.benchmarks.gate_store import stores_without_threads
 from tests.benchmarks.markdown import renewed
@@ -265,3 +267,29 @@ async def test_a_store_without_a_thread_keeps_what_it_is_given(tmp_path: Path) -
             await store.record_turn(TurnRecord("turn-2", clock.now(), None, "en"))  # type: ignore[arg-type]
     assert found is not None
     assert found.heard == "hello"
+
+
+@pytest.mark.parametrize(
+    ("pause_ms", "late", "cut"), [(600, False, True), (1200, False, False), (1800, True, False)]
+)
+async def test_turns_that_end_later_or_too_early_are_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pause_ms: int, late: bool, cut: bool
+) -> None:
+    other = Setup("other", FixedEndings(pause_ms))
+    monkeypatch.setattr(gate_delays, "adaptive", lambda slower: other)
+    async with gate_delays.delays(tmp_path) as one:
+        found = await one()
+    ends = [ratio for name, ratio in found.items() if name.startswith("last word")]
+    assert [ratio > 1 + gate.MORE for ratio in ends] == [late, late]
+    assert (found["cut off of 12, and one"] > 1 + gate.MORE) is cut
+
+
+async def test_a_wake_word_that_is_not_heard_is_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(gate_delays, "WAKE_WORD", "good morning")
+    monkeypatch.setattr(gate_delays, "EACH", 1)
+    async with gate_delays.delays(tmp_path) as one:
+        found = await one()
+    [said] = gate.judge(found, {**found, "first sound of the wake word to its detection": 1.0})
+    assert said.startswith("first sound of the wake word to its detection: inf")
