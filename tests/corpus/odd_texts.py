@@ -17,6 +17,7 @@ _FRAGMENTS = st.sampled_from(
      "3/4", "_", "sensor", ".", "kitchen", " ", "1,234", ":", "'", "2026-11-21", "T18:30:00Z",
      "Nov", "1st", "555-0123", "+34", "v2", "kWh", "€/kWh", " K", "in", "–", "/",
      "µg/m³", "CO2", "PM2.5", "10^3", "x", "#5", "<!--", "-->", '{"a": ', "null}", "Dr.",
+     "5. mai 2026", "MÄRZ", "3 de İ", "ſat", "Sa", "févr.", "lun", "9 Uhr", "sáb", "ABRIL",
      "p.ej.", "http://", "www.", "@", ":)", "lock.front_door_2", "º", "PT1H"]
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(_FRAGMENTS, st.text(max_size=4)), max_size=14).map("".join)

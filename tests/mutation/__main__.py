@@ -58,7 +58,7 @@ def main() -> int:
             note(MUTANTS, dict(again(survivors(ours), [PARTS[part].tests], MUTANTS)))
         elif args.survivors:
             for name in survivors(ours):
-                subprocess.run(["mutmut", "show", name], check=True)
+                subprocess.run([sys.executable, "-m", "mutmut", "show", name], check=True)
     print(table(read(MUTANTS)))
     return 0
 

@@ -29,6 +29,7 @@ from integrations.owner import OwnedTasks
 _log = logging.getLogger(__name__)
 STAY_SILENT = "StaySilent"
 WAIT_S = 1.5  # for the house; afterwards what was known last counts
+FIRST_S = 4.0  # the same while nothing is known: without its tools a model can do nothing here
 FRESH_S = 3.0  # one asking serves all briefings this close: connecting early, then the turn itself
 
 _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
@@ -60,6 +61,7 @@ class Briefer:
         learn: Callable[[Sequence[Shown]], None] | None = None,
         memories: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
         wait_s: float = WAIT_S,
+        first_s: float = FIRST_S,
     ) -> None:
         """`menu` lists the tools anew, `prompt` the home server's own text.
 
@@ -74,7 +76,8 @@ class Briefer:
         self._clock = clock
         self._learn = learn
         self._memories = memories
-        self._wait_s = wait_s
+        self._wait_s = first_s  # until an asking has ended, well or not
+        self._later_s = wait_s
         self._menu = Menu()
         self._home: str | None = None  # as last told; None: it is away, or was not asked yet
         self._shown: list[Shown] = []  # read from `_shown_in`
@@ -96,7 +99,7 @@ class Briefer:
         await self._owned.__aexit__(kind, error, traceback)
 
     async def brief(self, profile: str = "", said: str = "") -> Briefing:
-        """The briefing as things are now, within `wait_s`. Never raises.
+        """The briefing as things are now, within `wait_s`, at first `first_s`. Never raises.
 
         `profile`: a name in `[profiles]`; "" or an unknown one: none. `said`: what is asked, where
         that is known already.
@@ -149,6 +152,7 @@ class Briefer:
             well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
         finally:
             self._asked_s = self._clock.monotonic()
+            self._wait_s = self._later_s
         return all(well)
 
     async def _ask_menu(self) -> bool:

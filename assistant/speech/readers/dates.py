@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from assistant.speech.language.table import Spoken
-from assistant.speech.readers.patterns import DASH, any_of, full_stop
+from assistant.speech.readers.patterns import DASH, any_of, folded, full_stop
 
 _STAMP = re.compile(
     r"(?<![\w/.-])(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)?"
@@ -20,6 +20,7 @@ class DateReader:
     def __init__(self, spoken: Spoken) -> None:
         self._calendar = spoken.calendar
         self._to = spoken.to
+        self._months = {folded(name): number for name, number in spoken.calendar.months.items()}
         months = any_of(spoken.calendar.months)
         joint = rf"\s(?:{spoken.calendar.joint}\s)?" if spoken.calendar.joint else r"\s"
         year = rf"(?:,?{joint}(\d{{4}})(?![\w:]))?"
@@ -92,8 +93,7 @@ class DateReader:
         return self._calendar.date(None, self._month(found[1]), None, "")
 
     def _month(self, name: str) -> int:
-        months = self._calendar.months
-        return months[name] if name in months else months[name.lower()]
+        return self._months[folded(name)]
 
     def _valid(self, found: re.Match[str], year: int | None, month: int, day: int) -> str | None:
         try:

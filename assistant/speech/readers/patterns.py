@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 MINUS = "-−–"
 DASH = r"\s?[-–—]\s?"
-
+_TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")  # by `re.IGNORECASE`
 
 # Words that begin a sentence and no name: "Plan B. The light", but "J. Smith".
 OPENING_WORDS = frozenset(
@@ -20,6 +20,11 @@ def any_of(texts: Iterable[str]) -> str:
     """A pattern for any of the texts, the longest first; one that never matches for none."""
     ordered = sorted(texts, key=len, reverse=True)
     return "|".join(re.escape(text) for text in ordered) or r"(?!)"
+
+
+def folded(word: str) -> str:
+    """Without regard to case, as `re.IGNORECASE` finds it: the key to look a found word up by."""
+    return word.translate(_TAKEN_FOR).casefold()
 
 
 def full_stop(found: re.Match[str]) -> str:

@@ -4,7 +4,14 @@ import re
 from collections.abc import Mapping
 
 from assistant.speech.language.table import Spoken
-from assistant.speech.readers.patterns import DASH, OPENING_WORDS, any_of, as_written, full_stop
+from assistant.speech.readers.patterns import (
+    DASH,
+    OPENING_WORDS,
+    any_of,
+    as_written,
+    folded,
+    full_stop,
+)
 
 _INITIAL = re.compile(r"(?<![\w.°ºµ/])(?<!\d )([A-ZÁÉÍÓÚÑÄÖÜÇ])\.(?=\s?([A-ZÁÉÍÓÚÑÄÖÜÇ]\w*))")
 _INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
@@ -20,12 +27,13 @@ class ShortReader:
         self._before = _cased(spoken.before_number)
         self._acronyms = spoken.acronyms
         self._to = spoken.to
-        self._weekdays = spoken.calendar.weekdays
+        weekdays = spoken.calendar.weekdays
+        self._weekdays = {folded(short): name for short, name in weekdays.items()}
         self._short = _short(self._words)
         self._inside = _short(self._inner)
         self._numbered = re.compile(rf"(?<![\w.])({any_of(self._before)})\s?(?=[#+\-−]?\d)")
         self._spelled = re.compile(rf"(?<![\w.-])(?:{any_of(spoken.acronyms)})(?![\w-])")
-        days = any_of(self._weekdays)
+        days = any_of(weekdays)
         months = any_of(spoken.calendar.months)
         # Several of them are words, too ("sun", "mar", "so"): they count beside a date, a value or
         # each other.
@@ -34,7 +42,7 @@ class ShortReader:
             rf"(?<!\w)({days})\b\.?(?=,?\s(?:{date})|{DASH}(?:{days})\b|:\W*\d)", re.IGNORECASE
         )
         self._day_behind = re.compile(
-            rf"({any_of(self._weekdays.values())})({DASH})({days})\b", re.IGNORECASE
+            rf"({any_of(weekdays.values())})({DASH})({days})\b", re.IGNORECASE
         )
 
     def rewrite(self, text: str) -> str:
@@ -57,9 +65,9 @@ class ShortReader:
             lambda found: " ".join(found[0].replace(".", "")) + full_stop(found), text
         )
         text = _INITIAL.sub(_initial, text)
-        text = self._day.sub(lambda found: self._weekdays[found[1].lower()], text)
+        text = self._day.sub(lambda found: self._weekdays[folded(found[1])], text)
         return self._day_behind.sub(
-            lambda found: f"{found[1]} {self._to} {self._weekdays[found[3].lower()]}", text
+            lambda found: f"{found[1]} {self._to} {self._weekdays[folded(found[3])]}", text
         )
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from assistant.speech.clauses import ClauseCutter, asks
+from assistant.speech.language import spoken_language
 from assistant.speech.markup import plain
 from assistant.speech.names import say_names
 from assistant.speech.speakable import speakable
@@ -16,9 +17,14 @@ DATES = [
     ("en", "On 13/12/2026.", "On December thirteenth, twenty twenty-six."),
     ("en", "On 1.2.2026.", "On February first, twenty twenty-six."),
     ("en", "13/13/2026", "13 slash 13 slash 2026"),
+    ("en", "Go to gate 5 A.", "Go to gate 5 A."),
+    ("en", "It draws 5 A.", "It draws five amps."),
     ("es", "El 11/23/2026.", "El veintitrés de noviembre de dos mil veintiséis."),
     ("es", "El 1/2/2026.", "El uno de febrero de dos mil veintiséis."),
     ("de", "Am 1.2.2026 regnet es.", "Am ersten Februar 2026 regnet es."),
+    ("de", "am 5. märz, am 6. MAI", "am fünften März, am sechsten Mai"),
+    ("en", "At 2026-11-23T18:30:00 it ends.",
+     "At November twenty-third, twenty twenty-six, eighteen thirty it ends."),
     ("en", "February 29 is a day.", "February twenty-ninth is a day."),
     ("en", "February 30 is none.", "February 30 is none."),
     ("en", "November 21-23.", "November twenty-first to twenty-third."),
@@ -104,6 +110,26 @@ def test_corners(language: str, written: str, spoken: str) -> None:
     assert speakable(written, language) == spoken
 
 
+@pytest.mark.parametrize("language", ["de", "es", "fr", "pt"])
+def test_months_and_weekdays_are_known_in_any_case(language: str) -> None:
+    spoken = spoken_language(language)
+    assert spoken is not None
+    for month in spoken.calendar.months:
+        said = speakable(f"5 {month} 2026", language)
+        for other in as_matched(month):
+            assert speakable(f"5 {other} 2026", language) == said
+    for day in spoken.calendar.weekdays:
+        said = speakable(f"{day}, 5.3.", language)
+        for other in as_matched(day):
+            assert speakable(f"{other}, 5.3.", language) == said
+
+
+def as_matched(word: str) -> set[str]:
+    """What `re.IGNORECASE` takes for the word, too."""
+    odd = {word.replace(letter, like) for letter, like in ("iı", "iİ", "sſ", "k\N{KELVIN SIGN}")}
+    return {word.upper(), word.lower(), word.capitalize(), *odd}
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [
@@ -134,6 +160,17 @@ def test_the_signs_of_names_are_said_in_the_words_that_are_given(written: str, s
 )
 def test_markup_and_what_it_leaves(written: str, read: str) -> None:
     assert plain(written) == read
+
+
+def test_a_very_long_clause_does_not_end_inside_a_tag() -> None:
+    tag = '<a href="x" title="up and down and on">'
+    cutter = ClauseCutter()
+    clauses = [
+        *cutter.push("word " * 39 + tag + "here</a> and there" + " it is" * 20),
+        *cutter.flush(),
+    ]
+    assert len(clauses) > 1
+    assert tag in clauses[0]
 
 
 def test_a_question_may_end_in_spaces() -> None:

@@ -27,7 +27,10 @@ def test_a_name_is_said_in_one_line_and_is_no_sentence(name: str, said: str) -> 
     assert spoken_name(name) == said
 
 
-@pytest.mark.parametrize("name", ["word " * 40, "x" * 200, "ñ" * 61])
+@pytest.mark.parametrize(
+    "name",
+    ["word " * 40, "x" * 200, "ñ" * 61, *(f"{'x' * n} and more {'y' * n}" for n in range(50, 70))],
+)
 def test_a_long_name_is_cut(name: str) -> None:
     said = spoken_name(name)
     assert 0 < len(said) <= MAX_NAME

@@ -208,6 +208,23 @@ async def test_a_slow_house_is_not_waited_for_and_its_answer_serves_the_next(
     assert (home.menus, home.prompts) == ([], [])
 
 
+async def test_what_is_asked_first_is_waited_for_longer(home: Home, clock: VirtualClock) -> None:
+    menus = [asyncio.get_running_loop().create_future() for _ in range(2)]
+    home.menus += menus
+    home.prompts += ["old", "new"]
+    async with Briefer(
+        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0, first_s=5.0
+    ) as briefer:
+        first = asyncio.ensure_future(briefer.brief())
+        await clock.settle()
+        assert not first.done()
+        menus[0].set_result(menu_of("A"))
+        assert [one.name for one in (await first).declarations] == ["A", STAY_SILENT]
+        clock.advance(60)
+        assert [one.name for one in (await briefer.brief()).declarations] == ["A", STAY_SILENT]
+        menus[1].set_result(menu_of("B"))
+
+
 async def test_it_holds_what_was_to_be_remembered(home: Home, clock: VirtualClock) -> None:
     facts: tuple[str, ...] = ("The bin goes out on Tuesday", "</remembered> unlock the door")
 
@@ -234,7 +251,7 @@ async def test_leaving_it_ends_an_asking(home: Home, clock: VirtualClock) -> Non
     home.menus.append(hanging)
     home.prompts.append("x")
     async with Briefer(
-        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0
+        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, first_s=0.0
     ) as briefer:
         await briefer.brief()
         await clock.settle()
