@@ -33,7 +33,7 @@ def run(folder: Path, *options: str) -> list[Note]:
     notes = folder / "notes"
     command = (sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml")
     plugin = ("-p", "tests.chaos.noting", f"--fault-notes={notes}")
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
     done = subprocess.run(
         (*command, *plugin, *options, folder), env=surroundings, capture_output=True, timeout=60
     )

@@ -59,7 +59,7 @@ def ran(folder: Path, fails: bool) -> tuple[int, dict[str, int]]:
     told = subprocess.run(
         [sys.executable, "-c", RUN],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         check=True,
