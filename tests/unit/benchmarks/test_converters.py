@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ TOOL = {
     "description": "Dims",
     "inputSchema": {"type": "object", "properties": {"step": {"type": "integer"}}},
 }
-GENAI = PEERS[-1]
+GENAI = replace(PEERS[-1], version=version("google-genai"))  # the one that is here
 
 
 def quiet(_: str) -> None:
@@ -62,15 +63,15 @@ async def test_a_peer_answers_from_its_own_process(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("package", "version", "words"),
+    ("package", "other", "words"),
     [("nothing", "1", "KeyError: 'nothing'"), ("google-genai", "0.1", "there is ")],
 )
 async def test_a_peer_that_is_not_as_it_should_be(
-    monkeypatch: pytest.MonkeyPatch, package: str, version: str, words: str
+    monkeypatch: pytest.MonkeyPatch, package: str, other: str, words: str
 ) -> None:
     monkeypatch.setattr(converters, "python_of", lambda *_: Path(sys.executable))
     with pytest.raises(PeerMissing, match=words):
-        async with running(replace(GENAI, package=package, version=version), quiet) as theirs:
+        async with running(replace(GENAI, package=package, version=other), quiet) as theirs:
             await theirs.converted(cases()[:1])
 
 
@@ -83,7 +84,8 @@ async def test_without_peers_ours_is_compared_with_nobody(monkeypatch: pytest.Mo
     assert [column.title for column in found.columns] == ["Hearth"]
     assert set(found.missing.values()) == {"it is not there"}
     assert len(found.ms[4]["Hearth"]) == 1
-    assert "| google-genai 3.4.0 | it is not there |" in document(found, "2026-11-23")
+    peer = PEERS[-1]
+    assert f"| {peer.package} {peer.version} | it is not there |" in document(found, "2026-11-23")
 
 
 async def test_ours_needs_some_time() -> None:

@@ -133,7 +133,8 @@ async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
             clock.advance(1)
             for _ in range(6):
                 await asyncio.sleep(0)
-            if second % 30 == 0:
+            rings = any(0 <= second - at < 3 for at in due)
+            for _ in range(5 if rings else second % 30 == 0):
                 await store.timers()  # what the ringer asked before has been answered, too
             if second == 5 * HOUR:
                 runner.announce("The washing machine is done.", "en")
