@@ -38,7 +38,7 @@ from tests.benchmarks.figures import print_table, write_figures
 from tests.benchmarks.gate_delays import delays
 from tests.benchmarks.gate_endings import endings
 from tests.benchmarks.gate_ratio import Round
-from tests.benchmarks.gate_wires import tool_calls, typed_turns, uploads
+from tests.benchmarks.gate_wires import announcements, tool_calls, typed_turns, uploads
 from tests.benchmarks.gate_works import ear, journal, speech, starts, tools, turn_machine
 from tests.benchmarks.report.whole import here
 
@@ -55,7 +55,7 @@ HEAD = """\
 """
 Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
 STANDS: Sequence[Stand] = (
-    *(tool_calls, uploads, typed_turns),
+    *(tool_calls, uploads, typed_turns, announcements),
     *(tools, ear, endings, delays, speech, turn_machine, journal, starts),
 )
 _ON = "on"  # the table that tells where each version's were measured

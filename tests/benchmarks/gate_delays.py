@@ -9,24 +9,28 @@ from statistics import median
 from assistant.turn.ending import FixedEndings
 from audio.frames import SAMPLE_RATE
 from audio.vad.silero import SileroDetector
+from tests.benchmarks.barge_in import from_first_loud, heard
 from tests.benchmarks.end_of_turn import Setup, adaptive
 from tests.benchmarks.ending_stage import Heard
 from tests.benchmarks.gate_ratio import Round
-from tests.benchmarks.sound import voiced
+from tests.benchmarks.sound import COMMAND, voiced
 from tests.benchmarks.utterances import take, utterances
 from tests.benchmarks.waking import fired, make
 from tests.corpus.speech import WAKE_WORD, say
 
 EACH = 6  # utterances of a kind
 PLAIN_MS = 1200  # a pause that cuts off hardly anybody
+TALK_MS = 300  # of somebody's talk cut an answer off
 _NEVER = float("inf")
 _VOICES = ("slt", "rms", "awb")  # flite's, that say the wake word
 
 
 @asynccontextmanager
 async def delays(folder: Path) -> AsyncIterator[Round]:
-    """The ends of turns by a fixed pause of the same sounds, and wake words by their length."""
-    found = {**_ends(), **_wake_words()}
+    """The ends of turns by a fixed pause of the same sounds, wake words by their length, and talk
+    over an answer by what it must last.
+    """
+    found = {**_ends(), **_wake_words(), **_interruptions()}
 
     async def one() -> Mapping[str, float]:
         return found
@@ -65,3 +69,10 @@ def _wake_words() -> Mapping[str, float]:
         ratios.append((at - SAMPLE_RATE - first) / (last - first))
     engine.close()
     return {"first sound of the wake word to its detection": median(ratios)}
+
+
+def _interruptions() -> Mapping[str, float]:
+    """From the first loud sound of somebody who talks over an answer until it is cut off."""
+    taken = [heard(from_first_loud(say(COMMAND, voice)))[1] for voice in _VOICES]
+    cut = median(_NEVER if ms is None else ms for ms in taken)
+    return {"talk over an answer to its end": cut / TALK_MS}

@@ -10,9 +10,11 @@ import base64
 import json
 import ssl
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,12 +23,13 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from assistant.app import App
 from assistant.turn.timeline import Moment
+from audio.tts.espeak import EspeakVoice
 from integrations.gemini.access import Access
 from integrations.gemini.events import LiveEvent, TurnComplete
 from integrations.gemini.live import LiveClient, LiveSession
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import AUDIO_MIME, LiveSetup
-from tests.benchmarks import tool_call
+from tests.benchmarks import notify, tool_call
 from tests.benchmarks.gate_ratio import Pair, Round, in_turns, quickest
 from tests.benchmarks.gate_store import stores_without_threads
 from tests.benchmarks.service import Address, Always, GeminiProcess
@@ -39,6 +42,7 @@ SERVICE = "google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateCon
 PIECE = bytes(3_200)  # 100 ms
 PIECES, ACTIVITIES = 150, 5
 TURNS, PLAIN_TURNS = 5, 50
+ANNOUNCEMENTS = 15
 ANSWER = Always((Say("The office lights are on.", audio_s=0.1), Done()))
 QUESTION = "How are the lights?"
 
@@ -107,6 +111,44 @@ async def typed_turns(folder: Path) -> AsyncIterator[Round]:
                     "typed turn: to its first text": quickest(ours.text, TURNS) / plain_s,
                     "typed turn: text to sound": quickest(ours.sound, TURNS) / plain_s,
                 }
+
+            yield one
+
+
+@asynccontextmanager
+async def announcements(folder: Path) -> AsyncIterator[Round]:
+    """From a program's POST to its first word's sample, by the clock; by the voice alone.
+
+    Nothing is said twice, so that no sound is kept.
+    """
+    player, voice = NotingPlayer(), EspeakVoice("en")
+    texts = map(notify.text_of, count())
+
+    def plain() -> float:
+        began = time.monotonic()
+        speaking = voice.speak(next(texts))
+        next(speaking)
+        taken = time.monotonic() - began
+        deque(speaking, maxlen=0)  # to its end, unheard
+        return taken
+
+    with stores_without_threads():
+        async with notify.ways(folder, player) as doors:
+            send = doors.by_name["POST, held"]
+
+            async def ours() -> float:
+                player.clear()
+                began = time.monotonic()
+                await send(next(texts), False)
+                await doors.rest()
+                return player.pieces[0].at - began
+
+            await ours()  # loads what all others find loaded
+
+            async def one() -> Mapping[str, float]:
+                both = [(await ours(), plain()) for _ in range(ANNOUNCEMENTS)]
+                taken, voices = (quickest(each, TURNS) for each in zip(*both, strict=True))
+                return {"announcement to its first sample": taken / voices}
 
             yield one
 
