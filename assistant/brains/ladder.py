@@ -31,7 +31,7 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.brains.rungs import CLOUD, Deed, Standing, account, most_telling, outcomes
+from assistant.brains.rungs import CLOUD, LOST, Deed, Standing, account, most_telling, outcomes
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
@@ -264,8 +264,24 @@ class LadderTurn:
         if not waits:
             rung.breaker.failed(fault)
         self._faults[rung.name] = fault
+        self._share(rung, fault)
         self._failed_at = self._ladder.clock.monotonic()
         self._ladder.standing.known = knew  # what it may have said of it is void
+
+    def _share(self, rung: Rung, fault: BrainFault) -> None:
+        """Gemini's brains go by one line: where one was silent or away and the next is away too, it
+        is cut. Neither needs a second failure, which would only keep a person waiting."""
+        if not rung.cloud or fault.kind != "unreachable":
+            return
+        rungs = self._ladder.rungs
+        lost = [one for one in rungs if one.cloud and self._lost(one.name)]
+        for one in lost if len(lost) > 1 else ():
+            if one.breaker.fault is None:
+                one.breaker.failed(self._faults[one.name])
+
+    def _lost(self, brain: str) -> bool:
+        fault = self._faults.get(brain)
+        return fault is not None and fault.kind in LOST
 
     def _words(self, text: str) -> ReplyText:
         """What the ladder says by itself."""

@@ -34,7 +34,7 @@ _ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next one may work
 )
 # Told also where another of Gemini's brains answers: what a person can mend, or may wonder about.
 _INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
-_LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})
+LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # of the connection
 
 
 class Deed(Protocol):
@@ -58,7 +58,7 @@ def account(
 
     "Done. Office light: on. Then I lost the connection."
     """
-    tail = "ladder.then_lost" if fault.kind in _LOST else "ladder.then_stopped"
+    tail = "ladder.then_lost" if fault.kind in LOST else "ladder.then_stopped"
     spoken = f"{outcomes(deeds, catalogue, language)} {catalogue.say(tail, language)}"
     return BrainFault(fault.kind, fault.message, retryable=False, spoken=spoken)
 

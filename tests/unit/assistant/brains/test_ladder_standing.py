@@ -53,6 +53,28 @@ async def test_a_rung_that_is_down_is_skipped_and_comes_back(stage: Stage) -> No
     assert served(await stage.run()) == [LIVE]
 
 
+@pytest.mark.parametrize("first", ["timeout", "unreachable"])
+async def test_where_two_of_geminis_are_lost_at_once_neither_keeps_anybody_waiting_again(
+    stage: Stage, first: FaultKind
+) -> None:
+    stage.expect(live=[[fault(first)]], once=[[fault(retryable=True)]], offline=[DONE, DONE])
+    assert served(await stage.run()) == [LIVE, ONCE, OFFLINE]
+    assert served(await stage.run()) == [OFFLINE]
+    stage.clock.advance(30)
+    stage.expect(live=[DONE])
+    assert served(await stage.run()) == [LIVE]
+
+
+@pytest.mark.parametrize("kinds", [("broken", "unreachable"), ("unreachable", "timeout")])
+async def test_otherwise_each_has_its_second_chance(
+    stage: Stage, kinds: tuple[FaultKind, FaultKind]
+) -> None:
+    live, once = kinds
+    stage.expect(live=[[fault(live)], DONE], once=[[fault(once)]], offline=[DONE])
+    assert served(await stage.run()) == [LIVE, ONCE, OFFLINE]
+    assert served(await stage.run()) == [LIVE]
+
+
 async def test_only_failures_in_a_row_count(stage: Stage) -> None:
     for _ in range(3):
         stage.expect(live=[[fault()], DONE], once=[DONE])
@@ -142,7 +164,7 @@ async def test_stepping_down_and_coming_back_are_each_said_once(stage: Stage) ->
     down = [[fault()]]
     stage.expect(live=down, once=down, offline=[DONE])
     assert said(await stage.run()) == f"{AWAY}Fine."
-    stage.expect(live=down, once=down, offline=[DONE])
+    stage.expect(offline=[DONE])
     assert said(await stage.run()) == "Fine."
     stage.clock.advance(30)
     stage.expect(live=[DONE, DONE])
