@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 LISTING_S = 1.0  # that the others may take; the home's own server is waited for
 AWAY_S = 3.0  # that it may take where it is known to be away: it may have come back just now
+AGAIN_S = 5.0  # after a listing that failed while it is away: nobody waits for it twice in one turn
 
 
 class McpHub:
@@ -38,6 +39,7 @@ class McpHub:
         self._owners = OwnedTasks()
         self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
         self._tools: dict[str, list[McpTool]] = {}  # as last listed
+        self._failed_s: dict[str, float] = {}  # when a listing failed last, on the monotonic clock
 
     async def __aenter__(self) -> Self:
         await self._owners.__aenter__()
@@ -70,15 +72,14 @@ class McpHub:
         """The tools of every server that answers, listed anew; `states` says which did not.
 
         The home's own server has all the time it takes; where the home is away already, a few
-        seconds, and then it has no tools. Another one that needs more than `wait_s` counts with
-        what it listed last; what it lists now counts the next time.
+        seconds, or none where it has just failed, and then it has no tools. Another one that needs
+        more than `wait_s` counts with what it listed last; what it lists now counts the next time.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
         homes = [task for name, task in under_way.items() if self.servers[name].home_assistant]
         if homes:
-            here = self._home is None or self._home.here()
-            await asyncio.wait(homes, timeout=None if here else max(AWAY_S, wait_s))
+            await asyncio.wait(homes, timeout=None if self._here else max(AWAY_S, wait_s))
         if len(homes) < len(under_way):
             left_s = max(0.0, wait_s - (time.monotonic() - began_s))
             await asyncio.wait(under_way.values(), timeout=left_s)
@@ -87,12 +88,23 @@ class McpHub:
         return [tool for name in there for tool in self._tools.get(name, ())]
 
     def _listing(self, name: str) -> asyncio.Task[None]:
-        """The listing of one server that is under way, else a new one."""
+        """The listing of one server that is under way or counts still, else a new one."""
         task = self._listings.get(name)
-        if task is None or task.done():
+        if task is None or (task.done() and not self._just_away(name)):
             task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")
             self._listings[name] = task
         return task
+
+    @property
+    def _here(self) -> bool:
+        """The home is not known to be away."""
+        return self._home is None or self._home.here()
+
+    def _just_away(self, name: str) -> bool:
+        """The home's server did not answer a moment ago, and the home is not back since."""
+        if not self.servers[name].home_assistant or self._here:
+            return False
+        return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: Session) -> None:
         """Keep this server's tools, or none: its state then says why."""
@@ -100,8 +112,10 @@ class McpHub:
         try:
             hidden = self._hidden[name]
             self._tools[name] = [hidden.tool(tool) for tool in await session.list_tools()]
+            self._failed_s.pop(name, None)
         except IntegrationError:
             self._tools[name] = []
+            self._failed_s[name] = time.monotonic()
         except Exception:  # what a foreign server lists may break anything; it breaks itself alone
             _log.exception("The tools of %s cannot be read", name)
             self._tools[name] = []

@@ -149,6 +149,31 @@ async def test_a_home_that_is_known_to_be_away_is_not_waited_for(
             assert (await hub.call("raw", "t", {})).text == "x", "what it still answers works"
 
 
+async def test_a_home_that_has_just_failed_is_not_asked_again_before_it_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raw, here = RawServer(), False
+
+    async def no_reason() -> IntegrationError | None:
+        return None
+
+    aside = HomeAside(lambda: None, no_reason, lambda: here)
+    async with raw.running() as spec:
+        home = replace(spec, home_assistant=True)
+        async with asyncio.timeout(20), McpHub([home], home=aside) as hub:
+            raw.failing = {"tools/list": b"503 No"}
+            assert await hub.tools() == []
+            raw.failing = {}
+            assert await hub.tools() == [], "it counts as failed for a while"
+            here = True
+            assert [tool.name for tool in await hub.tools()] == ["t"]
+            here, raw.failing = False, {"tools/list": b"503 No"}
+            assert await hub.tools() == []
+            raw.failing = {}
+            monkeypatch.setattr(hub_module, "AGAIN_S", 0.0)
+            assert [tool.name for tool in await hub.tools()] == ["t"], "the while is over"
+
+
 @pytest.mark.parametrize("status", [b"404 No", b"401 No", b"503 No"])
 async def test_a_call_that_was_answered_is_not_said_to_have_failed(status: bytes) -> None:
     raw = RawServer()
