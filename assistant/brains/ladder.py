@@ -151,6 +151,7 @@ class LadderTurn:
         self._worded = False  # more than blanks, and after its last call
         self._serving = ""  # who answers in it: a model's brain may leave a sentence to the home
         self._sign_at = self._failed_at = 0.0  # its last sign and its end, on the monotonic clock
+        self._vain_s = 0.0  # from the one to the other, of all attempts
         self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # who asked, and for what
         self._open = 0  # calls that have not come back
         self._outcomes: dict[str, ToolOutcome] = {}  # of those that have
@@ -264,24 +265,23 @@ class LadderTurn:
         if not waits:
             rung.breaker.failed(fault)
         self._faults[rung.name] = fault
-        self._share(rung, fault)
         self._failed_at = self._ladder.clock.monotonic()
+        self._vain_s += self._failed_at - self._sign_at
+        self._share(rung, fault)
         self._ladder.standing.known = knew  # what it may have said of it is void
 
     def _share(self, rung: Rung, fault: BrainFault) -> None:
-        """Gemini's brains go by one line: where one was silent or away and the next is away too, it
-        is cut. Neither needs a second failure, which would only keep a person waiting."""
-        if not rung.cloud or fault.kind != "unreachable":
+        """Gemini's brains go by one line: where one was silent or away for a while and the next is
+        away too, it is cut. Neither needs a second failure, for which somebody would wait again."""
+        if not rung.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
-        rungs = self._ladder.rungs
-        lost = [one for one in rungs if one.cloud and self._lost(one.name)]
-        for one in lost if len(lost) > 1 else ():
+        faults = ((one, self._faults.get(one.name)) for one in self._ladder.rungs if one.cloud)
+        lost = [(one, why) for one, why in faults if why is not None and why.kind in LOST]
+        if len(lost) < 2:
+            return
+        for one, why in lost:
             if one.breaker.fault is None:
-                one.breaker.failed(self._faults[one.name])
-
-    def _lost(self, brain: str) -> bool:
-        fault = self._faults.get(brain)
-        return fault is not None and fault.kind in LOST
+                one.breaker.failed(why)
 
     def _words(self, text: str) -> ReplyText:
         """What the ladder says by itself."""

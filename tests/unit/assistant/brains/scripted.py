@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from assistant.brains.protocol import BrainEvent, BrainTurn, ToolCallsCancelled, TurnRequest
+from assistant.clock import VirtualClock
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 
@@ -23,7 +24,15 @@ class Hold:
     """A step of a script: never go on."""
 
 
-Step = BrainEvent | Answered | Hold | Exception
+@dataclass(frozen=True)
+class Passes:
+    """A step of a script: so much time does."""
+
+    clock: VirtualClock
+    seconds: float
+
+
+Step = BrainEvent | Answered | Hold | Passes | Exception
 
 
 class ScriptedTurn:
@@ -44,6 +53,8 @@ class ScriptedTurn:
                         await self._came[call_id].wait()
                     case Hold():
                         await asyncio.Event().wait()
+                    case Passes(clock, seconds):
+                        clock.advance(seconds)
                     case Exception():
                         raise step
                     case _:

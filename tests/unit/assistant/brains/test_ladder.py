@@ -137,9 +137,9 @@ async def test_when_all_fail_the_most_telling_fault_is_told(
 
 
 async def test_a_fault_that_leaves_is_not_to_be_retried(stage: Stage) -> None:
-    again = [[fault("broken", retryable=True)]] * 2
+    again = [[fault(retryable=True)]] * 2
     stage.expect(live=again, once=again, offline=again)
-    assert (await stage.run())[-1] == fault("broken", retryable=False)
+    assert (await stage.run())[-1] == fault(retryable=False)
 
 
 # --- never twice

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from assistant.brains.ladder import REPEAT_WITHIN_S
 from assistant.brains.protocol import (
     BrainFault,
     FaultKind,
@@ -33,6 +34,7 @@ from tests.unit.assistant.brains.ladder_stage import (
     served,
 )
 from tests.unit.assistant.brains.scripted import (
+    Passes,
     ScriptedBrain,
     Step,
 )
@@ -57,7 +59,8 @@ async def test_a_rung_that_is_down_is_skipped_and_comes_back(stage: Stage) -> No
 async def test_where_two_of_geminis_are_lost_at_once_neither_keeps_anybody_waiting_again(
     stage: Stage, first: FaultKind
 ) -> None:
-    stage.expect(live=[[fault(first)]], once=[[fault(retryable=True)]], offline=[DONE, DONE])
+    wait = Passes(stage.clock, REPEAT_WITHIN_S / 2)
+    stage.expect([[wait, fault(first)]], [[wait, fault(retryable=True)]], [DONE, DONE])
     assert served(await stage.run()) == [LIVE, ONCE, OFFLINE]
     assert served(await stage.run()) == [OFFLINE]
     stage.clock.advance(30)
@@ -65,12 +68,20 @@ async def test_where_two_of_geminis_are_lost_at_once_neither_keeps_anybody_waiti
     assert served(await stage.run()) == [LIVE]
 
 
-@pytest.mark.parametrize("kinds", [("broken", "unreachable"), ("unreachable", "timeout")])
+@pytest.mark.parametrize(
+    ("live", "once", "waited_s"),
+    [
+        ("broken", "unreachable", REPEAT_WITHIN_S),
+        ("unreachable", "timeout", REPEAT_WITHIN_S),
+        ("unreachable", "unreachable", REPEAT_WITHIN_S - 0.1),
+    ],
+    ids=["one is broken", "one is slow", "nobody has waited"],
+)
 async def test_otherwise_each_has_its_second_chance(
-    stage: Stage, kinds: tuple[FaultKind, FaultKind]
+    stage: Stage, live: FaultKind, once: FaultKind, waited_s: float
 ) -> None:
-    live, once = kinds
-    stage.expect(live=[[fault(live)], DONE], once=[[fault(once)]], offline=[DONE])
+    wait = Passes(stage.clock, waited_s)
+    stage.expect([[wait, fault(live)], DONE], [[fault(once)]], [DONE])
     assert served(await stage.run()) == [LIVE, ONCE, OFFLINE]
     assert served(await stage.run()) == [LIVE]
 
@@ -164,7 +175,7 @@ async def test_stepping_down_and_coming_back_are_each_said_once(stage: Stage) ->
     down = [[fault()]]
     stage.expect(live=down, once=down, offline=[DONE])
     assert said(await stage.run()) == f"{AWAY}Fine."
-    stage.expect(offline=[DONE])
+    stage.expect(live=down, once=down, offline=[DONE])
     assert said(await stage.run()) == "Fine."
     stage.clock.advance(30)
     stage.expect(live=[DONE, DONE])
