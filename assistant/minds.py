@@ -284,6 +284,7 @@ class _Maker:
             settings.assistant.area,
             settings.assistant.languages,
             expected=bridge.memories.expected,
+            connected=lambda: bridge.home.connected,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

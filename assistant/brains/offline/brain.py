@@ -34,6 +34,7 @@ from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 
 _NO_TOOL = "offline.no_tool"
+_NO_HOME_TOOLS = "offline.no_home_tools"
 # The sentence, and whether it was heard -> the arguments of `remember` that answer a question of
 # that tool's, and the language of the question; None: there is none open, or this is no answer.
 Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
@@ -57,9 +58,11 @@ class OfflineBrain:
         languages: Sequence[str] = ("en",),
         *,
         expected: Expected = _nothing,
+        connected: Callable[[], bool] = lambda: False,
     ) -> None:
         """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
-        `languages`: those that a typed sentence may be in; `expected`: see `Expected`."""
+        `languages`: those that a typed sentence may be in; `expected`: see `Expected`;
+        `connected`: whether the picture is kept up to date just now."""
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
@@ -67,6 +70,7 @@ class OfflineBrain:
         self.catalogue = catalogue
         self.clock = clock
         self.expected = expected
+        self.connected = connected
         self.questions = Questions(catalogue, clock)
         self._area = area.casefold()
 
@@ -142,7 +146,7 @@ class OfflineTurn:
             yield self._words(outcome.sentence, understood.language)
             yield TurnDone()
             return
-        if not understood.commands and not house.entities:
+        if not understood.commands and not house.entities and not self._brain.connected():
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
             return
         if not understood.commands:
@@ -152,10 +156,13 @@ class OfflineTurn:
         language = understood.language
         steps = self._plan(understood.commands, house, menu, language)
         if isinstance(steps, Problem):
-            if steps.key == _NO_TOOL and not menu.has_home:  # only its last picture is left
-                # Its tools were asked for just now: they would not be there at once.
-                yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=False)
-                return
+            if steps.key == _NO_TOOL and not menu.has_home:
+                if not self._brain.connected():  # only its last picture is left
+                    # Its tools were asked for just now: they would not be there at once.
+                    fault = "Home Assistant cannot be reached"
+                    yield BrainFault("house_away", fault, retryable=False)
+                    return
+                steps = Problem(_NO_HOME_TOOLS, {})
             yield self._words(answer_problem(steps, self._brain.catalogue, language), language)
             yield TurnDone(understood=steps.key != _NO_TOOL)
             return

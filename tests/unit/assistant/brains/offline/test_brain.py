@@ -253,6 +253,29 @@ async def test_a_house_that_is_away_and_has_left_its_picture(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "house", "said", "understood"),
+    [
+        ("turn on the kitchen light", corpus_house(), "Home Assistant gives me no tools", True),
+        ("turn on the kitchen light", House(), "I cannot do that by myself.", False),
+    ],
+)
+async def test_a_house_that_is_there_but_gives_no_tools_or_shows_no_things_is_not_called_away(
+    text: str, house: House, said: str, understood: bool
+) -> None:
+    async def menu() -> Menu:
+        return build_menu((), {}, ())
+
+    brain = OfflineBrain(
+        lambda: house, menu, FreeRecognizer(), Catalogue(), VirtualClock(), connected=lambda: True
+    )
+    events = [event async for event in brain.begin(typed(text)).events()]
+    reply, end = events[-2:]
+    assert isinstance(reply, ReplyText)
+    assert reply.delta.startswith(said)
+    assert end == TurnDone(understood=understood)
+
+
+@pytest.mark.parametrize(
     ("text", "language", "when"),
     [
         ("what is the weather tomorrow", "en", "tomorrow"),
