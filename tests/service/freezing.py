@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _SEIZE, _INTERRUPT = 0x4206, 0x4207
@@ -21,9 +21,12 @@ _STANDS = "it stands"
 
 
 def threads(pid: int) -> dict[int, str]:
-    """The threads of a process, each with its name."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return {int(task.name): (task / "comm").read_text().strip() for task in tasks}
+    """The threads of a process that stay, each with its name."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # one may end while the others are read
+            found[int(task.name)] = (task / "comm").read_text().strip()
+    return found
 
 
 @contextmanager

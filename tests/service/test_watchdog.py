@@ -101,7 +101,10 @@ def _busiest(hearth: Installed) -> int:
     pid = _pid(hearth)
 
     def waits(tid: int) -> int:
-        lines = Path(f"/proc/{pid}/task/{tid}/status").read_text().splitlines()
+        try:
+            lines = Path(f"/proc/{pid}/task/{tid}/status").read_text().splitlines()
+        except OSError:  # one of a pool that had its piece of work done
+            return 0
         return int(next(line for line in lines if line.startswith("voluntary")).split()[1])
 
     others = [tid for tid, name in threads(pid).items() if tid != pid and name == "hearth"]
