@@ -128,10 +128,20 @@ def window(browser: Browser, url: str, **more: Any) -> Iterator[Console]:
         context.close()
 
 
+_BUSY = "(document.querySelector('main[aria-busy=true]') !== null)"
+
+
 def axe_findings(page: Page) -> list[str]:
-    """What axe-core finds serious or critical on the page as it stands, a line each."""
+    """What axe-core finds serious or critical on the page as it stands, a line each.
+
+    A view that is fetched anew is paler meanwhile; then it is looked at once more.
+    """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    busy = True
+    while busy:
+        page.wait_for_function(f"!{_BUSY}")
+        result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+        busy = page.evaluate(_BUSY)
     assert result["passes"], "it looked at nothing"
     return [
         f"{one['id']}: {json.dumps([node['html'][:200] for node in one['nodes']])}"

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import Browser, expect
+from playwright.sync_api import Route as Asked
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -20,6 +21,7 @@ from tests.ports import free_port
 
 pytestmark = pytest.mark.console
 
+SLOW_MS = 150  # as in router.js
 PREFIX = "/api/hassio_ingress/a-secret-path"
 
 
@@ -54,6 +56,24 @@ def test_a_page_that_is_opened_too_early_waits(browser: Browser, house: House) -
         expect(page.get_by_role("alert")).to_contain_text("Hearth does not answer")
         page.unroute("**/v1/session")
         expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_a_view_that_was_left_before_it_came_leaves_no_sign_of_waiting(
+    browser: Browser, house: House
+) -> None:
+    held: list[Asked] = []
+    with window(browser, house.url) as console:
+        page = console.page
+        page.route("**/views/costs.js", lambda route: held.append(route))
+        console.sign_in()
+        page.clock.install()
+        page.evaluate("location.hash = '#/costs'")
+        console.show("memory")
+        page.clock.run_for(SLOW_MS)
+        expect(page.locator("main")).not_to_have_attribute("aria-busy", "true")
+        for route in held:
+            route.continue_()
+        expect(page.locator("main")).to_have_attribute("data-view", "memory")
 
 
 def test_it_works_under_a_prefix_as_home_assistant_serves_it(

@@ -59,6 +59,7 @@ async function open({ first }) {
   shown = location.hash;
   const { name, id } = wanted();
   const slow = setTimeout(() => place.setAttribute("aria-busy", "true"), SLOW_MS);
+  ending.signal.addEventListener("abort", () => clearTimeout(slow)); // the next view has its own
   const page = await filled(name, id, ending.signal);
   clearTimeout(slow);
   if (ending.signal.aborted) return;
