@@ -15,6 +15,7 @@ from assistant.timers.book import TimerBook
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from assistant.turn.runner import Runner
+from audio.frames import SAMPLE_RATE
 from audio.steady import MicrophoneStatus
 from integrations.web.health import health_route
 from tests.unit.assistant.timers.conftest import a_keeper, an_almanac
@@ -26,10 +27,14 @@ HOUR = 3600
 
 
 async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
-    """Let time pass until the ear, on its own thread, has heard all of it."""
+    """Let time pass until the ear, on its own thread, has heard all of it.
+
+    But for the newest block: behind a gap positions go on by whole blocks.
+    """
     for _ in range(round(seconds / BLOCK_S)):
         await stage.room(BLOCK_S)
-        while stage.device.open and ear.ring.end < round(stage.clock.monotonic() * 50 - 3) * 320:
+        heard = round((stage.clock.monotonic() - 1.75 * BLOCK_S) * SAMPLE_RATE)
+        while stage.device.open and ear.ring.end < heard:
             await asyncio.to_thread(int)
 
 
