@@ -21,12 +21,12 @@ async def test_a_shade_that_stops_half_way_is_announced(tmp_path: Path) -> None:
         assert isinstance(demo, DemoHome)
         demo.house.write(SHADE, "open", current_position=100)
         await app.bridge.home.wait_for(
-            [SHADE], lambda house: house.entities[SHADE].state == "open", 5.0
+            [SHADE], lambda house: house.entities[SHADE].state == "open", 20.0
         )
         await app.runner.ask("close the bedroom shade")
         assert demo.states[SHADE] == "closing"
         demo.house.write(SHADE, "open", current_position=50)
-        async with asyncio.timeout(5.0):
+        async with asyncio.timeout(20):
             while (record := await told.get()).source != "announcement":
                 continue
     spoken = " ".join(record.clauses)

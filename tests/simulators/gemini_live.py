@@ -206,11 +206,11 @@ class GeminiSimulator:
         """The service forgets every handle that it has given so far."""
         self._book.expire_handles()
 
-    async def until(self, holds: Callable[[], bool], timeout_s: float = 5.0) -> None:
+    async def until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
         """Wait, in the simulator's own loop, until something holds. Raises TimeoutError."""
         await self._book.changes.until(holds, timeout_s)
 
-    def wait_until(self, holds: Callable[[], bool], timeout_s: float = 5.0) -> None:
+    def wait_until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
         """The same from another thread than the simulator's."""
         self._book.changes.wait_until(holds, timeout_s)
 

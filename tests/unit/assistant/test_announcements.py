@@ -95,7 +95,7 @@ def news(clock: VirtualClock, name: str, **options: Any) -> AnnouncementRecord:
 
 
 async def said(talker: Talker, count: int) -> list[tuple[str, str]]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while len(talker.said) < count:
             talker.spoke.clear()
             await talker.spoke.wait()

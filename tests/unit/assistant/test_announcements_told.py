@@ -67,7 +67,7 @@ class Stage:
 
     async def cleared(self) -> None:
         """Until no sound of any is left."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while self.files:
                 await asyncio.to_thread(int)
 

@@ -105,7 +105,7 @@ async def ask(session: AsyncSession, text: str) -> None:
 
 async def reply(session: AsyncSession) -> list[types.LiveServerMessage]:
     """All messages up to the end of the turn."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         return [message async for message in session.receive()]
 
 
@@ -129,7 +129,7 @@ class Bare:
 
     async def receive(self) -> dict[str, Any]:
         """The next message."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             message: dict[str, Any] = json.loads(await self.socket.recv())
             return message
 

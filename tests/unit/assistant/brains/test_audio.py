@@ -146,7 +146,7 @@ async def _next(stream: AsyncGenerator[bytes]) -> bytes:
 
 
 async def _soon(waited_for: Awaitable[None]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await waited_for
 
 

@@ -87,7 +87,7 @@ async def test_a_stop_cuts_an_opening_short_and_is_no_fault_of_the_settings(rig:
         raise AssertionError
 
     rig.steps = [rig.wish, hang]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await rig.service.run()
     assert rig.served == [OLD, NEW]
     assert rig.reloading.trouble == ""

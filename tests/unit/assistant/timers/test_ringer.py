@@ -344,7 +344,7 @@ async def test_with_the_real_store_and_two_processes(
         assert clock.now() >= timer.due
         ringer.heard()
         await _until(clock, lambda: not ringer.ringing)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while await theirs.timers():
                 await clock.run(0.5)
 

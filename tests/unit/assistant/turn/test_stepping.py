@@ -103,6 +103,6 @@ async def test_whoever_waits_looks_after_each_event_and_when_told_to() -> None:
     await asyncio.sleep(0)
     assert not waiting.done()  # nobody has said that anything is different
     stage.steps.wake_waiters()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await waiting
     assert seen == [False, True, True]

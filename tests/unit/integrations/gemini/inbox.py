@@ -24,7 +24,7 @@ class Inbox:
         self._queue.put_nowait(event)
 
     async def next(self) -> LiveEvent:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             return await self._queue.get()
 
     async def closed(self) -> Closed:

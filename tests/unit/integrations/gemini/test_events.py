@@ -58,7 +58,7 @@ async def told(service: Service, client: LiveClient, *frames: Json) -> list[Live
 
     service.play(script)
     session = await client.connect(SETUP, on_event)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await arrived.wait()
     await session.close()
     return events
@@ -244,7 +244,7 @@ async def ending(service: Service, client: LiveClient, script: Script) -> Closed
 
     service.play(script)
     await client.connect(SETUP, on_event)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         return await ended
 
 

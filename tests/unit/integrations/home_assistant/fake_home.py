@@ -71,7 +71,7 @@ class FakeHome:
 
     async def heard(self, kind: str, times: int = 1) -> None:
         """Wait until that command came so often."""
-        async with asyncio.timeout(5), self._told:
+        async with asyncio.timeout(20), self._told:
             await self._told.wait_for(lambda: self.count(kind) >= times)
 
     def count(self, kind: str) -> int:

@@ -97,7 +97,7 @@ async def test_it_finds_the_house_again(caplog: pytest.LogCaptureFixture) -> Non
             second.house.write("light.kitchen", "on")
             home._url = second.url  # as if the same host had started anew
             await running.aclose()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 while not _is_on(home):  # noqa: ASYNC110 (the client has no event for it)
                     await asyncio.sleep(0.01)
             assert home.problem is None
@@ -199,7 +199,7 @@ async def test_cancelled_while_it_waits_it_leaves_nothing_behind() -> None:
 
 
 async def _named(name: str) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while name not in {task.get_name() for task in asyncio.all_tasks()}:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
@@ -213,6 +213,6 @@ async def test_check_ends_where_an_answer_never_does(monkeypatch: pytest.MonkeyP
             await send({"type": "http.response.body", "body": b" ", "more_body": True})
             await asyncio.sleep(0.02)
 
-    async with asyncio.timeout(5), serving(drip, "127.0.0.1", 0) as port:
+    async with asyncio.timeout(20), serving(drip, "127.0.0.1", 0) as port:
         with pytest.raises(Unavailable, match="does not answer"):
             await check(f"http://127.0.0.1:{port}", "t")

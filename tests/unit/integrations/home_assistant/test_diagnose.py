@@ -167,7 +167,7 @@ async def test_one_that_never_answers_is_given_up(
         await server.over.wait()
         writer.close()
 
-    async with listening(silent) as port, asyncio.timeout(5):
+    async with listening(silent) as port, asyncio.timeout(20):
         assert await diagnose(f"http://127.0.0.1:{port}", TOKEN) is None
         server.over.set()
 

@@ -40,7 +40,7 @@ async def followed(fake: FakeHome) -> AsyncIterator[HomeAssistant]:
 
 async def until(home: HomeAssistant, look: Callable[[House], bool]) -> None:
     """Wait until it is connected and the house looks like this."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while not home.connected or not look(home.house):  # noqa: ASYNC110 (it has no event)
             await asyncio.sleep(0.01)
 
@@ -167,7 +167,7 @@ async def test_a_dead_connection_is_noticed(
         )
         assert home.connected
         wire.cut()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while home.connected:  # noqa: ASYNC110 (the client has no event for it)
                 await asyncio.sleep(0.01)
         wire.mend()
@@ -226,7 +226,7 @@ class Ear:
             raise ValueError("odd")
 
     async def next(self) -> Mapping[str, Any]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             return await self.events.get()
 
 

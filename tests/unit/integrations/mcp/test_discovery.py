@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -130,7 +131,7 @@ async def test_looking_for_a_better_endpoint_cuts_no_call(
     async with McpHub([server.spec()]) as hub, asyncio.TaskGroup() as group:
         await hub.tools()
         call = group.create_task(hub.call(HOME_ASSISTANT, "tool_0", {}))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while not server.calls:  # noqa: ASYNC110 (the server has no event for it)
                 await asyncio.sleep(0.01)
         await hub.tools()
@@ -296,7 +297,8 @@ async def test_a_stream_that_ended_between_calls_is_opened_anew(server: Loopback
 
 async def test_a_message_that_cannot_be_delivered_is_not_waited_for(server: LoopbackServer) -> None:
     server.paths = {SSE}
-    async with asyncio.timeout(5), McpHub([server.spec()]) as hub:
+    patient = replace(server.spec(), timeout_s=60.0)
+    async with asyncio.timeout(20), McpHub([patient]) as hub:
         await hub.tools()
         server.paths = set()
         with pytest.raises(IntegrationError) as caught:
@@ -315,7 +317,7 @@ async def test_a_stream_that_ends_during_a_call_leaves_it_open_what_happened(
         await hub.tools()
         server.hang = True
         call = group.create_task(_lost(hub))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while not server.calls:  # noqa: ASYNC110 (the server has no event for it)
                 await asyncio.sleep(0.01)
             server.hang_up()

@@ -270,7 +270,7 @@ async def test_a_cancellation_that_the_sdk_loses_ends_the_session_all_the_same(
 
     monkeypatch.setattr(opening, "_open", lost)
     monkeypatch.setattr(session, "open_client", traced)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         async with McpHub([home_assistant_server("http://127.0.0.1:9", "t")]) as hub:
             waiting = asyncio.create_task(hub.tools())
             await began.wait()

@@ -28,7 +28,7 @@ from tests.unit.integrations.web.programs import program
 async def _events(lines: AsyncIterator[str], count: int) -> list[tuple[str, str, Any]]:
     """The next events as (id, kind, data)."""
     found, fields = [], {}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         async for line in lines:
             if line:
                 name, _, value = line.partition(": ")
@@ -114,7 +114,7 @@ async def test_no_more_follow_the_events_than_may(served: httpx.AsyncClient) -> 
         assert int(more.headers["retry-after"]) > 0
         assert (await served.get("/v1/state")).status_code == 200
     # Those who left have made room, as soon as the server has seen that they are gone.
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while True:
             async with served.stream("GET", "/v1/events") as again:
                 if again.status_code == 200:
@@ -133,7 +133,7 @@ async def test_a_stream_ends_with_its_token(box: FakeBox) -> None:
         assert (await _events(lines, 1))[0][1] == "state"
         del tokens.known[f"{TOKEN}-read"]
         box.events.tell("heard", {"sentence": "not for them"})
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             assert [line async for line in lines if line] == []
 
 
@@ -154,5 +154,5 @@ async def test_a_stream_ends_when_its_person_signs_out(box: FakeBox) -> None:
         own = {**cookie, "Origin": f"http://127.0.0.1:{port}"}
         assert (await client.delete("/v1/session", headers=own)).status_code == 204
         box.events.tell("heard", {"sentence": "not for them"})
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             assert [line async for line in lines if line] == []
