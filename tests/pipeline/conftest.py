@@ -10,12 +10,29 @@ import pytest
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
 
+PATIENCE_S = 60.0
+# How long the program waits for a recogniser of its own box before it does without its words.
+HEARING = (
+    "assistant.brains.offline.listen.HEARING_S",
+    "assistant.confirm.witness.RECOGNISE_S",
+    "assistant.turn.asking.UNDERSTAND_S",
+    "assistant.turn.exchange.UNDERSTAND_S",
+)
+
 
 @pytest.fixture(scope="session")
 def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording: the wake word and "turn on the office lights" in one breath."""
     folder = tmp_path_factory.mktemp("command")
     return make_clip(Spoken("command", "turn on the office lights", "rms"), folder)
+
+
+@pytest.fixture(autouse=True)
+def a_patient_ear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said is heard here, however slow the machine is beside everything else that it does:
+    what becomes of words that come too late has tests of its own, without a recogniser."""
+    for limit in HEARING:
+        monkeypatch.setattr(limit, PATIENCE_S)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,13 @@ from tests.simulators.threads import in_thread
 
 LONG = bool(os.environ.get("LONG"))
 TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
+# The `hearth` program in another process, which has Gemini's package by then: beside others its
+# import alone may take longer than anybody waits for a connection.
+HEARTH = (
+    sys.executable,
+    "-c",
+    "import sys, google.genai, assistant.cli.main as it; sys.exit(it.main(sys.argv[1:]))",
+)
 HUSH = 3  # amplitude of the room, of 32768
 
 # What the service makes of "turn on the office lights"; it needs a moment, as a real one does.

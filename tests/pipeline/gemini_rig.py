@@ -37,7 +37,7 @@ KITCHEN = {"area": "Kitchen", "domain": ["light"]}  # one, off at first
 TURN_ON = "intent__HassTurnOn"
 OFFICE_ON = "Done. Office light: on one hundred percent; Desk lamp: on."  # our words for it
 _HURRY_S, _HURRIED_S = 0.25, 0.002  # so much time passes on a hurried clock in so much real time
-_TURN_S = 20.0  # in which any turn here is over
+_TURN_S = 60.0  # in which any turn here is over, on a busy machine, too
 
 
 class LeapingClock(SystemClock):

@@ -48,7 +48,7 @@ async def held(folder: Path, rung: str, language: str) -> list[Result]:
 
 
 @needs_voices
-@pytest.mark.timeout(1800 if LONG else 120)
+@pytest.mark.timeout(1800 if LONG else 600)
 @pytest.mark.parametrize("language", CHOSEN)
 @pytest.mark.parametrize("rung", RUNGS)
 async def test_nothing_opens_by_mistake_and_the_rest_goes_right(

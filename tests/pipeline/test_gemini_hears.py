@@ -7,7 +7,6 @@ import importlib
 import itertools
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from audio.wav import read_wav
 from tests.benchmarks.sound import voiced
 from tests.lateness import Lateness
 from tests.pipeline.gemini_hearing import (
+    HEARTH,
     LONG,
     TAKES,
     Clip,
@@ -162,7 +162,7 @@ def test_a_clip_of_our_own_in_another_process(
     made = make_clip(Spoken("made", "turn on the office lights", "rms"), tmp_path)
     clip = clip_of(tmp_path / "clip.wav", 0.5, made, 1.0)
     answer = tmp_path / "answer.wav"
-    program = [sys.executable, "-m", "assistant", "hear"]
+    program = [*HEARTH, "hear"]
     with serving(_service(0.3), monkeypatch) as service:
         done = subprocess.run(
             [*program, str(clip.path), "--fast", "--json", "--out", str(answer)],

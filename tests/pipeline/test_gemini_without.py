@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from assistant.app import open_app
 from assistant.cli.main import main
 from integrations.gemini.access import KEY_PAGE, NO_KEY
-from tests.pipeline.gemini_hearing import office_lights, one_value, serving, surroundings
+from tests.pipeline.gemini_hearing import HEARTH, office_lights, one_value, serving, surroundings
 from tests.pipeline.rig import offline_settings
 from tests.shared_data import REPOSITORY
 from tests.simulators.gemini_live import GeminiSimulator
@@ -190,7 +189,7 @@ def test_the_key_is_nowhere(
 def test_the_key_is_nowhere_in_another_process(
     command: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = [sys.executable, "-m", "assistant", "hear", str(command), "--fast", "--debug"]
+    program = [*HEARTH, "hear", str(command), "--fast", "--debug"]
     with serving(GeminiSimulator([Turn("audio", office_lights())], key=KEY), monkeypatch):
         done = subprocess.run(
             program,
