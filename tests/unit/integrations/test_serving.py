@@ -116,10 +116,10 @@ async def test_who_has_asked_is_answered_however_long_it_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def think(request: Request) -> PlainTextResponse:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.8)
         return PlainTextResponse((await request.body()).decode())
 
-    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.1)
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # in which it must have been made
     app = Starlette(routes=[Route("/", think, methods=["POST"])])
     async with serving(app, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
         for _ in range(2):  # on the same connection
@@ -181,11 +181,11 @@ async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(
         await websocket.accept()
         await websocket.send_text(await websocket.receive_text())
 
-    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.1)
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # in which it must have been opened
     app = Starlette(routes=[WebSocketRoute("/", echo)])
     async with serving(app, "127.0.0.1", 0) as port, connect(f"ws://127.0.0.1:{port}/") as socket:
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
+            async with asyncio.timeout(0.8):
                 await socket.recv()
         await socket.send("still here")
         assert await socket.recv() == "still here"
@@ -268,9 +268,12 @@ async def test_what_is_no_tls_at_all_costs_nobody_else_anything(tmp_path: Path) 
             assert (await client.get(f"https://127.0.0.1:{port}/")).text == "hello"
 
 
-async def test_it_ends_while_somebody_is_in_a_handshake(tmp_path: Path) -> None:
+async def test_it_ends_while_somebody_is_in_a_handshake(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(served, "HANDSHAKE_WITHIN_S", 60.0)
     tls = make_certificate(tmp_path).server_context()
-    async with asyncio.timeout(4):  # sooner than the handshake's time is over
+    async with asyncio.timeout(20):  # sooner than the handshake's time is over
         async with serving(APP, "127.0.0.1", 0, tls) as port:
             one = _silent(port)
             await asyncio.to_thread(_let_in_is_tried, port)

@@ -343,7 +343,7 @@ async def test_the_context_is_updated() -> None:
 async def test_pings_are_answered_late() -> None:
     async with (
         GeminiSimulator([Turn("text", [Done()])], opening=Opening(pong_delay_s=0.1)) as service,
-        real_client(service, ping_interval=0.02, ping_timeout=5) as client,
+        real_client(service, ping_interval=0.02, ping_timeout=20) as client,
         client.aio.live.connect(model=MODEL, config=live_config()) as session,
     ):
         await service.until(lambda: service.connections[0].pings > 2)
@@ -358,7 +358,7 @@ async def test_a_dead_peer_never_answers_pings() -> None:
 
     async with (
         GeminiSimulator(opening=Opening(pong_delay_s=None), handles=False) as service,
-        real_client(service, ping_interval=0.1, ping_timeout=0.1) as client,
+        real_client(service, ping_interval=0.5, ping_timeout=0.5) as client,
     ):
         with pytest.raises(errors.APIError) as caught:
             await talk(client)

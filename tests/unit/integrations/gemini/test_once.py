@@ -270,7 +270,7 @@ async def test_without_a_key_it_says_where_to_get_one() -> None:
 @pytest.mark.parametrize("before", [[], [text("Half a")]])
 async def test_silence_is_not_waited_out(rest: Service, before: list[Json]) -> None:
     rest.reply(*before, Stall())
-    async with OnceClient(rest.access, patience_s=0.2) as client:
+    async with OnceClient(rest.access, patience_s=1.0) as client:
         with pytest.raises(Unavailable) as raised:
             await take(talk(client))
     assert isinstance(raised.value.__cause__, TimeoutError)

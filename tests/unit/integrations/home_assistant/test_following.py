@@ -157,7 +157,7 @@ async def test_a_dead_connection_is_noticed(
     fake: FakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(websocket, "PING_EVERY_S", 0.05)
-    monkeypatch.setattr(websocket, "PONG_WITHIN_S", 0.1)
+    monkeypatch.setattr(websocket, "PONG_WITHIN_S", 0.5)
     monkeypatch.setattr(websocket, "CLOSE_WITHIN_S", 0.1)
     async with fake.serve() as url, AsyncExitStack() as stack:
         wire = Wire(url)
@@ -309,7 +309,7 @@ async def test_exposure_is_learnt_where_the_registry_is_silent(fake: FakeHome) -
         assert len(before.exposed()) == 3
         fake.entity("light.new", "New")
         await fake.tell("state_changed", entity_id="light.new", new_state=fake.states["light.new"])
-        assert await home.wait_for(["light.new"], lambda house: "light.new" in house.entities, 5)
+        assert await home.wait_for(["light.new"], lambda house: "light.new" in house.entities, 20)
         assert home.house.entities["light.new"].exposed  # until the next list tells otherwise
         await fake.hang_up()
         await fake.heard("get_states", 2)

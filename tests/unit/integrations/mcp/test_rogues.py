@@ -17,7 +17,8 @@ from integrations.mcp.results import MAX_TEXT
 from integrations.mcp.servers import CallLost, McpResult
 from tests.unit.integrations.mcp.rogues import all_gone, memory, rogue, started
 
-LIMIT_S = 20.0  # of one test, on a busy machine; what hangs has 2 s a step
+LIMIT_S = 20.0  # of one test, on a busy machine
+HANGS_S = 2.0  # for a step of one that hangs
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +29,10 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def beside_an_honest_one(
-    mode: str, folder: Path, patience_s: float = 2.0
+    mode: str, folder: Path, patience_s: float = LIMIT_S
 ) -> AsyncIterator[McpHub]:
     """Both are open and listed; afterwards nothing of either is left. `patience_s`: with a step
-    of the bad one."""
+    of the bad one, HANGS_S where one hangs."""
     bad, good = folder / "bad", folder / "good"
     before = asyncio.all_tasks()
     async with asyncio.timeout(LIMIT_S):
@@ -47,7 +48,7 @@ async def beside_an_honest_one(
 
 @pytest.mark.parametrize("mode", ["hang-start", "die-start", "pour-start", "hang-list", "die-list"])
 async def test_a_server_that_does_not_get_so_far_has_no_tools(mode: str, tmp_path: Path) -> None:
-    async with beside_an_honest_one(mode, tmp_path) as hub:
+    async with beside_an_honest_one(mode, tmp_path, HANGS_S) as hub:
         assert [tool.server for tool in await hub.tools()] == ["honest"]
         bad, good = hub.states()
         assert not bad.ok
@@ -87,9 +88,12 @@ async def test_a_call_that_gets_no_answer_may_have_run(mode: str, tmp_path: Path
 
 @pytest.mark.parametrize("mode", ["hang-call", "stubborn", "other-id"])
 async def test_a_call_that_hangs_ends_in_time_and_the_program_is_started_anew(
-    mode: str, tmp_path: Path
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with beside_an_honest_one(mode, tmp_path) as hub:
+    monkeypatch.setattr(session, "OPEN_S", LIMIT_S)  # which none of them does not come to
+    if mode == "other-id":
+        monkeypatch.setattr(session, "PROBE_S", LIMIT_S)  # it lives, and says so when it can
+    async with beside_an_honest_one(mode, tmp_path, HANGS_S) as hub:
         waiting = asyncio.ensure_future(hub.call("rogue", "t", {}))
         assert (await hub.call("honest", "t", {})).text == "fine"
         with pytest.raises(TimeoutError):

@@ -100,8 +100,10 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(home: Home, *, speaks: bool = True, area: str = "Kitchen") -> AsyncIterator[Stage]:
-    async with Announcer(home, Catalogue(), area, lambda: "device-own", wait_s=0.05) as announcer:
+async def stage(
+    home: Home, *, speaks: bool = True, area: str = "Kitchen", wait_s: float = 20.0
+) -> AsyncIterator[Stage]:
+    async with Announcer(home, Catalogue(), area, lambda: "device-own", wait_s=wait_s) as announcer:
         yield Stage(announcer, speaks=speaks)
 
 
@@ -212,7 +214,7 @@ async def test_a_long_announcement_is_not_waited_for(error: Exception, failed: b
     async with stage(home) as on:
         assert (await on.say(room="bedroom")).failed is failed
     home.fails, home.hangs = {}, {PUCK.entity_id}
-    async with stage(home) as on:
+    async with stage(home, wait_s=0.05) as on:
         assert (await on.say(room="bedroom")).sentence == "It is said in: Bedroom."
 
 
