@@ -10,7 +10,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from assistant.tools.situation import CALM, Situation
-from assistant.turn import live
+from assistant.turn import calls, live
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,
@@ -29,7 +29,14 @@ from tests.unit.assistant.turn.doubles import (
     Tools,
     done,
 )
-from tests.unit.assistant.turn.stage import COMMAND, WAKE, runner_with, says_hello, turns_on
+from tests.unit.assistant.turn.stage import (
+    COMMAND,
+    WAKE,
+    rounds,
+    runner_with,
+    says_hello,
+    turns_on,
+)
 
 
 async def test_a_brain_that_fails_is_said_and_told() -> None:
@@ -185,7 +192,10 @@ async def test_a_brain_that_only_keeps_busy_is_given_up(
 
 
 async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
+    loop, ahead_s = asyncio.get_running_loop(), 0.0
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + ahead_s)
+    monkeypatch.setattr(calls, "MOMENT_S", 10 * live.BRAIN_SILENCE_S)  # nobody is told to wait
 
     class SlowTools(Tools):
         async def call(
@@ -196,7 +206,9 @@ async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.M
             language: str,
             situation: Situation = CALM,
         ) -> ToolOutcome:
-            await asyncio.sleep(0.05)  # longer than the brain may be silent
+            nonlocal ahead_s
+            ahead_s += 2 * live.BRAIN_SILENCE_S  # no real time: the brain itself may need some
+            await rounds()
             return await super().call(call, turn_id, heard, language)
 
     tools = SlowTools()

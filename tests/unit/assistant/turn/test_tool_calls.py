@@ -254,7 +254,7 @@ async def test_a_cancelled_call_runs_on_and_its_outcome_is_told() -> None:
 async def test_the_brain_is_not_excused_by_a_call_that_it_cancelled(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
+    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.3)  # until its call, too
 
     async def falls_silent(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ToolCall("c1", "slow", {})
