@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from integrations.owner import OwnedTasks
+from tests.ports import free_port
 
 _PIECE = 1448  # bytes: what an Ethernet packet carries of a TCP stream
 _AGAIN_S = 0.2  # Linux' least time until a packet is sent again (TCP_RTO_MIN)
@@ -67,8 +68,8 @@ class Line:
         self._silenced = b""
         self._passing.set()
         if self._server is None:
+            self.port = self.port or free_port()  # no client is given it while the line is cut
             self._server = await asyncio.start_server(self._take, self._host, self.port)
-            self.port = self._server.sockets[0].getsockname()[1]
 
     def cut(self) -> None:
         """All connections break off, and no other is taken: the program there has died."""

@@ -1,7 +1,7 @@
 """Speech starts and ends by the rules, for any row of probabilities."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
@@ -129,6 +129,7 @@ def test_chunks_of_another_length() -> None:
     st.integers(100, 1500),
     st.integers(0, 100_000),
 )
+@settings(deadline=None)
 def test_any_row_of_probabilities(row: list[float], hang_over_ms: int, after: int) -> None:
     endpointer = Endpointer(hang_over_ms=hang_over_ms)
     endpointer.reset(after=after)

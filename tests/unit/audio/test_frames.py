@@ -1,12 +1,13 @@
 """Blocks of any length become frames, and nothing is lost between them."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame, Framer
 
 
 @given(st.lists(st.integers(0, 3 * FRAME_SAMPLES), max_size=12))
+@settings(deadline=None)
 def test_frames_joined_are_the_blocks_joined(lengths: list[int]) -> None:
     whole = bytes(index % 251 for index in range(2 * sum(lengths)))
     framer, taken = Framer(), 0

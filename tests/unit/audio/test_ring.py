@@ -1,7 +1,7 @@
 """The ring gives back exactly the newest sound, from any sample on."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.frames import FRAME_SAMPLES, Frame
@@ -15,6 +15,7 @@ def frame(number: int) -> Frame:
 
 
 @given(count=st.integers(0, 20), sample=st.integers(-500, 8000))
+@settings(deadline=None)
 def test_since_any_sample(count: int, sample: int) -> None:
     ring = Ring(seconds=0.2)  # ten frames
     for number in range(count):

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.timers.recurrence import DARK, Rule, Sun, next_after, rule_from
@@ -48,6 +48,7 @@ def following(rule: Rule, after: datetime, zone: ZoneInfo, count: int) -> list[s
 
 
 @given(ZONES, MOMENTS, TIMES, WEEKDAYS)
+@settings(deadline=None)
 def test_it_is_the_first_that_fits_and_lies_ahead(
     zone: ZoneInfo, after: datetime, at: time, weekdays: tuple[int, ...]
 ) -> None:
@@ -66,6 +67,7 @@ def test_it_is_the_first_that_fits_and_lies_ahead(
 
 
 @given(ZONES, MOMENTS, TIMES)
+@settings(deadline=None)
 def test_every_day_has_exactly_one(zone: ZoneInfo, after: datetime, at: time) -> None:
     days, moment = [], after
     for _ in range(12):
@@ -79,6 +81,7 @@ def test_every_day_has_exactly_one(zone: ZoneInfo, after: datetime, at: time) ->
 
 
 @given(ZONES, MOMENTS, TIMES, WEEKDAYS, st.integers(0, 86_400 * 3))
+@settings(deadline=None)
 def test_asking_sooner_gives_no_later_one(
     zone: ZoneInfo, after: datetime, at: time, weekdays: tuple[int, ...], earlier_s: int
 ) -> None:

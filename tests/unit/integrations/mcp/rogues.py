@@ -35,7 +35,7 @@ def alive(folder: Path) -> list[int]:
 
 async def all_gone(folder: Path) -> bool:
     """Whether none of them is left; orphans are reaped by the system when it likes to."""
-    for _ in range(300):
+    for _ in range(2_000):
         if not alive(folder):
             return True
         await asyncio.sleep(0.01)
