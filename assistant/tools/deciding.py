@@ -55,23 +55,22 @@ def decide(
     tier = max((one.stake.tier for one in ruled.values()), key=height)
     effects = [name for name, _ in consequences(touched, action, house) if name not in touched]
     named = _asked_about(ruled, worst)
-    base = _base({ruled[name].stake.rule for name in named}, worst)
+    base = _base({ruled[name].stake.rule for name in named})
     others = [name for name in touched if not _holds(name, named, action, house)]
-    more = bool(others) and len(judged) > 1
     values = {"names": spoken_names(_said(name, house) for name in named)}
-    if more:
+    if others:
         values["others"] = spoken_names(_said(name, house) for name in others)
     if base == "heat":
         values["degrees"] = str(arguments.get("temperature"))
     shown = (tuple(touched), tuple(dict.fromkeys(effects)))
-    return _verdict(worst, tier, base, more, arguments, values, *shown)
+    return _verdict(worst, tier, base, bool(others), arguments, values, *shown)
 
 
 def decide_call(
     caller: Caller,
     stake: Stake,
     arguments: Mapping[str, Any],
-    names: str = "",
+    names: str,
     what: Iterable[str] = (),
     touched: Iterable[str] = (),
 ) -> Verdict:
@@ -115,7 +114,6 @@ def asked(verdict: Verdict, rule: str, ask: str) -> Verdict:
         verdict.entities,
         verdict.effects,
         key=f"confirm.{ask}",
-        values=verdict.values,
         ruling=Ruling.CONFIRM,
         ask=f"confirm.{ask}",
         left=f"confirm.left_{rule}",
@@ -155,11 +153,9 @@ def _said(entity_id: str, house: House) -> str:
     return name if spoken_name(name) else entity_id.partition(".")[2].replace("_", " ")
 
 
-def _base(rules: set[str], worst: Ruled) -> str:
+def _base(rules: set[str]) -> str:
     """The rule whose words tell what is at stake."""
-    if len(rules) == 1:
-        return next(iter(rules))
-    return "several" if rules else worst.stake.rule
+    return next(iter(rules)) if len(rules) == 1 else "several"
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
