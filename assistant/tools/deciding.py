@@ -9,7 +9,7 @@ from assistant.tools.intents import Action, Intent
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import consequences
 from assistant.tools.spoken_names import spoken_name, spoken_names
-from assistant.tools.verdict import Ruling, Verdict, strictness
+from assistant.tools.verdict import Ruling, Verdict
 from assistant.tools.weighing import (
     CALLER,
     Caller,
@@ -128,13 +128,16 @@ def told(arguments: Mapping[str, Any]) -> str:
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Whether more is asked for before this is switched, with all that follows, than for a lamp."""
+    """Whether this, or what follows from it, is not free, and more than a lamp is just now: where a
+    mode asks about lamps too, a lock is still more."""
     moment, rulings = case.caller.moment, case.caller.rulings
-    least = strictness(rulings.of(Tier.COMFORT, moment.mode))
-    return any(
-        strictness(rule_thing(name, way, arguments, case.house, case.caller).ruling) > least
+    comfort = Stake(Tier.COMFORT, "comfort")
+    lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
+    things = (
+        rule_thing(name, way, arguments, case.house, case.caller)
         for name, way in consequences([entity_id], case.intent.action, case.house)
     )
+    return any(one.ruling is not Ruling.ALLOW and one.weight > lamp.weight for one in things)
 
 
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:

@@ -43,6 +43,27 @@ def test_which_way_a_thing_goes(entity_id: str, name: str, action: Action, ways:
 
 
 @pytest.mark.parametrize(
+    ("now", "wanted", "way", "rule"),
+    [
+        (50, 80, "open", "open"),
+        (50, 20, "close", None),
+        (50, 50, "close", None),
+        (50, "wide", "open", "open"),
+        # Where it stands it does not tell: it may be shut.
+        (None, 1, "open", "open"),
+        (None, 0, "close", None),
+    ],
+)
+def test_a_gate_goes_the_way_of_where_it_stands(
+    now: int | None, wanted: Any, way: str, rule: str | None, house: House
+) -> None:
+    standing = Entity("cover.gate", "Gate", "open", attributes={"current_position": now})
+    arguments = {"position": wanted}
+    assert directions(standing, Action.POSITION, arguments) == {way}
+    assert gate(standing, Action.POSITION, arguments, house) == rule
+
+
+@pytest.mark.parametrize(
     ("entity_id", "name", "rule"),
     [
         ("script.unlock_all", "Bye", "open"),
@@ -52,6 +73,8 @@ def test_which_way_a_thing_goes(entity_id: str, name: str, action: Action, ways:
         ("script.open_window_warning", "Warning", "script"),
         ("script.bye", "Lock up", "script"),
         ("button.bye", "Gate release", "open"),
+        ("button.gate_release", "Bye", "open"),
+        ("script.all_open_the_gate", "Bye", "open"),
         ("button.bye", "Doorbell", "button"),
     ],
 )
