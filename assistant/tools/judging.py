@@ -143,11 +143,11 @@ class Judge:
         house = self._home.house
         for entity_id in verdict.entities:
             taken = self._scripts.get(entity_id.removeprefix("script."))
-            starts = entity_id.startswith("script.") and entity_id in house.entities
-            if taken is None or not starts or not taken.required:
+            script = house.entities.get(entity_id)
+            if taken is None or script is None or not taken.required:
                 continue
             values = {
-                "names": house.entities[entity_id].name,
+                "names": script.name,
                 "fields": ", ".join(name.replace("_", " ") for name in taken.required),
             }
             return _correction(verdict, "fields", values)

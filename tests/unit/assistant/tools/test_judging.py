@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch
 from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.scripts import Taken
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import Ruling, Verdict
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server
@@ -31,8 +32,10 @@ NAMED = {
 }
 SCRIPT_ID = "script.movie_night"
 ROOMS: Mapping[str, Taken] = {
-    "movie_night": Taken({"rooms": {"area": {"multiple": True}}}, ("brightness",))
+    "movie_night": Taken({"rooms": {"area": {"multiple": True}}}, ("brightness", "main_room")),
+    "lost": Taken({}, ("mood",)),
 }
+TOLD_MORE = "Movie Night must be told more before it can start: brightness, main room."
 
 
 def menu_of(*names: str, read_only: bool = False) -> Menu:
@@ -62,6 +65,11 @@ class Services:
 def lit(house: House) -> House:
     """The house, in which the script is known to touch one light."""
     return replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
+
+
+def sentence(verdict: Verdict) -> str:
+    """Why it is not done, as it is said."""
+    return Catalogue().say(verdict.key, "en", **verdict.values)
 
 
 async def judged(
@@ -95,7 +103,9 @@ async def test_what_a_script_does_not_take_is_told_before_it_runs(
     assert isinstance(misfit, Misfit)
     assert misfit.problem.startswith(problem)
     seen = refused(misfit, SCRIPT)
-    assert (seen.decision, seen.rule) == (Decision.DENIED, "bad_argument")
+    assert (seen.decision, seen.rule, seen.tier) == (Decision.DENIED, "bad_argument", Tier.COSTLY)
+    assert (seen.arguments, seen.options) == (arguments, misfit.options)
+    assert sentence(seen) == f"It was not run, because the call is not right: {misfit.problem}."
 
 
 async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
@@ -154,14 +164,19 @@ async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
     verdict = judge.call(entry, {"name": name}, "start movie night")
     assert isinstance(verdict, Verdict)
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "fields")
-    assert verdict.values == {"names": "Movie Night", "fields": "brightness"}
-    said = SentenceMatch("start movie night", "en", "builtin", "HassTurnOn", {}, (SCRIPT_ID,))
-    assert judge.sentence(said, said.text).rule == "fields"
+    assert sentence(verdict) == TOLD_MORE
+    # Whatever else the sentence reaches, and though the house has lost one of it.
+    for targets in ((SCRIPT_ID,), ("light.kitchen", SCRIPT_ID), ("script.lost", SCRIPT_ID)):
+        said = SentenceMatch("start movie night", "en", "builtin", "HassTurnOn", {}, targets)
+        assert judge.sentence(said, said.text).rule == "fields"
 
 
-@pytest.mark.parametrize(("degrees", "rule"), [(21, "comfort"), (35, "heat"), (99, "range")])
+@pytest.mark.parametrize(
+    ("degrees", "rule"),
+    [(6.5, "range"), (7, "comfort"), (21, "comfort"), (35, "heat"), (99, "range")],
+)
 async def test_degrees_that_a_thermostat_does_not_take(
-    house: House, degrees: int, rule: str
+    house: House, degrees: float, rule: str
 ) -> None:
     heater = house.entities["climate.living"]
     limits = {**heater.attributes, "min_temp": 7}
@@ -172,6 +187,27 @@ async def test_degrees_that_a_thermostat_does_not_take(
     verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
     assert isinstance(verdict, Verdict)
     assert verdict.rule == rule
+    # Home Assistant's own engine may reach some that tell no bounds, or that are lost.
+    targets = ("climate.lost", "climate.us", "climate.living")
+    slots = {"name": "Thermostat", "temperature": degrees}
+    said = SentenceMatch("set it", "en", "builtin", entry.suffix, slots, targets)
+    for seen in (verdict, judge.sentence(said, said.text)):
+        if rule != "range":
+            assert seen.rule != "range"
+            continue
+        # Nobody can say yes to it.
+        assert (seen.decision, seen.ruling) == (Decision.DENIED, Ruling.DENY)
+        assert (seen.ask, seen.left) == ("", "")
+        assert sentence(seen) == "Thermostat takes 7 to 35 degrees."
+
+
+def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) -> None:
+    (off,) = menu_of("HassTurnOff").entries
+    properties = {"domain": {"type": "array"}}
+    off = replace(off, tool=replace(off.tool, input_schema={"properties": properties}))
+    verdict = Judge(Picture(house), "Kitchen").call(off, {"domain": ["light"]}, "lights off")
+    assert isinstance(verdict, Verdict)
+    assert verdict.arguments == {"domain": ["light"], "area": "Kitchen"}
 
 
 @pytest.mark.parametrize(("connected", "rule"), [(True, "comfort"), (False, "script")])
