@@ -153,7 +153,7 @@ def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
 def _said(entity_id: str, house: House) -> str:
     """What it is called; its id, where nothing of the name can be spoken."""
     name = entity_or_guess(entity_id, house).name
-    return name if spoken_name(name) else entity_id.partition(".")[2].replace("_", " ")
+    return name if spoken_name(name) else entity_id.partition(".")[2]
 
 
 def _base(rules: set[str]) -> str:

@@ -166,7 +166,7 @@ def _judge_script(
     """A script is judged by what it touches, and by what its fields name, either way."""
     if not live or script not in house.entities:
         # What it touches may have changed since; an `intent_script` never tells.
-        names = entry.tool.title or entry.tool.name
+        names = entry.tool.title or entry.suffix
         touched = (script,) if script else ()
         stake = Stake(Tier.COSTLY, "script")
         return decide_call(caller, stake, arguments, names, touched=touched)

@@ -12,7 +12,7 @@ from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.scripts import Taken
-from assistant.tools.verdict import Ruling, Verdict
+from assistant.tools.verdict import Ruling, Rulings, Verdict
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server
@@ -232,3 +232,67 @@ def test_an_old_picture_may_lack_a_door_of_the_room_that_is_opened(
     )
     seen = Judge(picture, "Kitchen").sentence(said, said.text)
     assert (seen.rule == "unseen") is not connected
+
+
+MODES: dict[str, Any] = {"properties": {"mode": {"enum": ["calm", "bright"]}, "rooms": {}}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [({"mode": "clam"}, ("calm",)), ({"rooms": ["Bathroom"]}, ("Bedroom",))],
+)
+async def test_what_would_be_right_instead_is_told(
+    lit: House, arguments: dict[str, Any], options: tuple[str, ...]
+) -> None:
+    moody = replace(SCRIPT, tool=replace(SCRIPT.tool, input_schema=MODES))
+    misfit = await judged(lit, arguments, moody)
+    assert isinstance(misfit, Misfit)
+    assert (misfit.arguments, misfit.options) == (arguments, options)
+
+
+async def test_an_argument_goes_under_the_name_that_the_server_has_for_it(lit: House) -> None:
+    schema = {"type": "object", "properties": {"light level!": {"type": "integer"}}}
+    tool = replace(SCRIPT.tool, input_schema=schema)
+    menu = build_menu([tool], {tool.server: home_assistant_server("http://127.0.0.1:1", "")})
+    (entry,) = menu.entries
+    (declared,) = entry.declaration.renamed
+    verdict = await judged(lit, {declared: 30}, entry)
+    assert isinstance(verdict, Verdict)
+    assert verdict.arguments == {"light level!": 30}
+
+
+@pytest.mark.parametrize(
+    ("heard", "area", "secure", "slots", "allowed"),
+    [
+        ("lights off", "Kitchen", "confirm", {"domain": "light"}, False),
+        ("lights off in the kitchen", "", "confirm", {"domain": "light"}, True),
+        ("open up", "", "confirm", {"name": "Front Door"}, False),
+        ("open up", "", "allow", {"name": "Front Door"}, True),
+    ],
+)
+def test_a_sentence_is_judged_by_what_was_heard_and_the_settings(
+    house: House, heard: str, area: str, secure: str, slots: dict[str, Any], allowed: bool
+) -> None:
+    judge = Judge(Picture(house), area, Rulings(secure=secure))
+    said = SentenceMatch("do it", "en", "builtin", "HassTurnOff", slots, ())
+    assert (judge.sentence(said, heard).decision is Decision.ALLOWED) is allowed
+
+
+@pytest.mark.parametrize(("area", "allowed"), [("Bedroom", True), ("Hall", False), ("", False)])
+def test_a_sentence_without_a_room_runs_where_all_of_it_is_in_the_room_of_the_box(
+    house: House, area: str, allowed: bool
+) -> None:
+    lamps = ("light.lamp_bed", "fan.bed")
+    said = SentenceMatch("off", "en", "builtin", "HassTurnOff", {"device_class": "x"}, lamps)
+    seen = Judge(Picture(house), area).sentence(said, said.text)
+    assert (seen.decision is Decision.ALLOWED) is allowed
+
+
+@pytest.mark.parametrize("degrees", ["99", None])
+def test_degrees_that_are_no_number_are_for_the_home_to_read(house: House, degrees: Any) -> None:
+    heater = house.entities["climate.living"]
+    limits = {**heater.attributes, "min_temp": 7}
+    known = {**house.entities, heater.entity_id: replace(heater, attributes=limits)}
+    slots = {"name": "Thermostat", "temperature": degrees}
+    said = SentenceMatch("set it", "en", "builtin", "HassClimateSetTemperature", slots, ())
+    assert Judge(Picture(replace(house, entities=known))).sentence(said, "set it").rule == "comfort"

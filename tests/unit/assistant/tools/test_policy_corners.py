@@ -91,7 +91,7 @@ def test_the_question_about_the_whole_house_names_the_kind(house: House) -> None
         asked = judge(entry(OFF), {"domain": [domain]}, humid, None, "")
         assert asked.decision is Decision.NEEDS_CONFIRMATION
         assert asked.ask == f"confirm.{key}"
-    both = judge(entry(OFF), {"domain": ["light", "humidifier"]}, humid, None, "")
+    both = judge(entry(OFF), {"domain": ["light", "cover"]}, humid, None, "")
     assert both.ask == "confirm.ask_whole_house"
 
 
@@ -131,6 +131,7 @@ def test_a_door_that_is_set_to_something_odd_counts_as_opened(house: House) -> N
     ("name", "arguments", "wanted"),
     [
         (OFF, {"device_class": ["outlet"]}, True),
+        ("HassVacuumCleanArea", {"floor": "Downstairs"}, True),  # the work, not which vacuum
         (REMEMBER, {}, True),
         ("intent__unheard_of", {}, False),
     ],

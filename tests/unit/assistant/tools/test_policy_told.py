@@ -12,13 +12,19 @@ from assistant.tools.policy import judge
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
 from integrations.home_assistant.house import Area, Entity, House
-from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, OFF, ON, entry
+from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
 ASK, GUEST = Moment(Mode.ASK), Moment(Mode.GUEST)
 UNLOCK_HALL = "Unlock Front door, Back door, and also switch Hall light?"
 BACK_TOO = replace(HOUSE.entities["lock.back"], area_id="hall")
 CAMERA = Entity("camera.attic", "Eye", "idle", (), "attic")
 ATTIC = House({}, {"attic": Area("attic", "Attic")}, {CAMERA.entity_id: CAMERA})
+LAMP = Entity("light.cellar", "Cellar light", "on", (), "cellar")
+FAN = Entity("fan.cellar", "Fan", "on", (), "cellar")
+YALE = Entity("lock.yale", "Yale", "locked", (), "cellar")
+OVEN = Entity("switch.x", "Oven", "off", (), "cellar")
+TAP = Entity("valve.cellar", "Tap", "closed", (), "cellar", "water")
+GATE = Entity("cover.gate", "Gate", "closed", (), "cellar", "gate")
 
 
 def with_things(*things: Entity) -> House:
@@ -107,3 +113,83 @@ def test_a_question_about_the_whole_house_is_noted_with_what_follows() -> None:
     wall = Entity("light.wall", "Wall", "on", attributes={"entity_id": ["light.inner"]})
     asked = judge(entry(OFF), LIGHT, with_things(inner, wall), None, "")
     assert (asked.rule, asked.effects) == ("whole_house", ("light.inner",))
+
+
+@pytest.mark.parametrize(
+    ("tool", "title", "asked", "touched"),
+    [
+        ("script__movie", "The Movie", "Run the script The Movie?", ("script.movie",)),
+        ("script__movie", "", "Run the script movie?", ("script.movie",)),
+        ("intent_script__party", "Party", "Run the script Party?", ()),
+    ],
+)
+def test_of_a_script_in_an_old_picture_its_title_is_told(
+    tool: str, title: str, asked: str, touched: tuple[str, ...]
+) -> None:
+    script = entry(tool)
+    script = replace(script, tool=replace(script.tool, title=title))
+    verdict = judge(script, {}, HOUSE, "x", "", live=False)
+    assert (said(verdict)[0], verdict.entities, verdict.tier) == (asked, touched, Tier.COSTLY)
+
+
+def test_a_kind_of_thing_is_enough_to_go_by() -> None:
+    plug = Entity("switch.plug", "Plug", "on", (), "hall", "outlet")
+    other = Entity("switch.other", "Other plug", "on", (), "lounge", "outlet")
+    arguments = {"device_class": ["outlet"]}
+    verdict = judge(entry(OFF), arguments, with_things(plug, other), "outlets off", "Hall")
+    assert (verdict.decision, verdict.entities) == (Decision.ALLOWED, ("switch.plug",))
+
+
+@pytest.mark.parametrize(
+    ("things", "tool", "heard", "mode", "sent"),
+    [
+        # The lock may be called anything: "door" means it too.
+        ((LAMP, YALE), OFF, "the door of the cellar", Mode.NORMAL, {"domain": ["lock"]}),
+        ((LAMP, YALE), OFF, "the cellar off", Mode.NORMAL, LIGHT),
+        # All of it was meant.
+        ((LAMP, YALE), OFF, "the light and the lock", Mode.NORMAL, {}),
+        # Nothing of it is free, or all of it: the question names it all.
+        ((TAP, GATE), ON, "open the gate", Mode.NORMAL, {}),
+        ((LAMP, FAN), OFF, "the light in the cellar", Mode.ASK, {}),
+    ],
+)
+def test_only_what_is_mixed_is_cut(
+    things: tuple[Entity, ...], tool: str, heard: str, mode: Mode, sent: dict[str, Any]
+) -> None:
+    cellar = House({}, {"cellar": Area("cellar", "Cellar")}, {one.entity_id: one for one in things})
+    arguments = {"area": "Cellar"}
+    verdict = judge(entry(tool), arguments, cellar, heard, "", moment=Moment(mode))
+    assert verdict.arguments == {**arguments, **sent}
+    assert verdict.narrowed is bool(sent)
+
+
+@pytest.mark.parametrize(
+    ("live", "sent", "asked"),
+    [(True, LIGHT, ""), (False, {}, "Turn on Oven, and also switch Cellar light?")],
+)
+def test_an_old_picture_does_not_tell_what_to_leave_out(
+    live: bool, sent: dict[str, Any], asked: str
+) -> None:
+    arguments = {"area": "Cellar", "domain": ["light", "switch"]}
+    cellar = House(
+        {}, {"cellar": Area("cellar", "Cellar")}, {"light.cellar": LAMP, "switch.x": OVEN}
+    )
+    verdict = judge(entry(ON), arguments, cellar, "turn on the cellar", "", live=live)
+    assert verdict.arguments == {**arguments, **sent}
+    assert verdict.narrowed is bool(sent)
+    assert verdict.decision is (Decision.NEEDS_CONFIRMATION if asked else Decision.ALLOWED)
+    assert not asked or said(verdict)[0] == asked
+
+
+def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
+    verdict = judge(entry(OFF), {"domain": ["fan", "climate"]}, HOUSE, "x", "Hall")
+    assert (verdict.decision, verdict.rule, verdict.tier) == (NO, "none_here", Tier.COMFORT)
+    assert said(verdict)[0] == "There is nothing of that kind in Hall."
+    assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
+
+
+def test_what_was_mended_is_told_of_a_refusal_too() -> None:
+    verdict = judge(entry(OFF), {"area": "Bedrom", "domain": ["lock"]}, HOUSE, "x", "")
+    assert (verdict.decision, verdict.rule) == (NO, "unseen")
+    assert [(one.given, one.meant) for one in verdict.mended] == [("Bedrom", "Bedroom")]
+    assert said(verdict)[0] == "I do not see Bedroom in the house, so I did nothing."
