@@ -33,6 +33,8 @@ from assistant.tools.resolve import (
     Reach,
     domain_of,
     find_area,
+    find_areas,
+    find_floors,
     is_wildcard,
     listed,
     reach,
@@ -139,7 +141,7 @@ def judge_sentence(
             return denied(Tier.COMFORT, "which_room", slots, {}, touched)
     unseen = not judged or not (live or _is_named(slots))
     if unseen and _could_open(intent, slots):
-        return denied(Tier.COMFORT, "unseen", slots, {"names": told(slots)})
+        return _nothing_there(slots, slots, house, live)
     seen_by = house if live else _without_what_changes(house)
     return decide(Case(intent, seen_by, heard, area, live, caller, {}), slots, touched, judged)
 
@@ -205,8 +207,7 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
     judged = (*seen.touched, *seen.candidates)
     unseen = not judged or not (live or _is_named(selector))
     if unseen and _could_open(intent, selector):
-        names = {"names": told(selector)}
-        verdict = denied(Tier.COMFORT, "unseen", arguments, names)
+        verdict = _nothing_there(selector, arguments, house, live)
         return replace(verdict, options=mended.options, mended=mended.changes)
     if not live:
         case = replace(case, house=_without_what_changes(house))
@@ -232,6 +233,17 @@ def _cut(case: Case, verdict: Verdict, judged: tuple[str, ...]) -> tuple[Verdict
         return verdict, False
     # All of it was judged before, so this is no stricter.
     return decide(case, arguments, seen.touched, left), True
+
+
+def _nothing_there(
+    selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
+) -> Verdict:
+    """The thing is not seen, or its room; or nothing of the kind is in a room that is."""
+    area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
+    places = find_areas(house, area) if area else find_floors(house, floor)
+    if live and places and not _is_named(selector):
+        return denied(Tier.COMFORT, "none_here", arguments, {"names": places[0].name})
+    return denied(Tier.COMFORT, "unseen", arguments, {"names": told(selector)})
 
 
 def _about_whole_house(verdict: Verdict) -> str:

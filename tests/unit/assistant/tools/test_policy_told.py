@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.call import SentenceMatch
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Tier
-from assistant.tools.policy import judge
+from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
 from integrations.home_assistant.house import Area, Entity, House
@@ -190,6 +191,31 @@ def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
 
 def test_what_was_mended_is_told_of_a_refusal_too() -> None:
     verdict = judge(entry(OFF), {"area": "Bedrom", "domain": ["lock"]}, HOUSE, "x", "")
-    assert (verdict.decision, verdict.rule) == (NO, "unseen")
+    assert (verdict.decision, verdict.rule) == (NO, "none_here")
     assert [(one.given, one.meant) for one in verdict.mended] == [("Bedrom", "Bedroom")]
-    assert said(verdict)[0] == "I do not see Bedroom in the house, so I did nothing."
+
+
+@pytest.mark.parametrize(
+    ("place", "live", "sentence"),
+    [
+        ({"area": "bedroom"}, True, "There is nothing of that kind in Bedroom."),
+        ({"floor": "upstairs"}, True, "There is nothing of that kind in Upstairs."),
+        ({"area": "Attic"}, True, "I do not see Attic in the house, so I did nothing."),
+        ({"floor": "Attic"}, True, "I do not see Attic in the house, so I did nothing."),
+        ({"area": "Bedroom"}, False, "I do not see Bedroom in the house, so I did nothing."),
+        (
+            {"name": "Hatch", "area": "Bedroom"},
+            True,
+            "I do not see Hatch in the house, so I did nothing.",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_not_there(place: dict[str, str], live: bool, sentence: str) -> None:
+    slots = {**place, "domain": ["lock"]}
+    by_words = SentenceMatch("unlock", "en", "builtin", OFF, slots, ())
+    for verdict in (
+        judge(entry(OFF), slots, HOUSE, "x", "", live=live),
+        judge_sentence(by_words, HOUSE, "x", "", live=live),
+    ):
+        assert (verdict.decision, verdict.tier, verdict.arguments) == (NO, Tier.COMFORT, slots)
+        assert said(verdict)[0] == sentence
