@@ -1,21 +1,26 @@
 """What a verdict carries on: the words of a question, the call as it came, the rule behind it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from assistant.tools.builtin.protocol import AskFirst
 from assistant.tools.call import SentenceMatch
 from assistant.tools.costly import cost
 from assistant.tools.gates import directions, gate
 from assistant.tools.intents import Action
+from assistant.tools.menu import build_menu
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, judge_sentence
+from assistant.tools.rights import CALLERS, TALK, Program
 from assistant.tools.verdict import STRICT, Ruling
 from assistant.tools.weighing import Caller, Ruled, Stake, rule_thing, weigh
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import ServerSpec
+from tests.unit.assistant.tools.doubles import nothing, own_tool
 from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, OTHER, entry
 
 HEAT = "HassClimateSetTemperature"
@@ -179,7 +184,63 @@ def test_a_sentence_without_a_place_may_run_where_all_of_it_is_in_this_room(hous
 def test_a_question_for_the_room_carries_the_call(house: House) -> None:
     refused = judge(entry(OFF), LIGHTS, house, "lights off", "")
     assert (refused.decision, refused.rule) == (Decision.DENIED, "which_room")
-    assert refused.arguments == LIGHTS
+    assert (refused.arguments, refused.tier, refused.values) == (LIGHTS, Tier.COMFORT, {})
+    assert set(refused.entities) == {
+        name for name, one in house.entities.items() if one.domain == "light" and one.exposed
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "domain", "heard", "touched"),
+    [
+        (ON, "light", "lights on", {"light.kitchen"}),
+        (ON, "lock", "lock up", {"lock.front", "lock.back"}),
+        (OFF, "lock", "unlock", {"lock.back"}),
+    ],
+)
+def test_only_locking_is_meant_for_the_whole_house(
+    tool: str, domain: str, heard: str, touched: set[str], house: House
+) -> None:
+    back = replace(house.entities["lock.front"], entity_id="lock.back", area_id="kitchen")
+    two = replace(house, entities={**house.entities, "lock.back": back})
+    verdict = judge(entry(tool), {"domain": [domain]}, two, heard, "Kitchen")
+    assert set(verdict.entities) == touched
+
+
+def test_an_old_picture_of_a_group_tells_the_locks_in_it(house: House) -> None:
+    asked = judge(entry(OFF), {"name": "Outer"}, house, "x", "", live=False)
+    assert (asked.decision, asked.rule) == (Decision.NEEDS_CONFIRMATION, "unlock")
+
+
+@pytest.mark.parametrize(
+    ("moment", "rule"),
+    [
+        (Moment(Mode.GUEST), "guest"),
+        (Moment().asked_by(Program("mcp:kitchen", CALLERS)), "caller"),
+        (Moment().asked_by(Program("mcp:kitchen", TALK)), "in_talk"),
+    ],
+)
+def test_what_is_not_there_for_somebody_is_noted_as_it_came(
+    moment: Moment, rule: str, house: House
+) -> None:
+    tool = "HassListAddItem" if rule == "guest" else "HassBroadcast"
+    refused = judge(entry(tool), {"item": "milk"}, house, "x", "", moment=moment)
+    assert (refused.decision, refused.rule, refused.tier) == (Decision.DENIED, rule, Tier.COMFORT)
+    assert refused.arguments == {"item": "milk"}
+
+
+@pytest.mark.parametrize(
+    ("heard", "decision"), [("it", Decision.NEEDS_CONFIRMATION), ("milk", Decision.ALLOWED)]
+)
+def test_one_of_our_own_tools_asks_by_what_was_heard(
+    heard: str, decision: Decision, house: House
+) -> None:
+    def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
+        return None if heard == "milk" else AskFirst("keep", "milk")
+
+    own = replace(own_tool("keep", nothing), asks=asks)
+    (tool,) = build_menu([], {}, [own]).entries
+    assert judge(tool, {"query": "milk"}, house, heard, "").decision is decision
 
 
 def test_what_follows_is_told_beside_what_is_touched(house: House) -> None:

@@ -10,9 +10,15 @@ from assistant.tools.call import SentenceMatch
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge_sentence
+from assistant.tools.rights import CALLERS, TALK, Program, Rights
 from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling, Rulings
+from assistant.tools.verdict import Ruling, Rulings, Verdict
 from integrations.home_assistant.house import House
+
+
+def said(verdict: Verdict) -> str:
+    return Catalogue().say(verdict.key, "en", **verdict.values)
+
 
 LIGHTS = ("light.kitchen", "light.lamp_living", "light.lamp_bed", "light.hall")
 
@@ -106,6 +112,7 @@ OFF = {"domain": "light"}
         (LIGHTS, "turn off the lights in the kitchen", "", True),
         (LIGHTS, None, "Kitchen", False),
         ((), "turn off the lights", "Kitchen", False),
+        (("light.kitchen", "light.gone"), "turn off the lights", "Kitchen", False),
     ],
 )
 def test_without_a_place_only_this_room_or_what_was_said(
@@ -114,7 +121,30 @@ def test_without_a_place_only_this_room_or_what_was_said(
     sentence = match("HassTurnOff", OFF, *targets, text="turn off the lights")
     verdict = judge_sentence(sentence, house, heard, area)
     assert (verdict.decision is Decision.ALLOWED) is allowed
-    assert allowed or verdict.rule == "which_room"
+    if not allowed:
+        assert (verdict.rule, verdict.tier, verdict.arguments) == ("which_room", "comfort", OFF)
+        assert verdict.entities == (targets or LIGHTS)
+        assert said(verdict) == "Which room do you mean?"
+
+
+def test_all_that_was_said_counts_though_nobody_heard_it(house: House) -> None:
+    typed = match("HassTurnOff", OFF, *LIGHTS, text="turn off all the lights")
+    assert judge_sentence(typed, house, None, "").decision is Decision.ALLOWED
+
+
+def test_lights_are_not_meant_for_the_whole_house(house: House) -> None:
+    sentence = match("HassTurnOn", OFF, *LIGHTS, text="the lights")
+    assert judge_sentence(sentence, house, "the lights", "Kitchen").rule == "which_room"
+
+
+@pytest.mark.parametrize(
+    ("area", "touched"), [("Bedroom", ("light.lamp_bed",)), ("Kitchen", ("light.lamp_living",))]
+)
+def test_of_things_of_one_name_the_one_near_the_box_is_told(
+    house: House, area: str, touched: tuple[str, ...]
+) -> None:
+    verdict = judge_sentence(match("HassTurnOn", {"name": "lamp"}), house, "lamp on", area)
+    assert (verdict.decision, verdict.entities) == (Decision.ALLOWED, touched)
 
 
 @pytest.mark.parametrize(("intent", "allowed"), [("HassTurnOn", True), ("HassTurnOff", False)])
@@ -126,6 +156,7 @@ def test_doors_are_locked_in_every_room_and_unlocked_in_none(
     locks = ("lock.front", "lock.back")
     sentence = match(intent, {"domain": "lock"}, *locks, text="the doors")
     verdict = judge_sentence(sentence, house, "the doors", "Kitchen")
+    assert verdict.rule == ("comfort" if allowed else "which_room")
     assert (verdict.decision is Decision.ALLOWED) is allowed
 
 
@@ -158,6 +189,8 @@ def test_an_old_picture_opens_nothing(house: House) -> None:
     half = match("HassSetPosition", {"name": "back gate", "position": 20}, "cover.half")
     assert judge_sentence(half, house, "do", "").decision is Decision.ALLOWED
     assert judge_sentence(half, house, "do", "", live=False).rule == "open"
+    doors = match("HassTurnOff", {"name": "outer"})
+    assert judge_sentence(doors, house, "do", "", live=False).rule == "unlock"
     area = match("HassTurnOff", {"area": "kitchen"}, "light.kitchen")
     assert judge_sentence(area, house, "do", "", live=False).rule == "unseen"
 
@@ -204,8 +237,46 @@ def test_guests(house: House, sentence: SentenceMatch, allowed: bool) -> None:
     assert allowed or verdict.decision is Decision.DENIED
 
 
-def test_the_owners_rules_hold_for_sentences_too(house: House) -> None:
-    rulings = Rulings(rules=(OwnerRule(Ruling.PIN, domain="lock"),))
+def test_to_guests_it_is_said_that_it_is_not_for_them(house: House) -> None:
+    slots = {"domain": "todo"}
+    asked = match("HassGetState", slots)
+    verdict = judge_sentence(asked, house, "do", "", moment=Moment(Mode.GUEST))
+    assert (verdict.rule, verdict.tier, verdict.arguments) == ("guest", "read", slots)
+    assert said(verdict) == "That is not for guests."
+
+
+BROADCAST, LAMP = match("HassBroadcast", {"message": "tea"}), {"name": "kitchen light"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rights", "rule"),
+    [
+        (BROADCAST, None, "note"),
+        (BROADCAST, CALLERS, "caller"),
+        (BROADCAST, TALK, "in_talk"),
+        (match("HassTurnOn", LAMP), CALLERS, "comfort"),
+    ],
+)
+def test_programs_say_nothing_aloud(
+    house: House, sentence: SentenceMatch, rights: Rights | None, rule: str
+) -> None:
+    program = Program("mcp:kitchen", rights) if rights else None
+    moment = Moment().asked_by(program)
+    verdict = judge_sentence(sentence, house, "do", "", moment=moment)
+    assert (verdict.rule, verdict.tier, verdict.arguments) == (rule, "comfort", sentence.slots)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        {"domain": "lock"},
+        {"tool": "HassTurnOff"},
+        {"tool": "conversation.process"},
+        {"server": "home_assistant"},
+    ],
+)
+def test_the_owners_rules_hold_for_sentences_too(house: House, of: dict[str, Any]) -> None:
+    rulings = Rulings(rules=(OwnerRule(Ruling.PIN, **of),))
     door = match("HassTurnOff", DOOR, "lock.front")
     verdict = judge_sentence(door, house, "do", "", rulings=rulings)
     assert (verdict.ruling, verdict.rule) == (Ruling.PIN, "policy.rules[0]")
