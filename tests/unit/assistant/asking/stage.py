@@ -90,7 +90,7 @@ class Stage:
         room = Room(self.runner)
         listening = asyncio.create_task(self.runner.listen(room))
         await room.asks.wait()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             answer = await self.questions.ask(question(**wanted), GARDEN)
             await listening
         return answer

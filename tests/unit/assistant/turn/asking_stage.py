@@ -200,7 +200,7 @@ async def played(
 ) -> list[LiveTurn]:
     """The turns that came of one recording, the doors' question answered in it or not."""
     async with runner_with(brain, ScriptedEar(script), tools, asking=asking) as (runner, closed):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await runner.listen(Frames(seconds), turns=1)
         assert runner.state in (State.IDLE, State.FOLLOW_UP)
     return [turn for turn, _ in closed]

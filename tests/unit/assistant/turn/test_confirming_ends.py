@@ -150,7 +150,7 @@ class TestWhatBreaks:
             runner,
             closed,
         ):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await runner.listen(Frames(30.0), turns=1)
                 await runner.ask("hello")
         assert [turn.spoken.clauses for turn, _ in closed] == [(QUESTION, said), ("Hello there.",)]
@@ -185,7 +185,7 @@ class TestCutOff:
             closed,
         ):
             listening = asyncio.create_task(runner.listen(Frames(30.0), turns=1))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await running.wait()
                 runner.dispatch(StopAsked())
                 await rounds(50)
@@ -213,7 +213,7 @@ class TestCutOff:
         async with runner_with(
             ScriptedBrain(unlocks), ScriptedEar(COMMAND), tools, asking=means(None)
         ) as (runner, _):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await runner.listen(Frames(30.0), turns=1)
         assert len(tools.settled) == 1
         assert tools.run == []
@@ -248,7 +248,7 @@ class TestCutOff:
         async with runner_with(
             ScriptedBrain(clears_up), ScriptedEar(COMMAND), tools, asking=means(None)
         ) as (runner, _):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 listening = asyncio.create_task(runner.listen(Frames(30.0), turns=1))
                 await judging.wait()
                 runner.dispatch(StopAsked())

@@ -79,7 +79,7 @@ async def meanwhile(
     ) as (runner, closed):
         source = FramesWith(30.0, {5_500: happens})
         source.pulled = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await runner.listen(source, turns=1)
     [(turn, _)] = closed
     return turn
@@ -207,7 +207,7 @@ class TestTheQuestion:
         async with runner_with(
             ScriptedBrain(endless), tools=tools, asking=means(None, keys=Slow("no"))
         ) as (runner, closed):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await runner.ask("unlock the front door")
         assert len(tools.calls) < 30
         assert closed[0][0].spoken.clauses[-1].endswith(LEFT)
@@ -358,7 +358,7 @@ class TestTheMicrophone:
                 runner,
                 _,
             ),
-            asyncio.timeout(10),
+            asyncio.timeout(60),
             asyncio.TaskGroup() as group,
         ):
             group.create_task(deafen(runner))
