@@ -42,7 +42,7 @@ class Asked:
         return str(answer.json()["id"])
 
     async def said(self) -> TurnRecord:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self.told.get()
 
 
@@ -167,7 +167,7 @@ async def test_a_process_that_stays_announces_by_itself(tmp_path: Path) -> None:
             assert app.stay is not None
             app.stay.announcements.say(WORDS, "en")
             told: list[str | None] = []
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while len(told) < 2:
                     await asyncio.to_thread(int)  # the voice works on a thread
                     told = [turn.answer for turn in await app.bridge.store.turns(5)]

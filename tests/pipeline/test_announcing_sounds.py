@@ -46,7 +46,7 @@ class Program:
         return await self._desk.announce(AnnounceRequest.model_validate(wanted), CALLER)
 
     async def said(self, name: str) -> TurnRecord:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await self._desk.over(name)
         return (await self._app.bridge.store.turns(1))[0]
 
@@ -62,7 +62,7 @@ class Program:
                 sounds.set()
 
         self._app.runner.observe(look)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await sounds.wait()
         self._app.runner.stop()
 

@@ -73,7 +73,7 @@ async def test_an_announcement_is_said_and_told(tmp_path: Path) -> None:
         answer = await client.post("/v1/announce", json={"text": "Dinner."})
         assert answer.status_code == 202
         assert app.stay is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await app.stay.desk.over(answer.json()["id"])
         last = (await client.get("/v1/turns", params={"limit": 1})).json()[0]
     assert (last["source"], last["clauses"], last["caller"]) == (
@@ -117,7 +117,7 @@ async def test_an_agent_uses_the_voice(tmp_path: Path) -> None:
 
 
 async def _until(lines: AsyncIterator[str], last: str) -> AsyncIterator[str]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for line in lines:
             yield line
             if line == last:

@@ -176,7 +176,7 @@ async def test_stopped_while_the_confirmed_call_is_made(tmp_path: Path) -> None:
         Turn("audio", [Hear("Yes, please."), Say("I am at it"), Wait(60)], cut=None),
         Turn("text", [Say("It is noon."), Done()], cut=None),
     ]
-    async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on, asyncio.timeout(30):
+    async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on, asyncio.timeout(60):
         clip = WavSource(dialogue(tmp_path, "yes please"), realtime=False)
         async with on.holding_the_house() as hold:
             listening = asyncio.create_task(on.app.runner.listen(clip, turns=1))

@@ -26,7 +26,7 @@ async def test_a_shade_that_stops_half_way_is_announced(tmp_path: Path) -> None:
         await app.runner.ask("close the bedroom shade")
         assert demo.states[SHADE] == "closing"
         demo.house.write(SHADE, "open", current_position=50)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (record := await told.get()).source != "announcement":
                 continue
     spoken = " ".join(record.clauses)

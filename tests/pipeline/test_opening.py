@@ -42,7 +42,7 @@ async def test_a_command_from_before_the_house_is_there_is_carried_out(
 
 async def test_what_ends_before_it_stood_ends_at_once(command: Path, tmp_path: Path) -> None:
     settings, player = offline_settings(tmp_path), NullPlayer(paced=False)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async with open_conversation(settings, player, hears=True, resident=False) as conversation:
             runner = conversation.runner
             listening = asyncio.ensure_future(

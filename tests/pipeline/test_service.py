@@ -101,7 +101,7 @@ class Box:
 
     async def end(self) -> int:
         """Its exit code."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(_WITHIN_S):
             await self.process.communicate()
         assert self.process.returncode is not None
         return self.process.returncode
