@@ -124,11 +124,11 @@ def _is_thing(rule: OwnerRule, subject: Subject) -> bool:
 
 def _within(rule: OwnerRule, now: time) -> bool:
     begins, ends = rule.begins, rule.ends
-    if begins is None or ends is None or begins == ends:
+    if begins is None or ends is None:
         return True
     if begins < ends:
         return begins <= now < ends
-    return now >= begins or now < ends
+    return now >= begins or now < ends  # around midnight, or the whole day
 
 
 def _any_like(pattern: str, names: Iterable[str]) -> bool:

@@ -39,4 +39,4 @@ def _items(text: str) -> list[str]:
     *first, last = _COMMA.split(text.strip())
     if not first:
         return [text]
-    return [part.strip() for part in (*first, *_AND.split(last)) if part and part.strip()]
+    return [part.strip() for part in (*first, *_AND.split(last)) if part.strip()]

@@ -132,6 +132,12 @@ def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Stake
     assert weigh("scene.evening", Action.ON, {}, house, {"scene.evening": rating}) == stake
 
 
+def test_a_rating_says_nothing_of_what_everybody_knows(house: House) -> None:
+    ratings = {"light.kitchen": Tier.SECURE}
+    stake = weigh("light.kitchen", Action.ON, {}, house, ratings)
+    assert stake == Stake(Tier.COMFORT, "comfort")
+
+
 def test_to_guests_it_is_said_that_they_are_guests(house: House) -> None:
     watched = replace(
         house, entities={**house.entities, "camera.hall": Entity("camera.hall", "Eye", "idle")}

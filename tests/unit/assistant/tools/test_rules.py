@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision
+from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
+from assistant.tools.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.tools.rules import OwnerRule, called, naming
 from assistant.tools.verdict import Ruling, Rulings
 from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER, TOGGLE, entry
@@ -16,11 +18,12 @@ from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER
 ALLOW, CONFIRM, PIN, DENY = Ruling.ALLOW, Ruling.CONFIRM, Ruling.PIN, Ruling.DENY
 DOOR, OVEN, BLINDS = {"name": "Front door"}, {"name": "Oven"}, {"name": "Blinds"}
 LAMP, GARAGE = {"name": "Kitchen light"}, {"name": "Garage door"}
+LABELS = ("front_doors", "Front doors", "[outer] doors", "outer doors")
 LABELLED = replace(
     HOUSE,
     entities={
         **HOUSE.entities,
-        "lock.front": replace(HOUSE.entities["lock.front"], labels=("front_doors", "Front doors")),
+        "lock.front": replace(HOUSE.entities["lock.front"], labels=LABELS),
     },
 )
 
@@ -50,6 +53,8 @@ MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
     ({"label": "front doors"}, OFF, DOOR, True),
     ({"label": "front*"}, OFF, DOOR, True),
     ({"label": "windows"}, OFF, DOOR, False),
+    ({"label": "[outer] doors"}, OFF, DOOR, True),
+    ({"label": "[ou]uter doors"}, OFF, DOOR, False),
     ({"label": "*"}, ON, OVEN, False),
     ({"domain": "lock"}, OFF, DOOR, True),
     ({"domain": "light"}, OFF, DOOR, False),
@@ -76,6 +81,7 @@ MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
     ({"begins": time(22), "ends": time(7)}, OFF, DOOR, False),
     ({"begins": time(22), "ends": time(13)}, OFF, DOOR, True),
     ({"begins": time(12), "ends": time(12)}, OFF, DOOR, True),
+    ({"begins": time(22), "ends": time(22)}, OFF, DOOR, True),
     ({}, OFF, DOOR, True),
 ]
 
@@ -180,3 +186,40 @@ def test_a_rule_frees_a_thing_in_the_mode_that_asks() -> None:
     free, ask = OwnerRule(ALLOW, area="kitchen"), Moment(Mode.ASK)
     assert ruled(free, OFF, LAMP, ask)[0] is ALLOW
     assert ruled(free, OFF, DOOR, ask)[0] is CONFIRM
+
+
+LET_LOCKS = OwnerRule(ALLOW, domain="lock")
+COSTLY = Rights(Tier.COSTLY, asks=False)
+# What a program's turn may, the owner's rule, the call, what is asked for, the rule of that
+PROGRAMS: list[tuple[Rights, OwnerRule | None, str, dict[str, Any], Ruling, str]] = [
+    (CALLERS, None, ON, LAMP, ALLOW, "comfort"),
+    (CALLERS, None, OFF, DOOR, CONFIRM, "unlock"),
+    (CALLERS, LET_LOCKS, OFF, DOOR, CONFIRM, "caller"),
+    (CALLERS, replace(LET_LOCKS, satellite="hearth"), OFF, DOOR, CONFIRM, "caller"),
+    (CALLERS, replace(LET_LOCKS, satellite="mcp:*"), OFF, DOOR, ALLOW, "policy.rules[0]"),
+    (CALLERS, OwnerRule(DENY, domain="light"), ON, LAMP, DENY, "policy.rules[0]"),
+    (TALK, LET_LOCKS, OFF, DOOR, CONFIRM, "caller"),
+    (COSTLY, None, ON, OVEN, CONFIRM, "oven"),
+    (COSTLY, None, OFF, DOOR, DENY, "caller"),
+    (READ_ONLY, None, "HassTimerStatus", {}, ALLOW, "read"),
+    (READ_ONLY, None, ON, LAMP, DENY, "caller"),
+    (READ_ONLY, OwnerRule(ALLOW, satellite="mcp:*"), ON, LAMP, DENY, "caller"),
+]
+
+
+@pytest.mark.parametrize(("rights", "rule", "tool", "arguments", "ruling", "by"), PROGRAMS)
+def test_what_is_free_for_people_is_free_for_a_program_only_by_name(
+    rights: Rights,
+    rule: OwnerRule | None,
+    tool: str,
+    arguments: dict[str, Any],
+    ruling: Ruling,
+    by: str,
+) -> None:
+    rulings = Rulings(rules=(rule,) if rule else ())
+    moment = Moment(satellite=("Hearth",)).asked_by(Program("mcp:kitchen", rights))
+    verdict = judge(entry(tool), arguments, HOUSE, "x", "", rulings=rulings, moment=moment)
+    assert (verdict.ruling, verdict.rule) == (ruling, by)
+    if by == "caller" and ruling is DENY:
+        said = Catalogue().say(verdict.key, "en", **verdict.values)
+        assert said == "A program may not do that here."
