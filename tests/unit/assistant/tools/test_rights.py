@@ -20,7 +20,7 @@ from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Status, Tier
-from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, Programs, Rights
+from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
 from assistant.tools.rules import OwnerRule
 from assistant.tools.situation import Situation
 from assistant.tools.verdict import STRICT, Ruling, Rulings
@@ -317,6 +317,17 @@ class TestWhoseTurn:
             await do(house, OFF, DOOR)
             await house.box.call(ToolCall("x", ON, LAMP), "a person's", "light")
         assert [row.satellite for row in shelf.rows] == [KITCHEN, KITCHEN, "Hall"]
+
+    def test_a_turn_has_the_part_of_who_began_it_or_the_talk(self) -> None:
+        programs = Programs()
+        programs.restrict("asked", READ_ONLY, KITCHEN)
+        programs.lead("asked", GARDEN)  # its words are nothing more than it had
+        programs.lead("answered", GARDEN)
+        programs.release("answered")
+        kitchen, garden = Program(KITCHEN, READ_ONLY), Program(GARDEN, TALK)
+        for name, part in (("asked", kitchen), ("answered", garden), ("a person's", None)):
+            assert programs.of(name) == part
+            assert programs.of(f"{name}-c1-c2") == part
 
     def test_the_oldest_of_those_that_ended_are_forgotten(self) -> None:
         programs = Programs()
