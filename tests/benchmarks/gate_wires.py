@@ -42,7 +42,7 @@ SERVICE = "google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateCon
 PIECE = bytes(3_200)  # 100 ms
 PIECES, ACTIVITIES = 150, 5
 TURNS, PLAIN_TURNS = 5, 50
-ANNOUNCEMENTS = 15
+ANNOUNCEMENTS = 45
 ANSWER = Always((Say("The office lights are on.", audio_s=0.1), Done()))
 QUESTION = "How are the lights?"
 
@@ -121,7 +121,7 @@ async def announcements(folder: Path) -> AsyncIterator[Round]:
 
     Nothing is said twice, so that no sound is kept.
     """
-    player, voice = NotingPlayer(), EspeakVoice("en")
+    player, voice = NotingPlayer(), EspeakVoice("en", ahead=True)
     texts = map(notify.text_of, count())
 
     def plain() -> float:
