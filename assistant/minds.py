@@ -284,7 +284,7 @@ class _Maker:
             settings.assistant.area,
             settings.assistant.languages,
             expected=bridge.memories.expected,
-            connected=lambda: bridge.home.connected,
+            connected=lambda: bridge.home.connected and bridge.hub.answered(HOME_ASSISTANT),
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

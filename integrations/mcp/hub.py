@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from integrations.errors import IntegrationError, Misconfigured
+from integrations.errors import IntegrationError, Misconfigured, Unavailable
 from integrations.home_assistant.snapshots import without_snapshots
 from integrations.mcp.hidden import Hidden
 from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
@@ -40,6 +40,7 @@ class McpHub:
         self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
         self._tools: dict[str, list[McpTool]] = {}  # as last listed
         self._failed_s: dict[str, float] = {}  # when a listing failed last, on the monotonic clock
+        self._unheard: set[str] = set()  # servers that could not be reached for the last listing
 
     async def __aenter__(self) -> Self:
         await self._owners.__aenter__()
@@ -87,6 +88,11 @@ class McpHub:
         there = [name for name in self._sessions if name not in silent]
         return [tool for name in there for tool in self._tools.get(name, ())]
 
+    def answered(self, name: str) -> bool:
+        """Whether this server answered when its tools were asked for last, with whatever."""
+        task = self._listings.get(name)
+        return task is not None and task.done() and name not in self._unheard
+
     def _listing(self, name: str) -> asyncio.Task[None]:
         """The listing of one server that is under way or counts still, else a new one."""
         task = self._listings.get(name)
@@ -113,9 +119,14 @@ class McpHub:
             hidden = self._hidden[name]
             self._tools[name] = [hidden.tool(tool) for tool in await session.list_tools()]
             self._failed_s.pop(name, None)
-        except IntegrationError:
+            self._unheard.discard(name)
+        except IntegrationError as error:
             self._tools[name] = []
             self._failed_s[name] = time.monotonic()
+            if isinstance(error, Unavailable):
+                self._unheard.add(name)
+            else:
+                self._unheard.discard(name)
         except Exception:  # what a foreign server lists may break anything; it breaks itself alone
             _log.exception("The tools of %s cannot be read", name)
             self._tools[name] = []

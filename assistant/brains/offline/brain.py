@@ -62,7 +62,8 @@ class OfflineBrain:
     ) -> None:
         """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
         `languages`: those that a typed sentence may be in; `expected`: see `Expected`;
-        `connected`: whether the picture is kept up to date just now."""
+        `connected`: whether the house is there: it keeps the picture up to date, and answers where
+        it is asked for tools."""
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)

@@ -161,12 +161,18 @@ async def test_a_home_that_has_just_failed_is_not_asked_again_before_it_is_back(
     async with raw.running() as spec:
         home = replace(spec, home_assistant=True)
         async with asyncio.timeout(20), McpHub([home], home=aside) as hub:
+            assert not hub.answered("raw")
             raw.failing = {"tools/list": b"503 No"}
             assert await hub.tools() == []
+            assert not hub.answered("raw")
             raw.failing = {}
             assert await hub.tools() == [], "it counts as failed for a while"
             here = True
             assert [tool.name for tool in await hub.tools()] == ["t"]
+            assert hub.answered("raw")
+            raw.failing = {"tools/list": b"404 No"}
+            assert await hub.tools() == []
+            assert hub.answered("raw"), "that there is no such thing is an answer"
             here, raw.failing = False, {"tools/list": b"503 No"}
             assert await hub.tools() == []
             raw.failing = {}
