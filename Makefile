@@ -29,7 +29,7 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry .
 	@deploy/development/check-unit.sh
-	@shellcheck .ci/run .ci/once-more deploy/development/*.sh tests/home_assistant/real/debian.sh tests/home_assistant/real/house
+	@shellcheck .ci/run deploy/development/*.sh tests/home_assistant/real/debian.sh tests/home_assistant/real/house
 	@shellcheck -x deploy/install.sh deploy/install/*.sh deploy/addon/pack.sh
 	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile

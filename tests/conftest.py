@@ -16,13 +16,6 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 3 // 2
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Keeps how the run ended: 1 says that all of it was run and some failed (`.ci/once-more`)."""
-    cache = getattr(session.config, "cache", None)  # there are runs without it
-    if cache is not None and not hasattr(session.config, "workerinput"):
-        cache.set("hearth/ended", int(exitstatus))
-
-
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The shared folder (with `data` and `home-assistant` in it); skips when missing."""
