@@ -164,6 +164,6 @@ def test_what_is_no_template_or_too_much(template: str) -> None:
 def test_what_is_not_too_much_is_quick() -> None:
     choices = [Choice(str(n), ["[a] [b] [c] {w} [d] [e] {x} [f] {y}"] * 5) for n in range(10)]
     templates = Templates(choices, "en", "?")
-    began = time.process_time()
+    began = time.monotonic()
     templates.find("a b c " + "word " * 20)
-    assert time.process_time() - began < 5.0
+    assert time.monotonic() - began < 5.0
