@@ -202,10 +202,11 @@ def new_id(now: datetime) -> str:
     """A short name that sorts by time: 9 characters of milliseconds, 3 of chance.
 
     Of several in one millisecond only the first is by chance; the others follow it, so that none of
-    one process is made twice.
+    one process is made twice. Where the first is among the last, they run over into the next
+    millisecond, whose own follow them in turn.
     """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
-    if number >> 15 == _newest[0] >> 15:
+    if (_newest[0] >> 15) - (number >> 15) in (0, 1):
         number = _newest[0] + 1
     _newest[0] = number
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(55, -1, -5))

@@ -231,3 +231,14 @@ def test_ids_of_one_millisecond_differ_and_keep_their_order() -> None:
     now = VirtualClock().now()
     ids = [new_id(now) for _ in range(2_000)]
     assert ids == sorted(set(ids))
+
+
+def test_ids_that_run_over_their_millisecond_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = VirtualClock()
+    clock.advance(3600.0)  # no id of another test is near
+    chances = iter((2**15 - 2, 5, 5, 5, 5, 2**15 - 1))
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(chances))
+    ids = [new_id(clock.now()) for _ in range(4)]
+    clock.advance(0.001)
+    ids += [new_id(clock.now()) for _ in range(2)]
+    assert ids == sorted(set(ids))

@@ -26,7 +26,7 @@ from integrations.web.sessions import SignedIn
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}
-PIN = "8137"
+PIN = "813794260538"  # long: no time, port or thread of a log has these digits by chance
 
 
 class FakeTokens:
