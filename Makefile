@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 SETUP := HEARTH_VENV=$(VENV) deploy/development/setup.sh
 PYTEST := $(BIN)/python -m pytest
 # A test's own time limit can be lost in a task that nobody waits for; this one ends the run.
-NO_HANG := -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
+NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean

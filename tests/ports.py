@@ -12,13 +12,28 @@ _given: set[int] = set()
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on, and that was not given before."""
+    """A port of loopback that nobody listens on, and that no process of tests was given before.
+
+    Others, of this run and of those beside it, may be about to listen on theirs: each is claimed
+    for as long as the process lives. Abstract names are of one network namespace, as ports are.
+    """
     for _ in range(_TRIES):
         port = _chance.choice(_PORTS)
-        if port not in _given and _is_free(port):
+        if port not in _given and _is_claimed(port) and _is_free(port):
             _given.add(port)
             return port
     raise OSError(f"no free port found in {_TRIES} tries")
+
+
+def _is_claimed(port: int) -> bool:
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0hearth-test-port-{port}")
+    except OSError:
+        claim.close()
+        return False
+    claim.detach()  # it stays open until the process ends
+    return True
 
 
 def _is_free(port: int) -> bool:

@@ -60,4 +60,4 @@ def _bytes(package: Distribution) -> int:
 
 
 def _counts(file: Path) -> bool:
-    return file.is_file() and file.suffix != ".pyc"
+    return "__pycache__" not in file.parts and file.is_file()

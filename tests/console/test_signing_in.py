@@ -100,21 +100,22 @@ def test_a_page_of_another_origin_can_do_nothing(
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"http://127.0.0.1:{elsewhere}/")
     address = f"{house.url}/v1/mute"
-    if way == "fetch":
-        page.evaluate(
-            """address => fetch(address, { method: "POST", credentials: "include", mode: "no-cors",
-                body: new Blob(['{"muted": true}'], { type: "text/plain" }) }).catch(() => 0)""",
-            address,
-        )
-    else:
-        page.evaluate(
-            """address => { const form = document.createElement("form");
-                form.method = "POST"; form.enctype = "text/plain"; form.action = address;
-                form.innerHTML = `<input name='{"muted": true, "x": "' value='"}'>`;
-                document.body.append(form); form.submit(); }""",
-            address,
-        )
-    page.wait_for_timeout(300)
+    with page.expect_response(address):
+        if way == "fetch":
+            page.evaluate(
+                """address => fetch(address, { method: "POST", credentials: "include",
+                    mode: "no-cors", body: new Blob(['{"muted": true}'], { type: "text/plain" })
+                }).catch(() => 0)""",
+                address,
+            )
+        else:
+            page.evaluate(
+                """address => { const form = document.createElement("form");
+                    form.method = "POST"; form.enctype = "text/plain"; form.action = address;
+                    form.innerHTML = `<input name='{"muted": true, "x": "' value='"}'>`;
+                    document.body.append(form); form.submit(); }""",
+                address,
+            )
     page.close()
     assert asked.count(address) == 1  # it was sent, with the cookie of the same site
     assert console.get("v1/state")["muted"] is False

@@ -24,6 +24,14 @@ _PARTS = (
     "assistant audio integrations models deploy pyproject.toml README.md LICENSE NOTICE".split()
 )
 _INSTALL_S = 600.0
+# Debian's own, which write files at times of their own; they are none of the installer's.
+_TIMERS = [
+    f"{name}.timer"
+    for name in (
+        *("apt-daily", "apt-daily-upgrade", "dpkg-db-backup", "e2scrub_all", "fstrim"),
+        "systemd-tmpfiles-clean",
+    )
+]
 
 # A person with a session that stays, and a sound server with simulated devices in it.
 _A_PERSON = f"""
@@ -129,6 +137,7 @@ port = {self.port}
 def box(release: str, base: Path | None = None) -> Iterator[Box]:
     """A machine with the work tree in /root/hearth, and nothing of Hearth installed."""
     with machine(release, base=base) as debian:
+        debian.run(["systemctl", "mask", "--runtime", "--now", *_TIMERS])
         with tempfile.TemporaryDirectory(prefix="hearth-source-") as name:
             for part in _PARTS:
                 origin, target = REPOSITORY / part, Path(name, part)

@@ -178,7 +178,7 @@ command = {toml(sys.executable)}
 args = [{toml(str(TELLTALE))}, {toml(str(notes))}]
 env = {{ SECRET = {toml(SECRETS["a server's environment"])} }}
 allow = ["spill", "blurt", "brag", "stall", "fall"]
-timeout_s = 1.0
+timeout_s = 5.0
 
 [[mcp.servers]]
 name = "far"

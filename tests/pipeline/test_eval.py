@@ -2,12 +2,14 @@
 
 import importlib
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assistant.cli.main import main
+from assistant.clock import SystemClock
 from assistant.evaluation.commands import Sentence, sentences
 from tests.pipeline.gemini_hearing import TOKENS, one_value, serving, surroundings
 from tests.pipeline.gemini_rig import KITCHEN, TURN_ON
@@ -43,6 +45,14 @@ def _sdk() -> None:
 @pytest.fixture(autouse=True)
 def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     surroundings(tmp_path, monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _far_from_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is paid and what is told of it are of one day."""
+    real = SystemClock.now
+    if real(SystemClock()).astimezone().hour in {0, 23}:
+        monkeypatch.setattr(SystemClock, "now", lambda clock: real(clock) + timedelta(hours=12))
 
 
 @pytest.fixture

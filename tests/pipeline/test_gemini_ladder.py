@@ -1,6 +1,7 @@
 """What keeps Gemini from serving: what the person is told, and who serves. Simulated service."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,9 @@ async def test_todays_budget_is_spent_and_there_is_a_new_one_tomorrow(tmp_path: 
     dear = [Say("Yes."), Done(usage=Tokens(prompt=1_000_000, response=1_000))]
     service = GeminiSimulator([Turn("text", dear), Turn("text", YES)])
     async with scene(tmp_path, service, limits={"daily_cost_usd": 0.01}) as on:
+        now = on.clock.now().astimezone()
+        noon = (now + timedelta(days=1)).replace(hour=12, minute=0)
+        on.clock.leap((noon - now).total_seconds())  # no midnight comes between the two
         assert (await on.ask("is anybody there?")).record.cost_usd > 0.01
         turn = await on.ask(ASKED)
         assert ended(turn) == (OFFLINE, None)

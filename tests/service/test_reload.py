@@ -35,13 +35,14 @@ def test_a_mistake_changes_nothing_and_is_told(hearth: Installed) -> None:
     assert _reload(hearth) == 1
     assert hearth.pid == pid
     assert hearth.answers()
-    assert "The new settings are refused, those before hold" in _log(hearth)
+    told = "The new settings are refused, those before hold"
+    hearth.machine.until(lambda: told in _log(hearth), "the log")
     hearth.machine.until(lambda: "refused" in hearth.status, "the status")
     hearth.machine.until(lambda: _trouble(hearth), "the trouble")
     hearth.configure(microphone="default")
     assert _reload(hearth) == 0  # the mistake is mended
     hearth.machine.until(lambda: not _trouble(hearth), "the end of the trouble")
-    assert "refused" not in hearth.status
+    hearth.machine.until(lambda: "refused" not in hearth.status, "the status without it")
 
 
 def test_what_cannot_be_opened_gives_way_to_what_was_there(hearth: Installed) -> None:
@@ -51,8 +52,9 @@ def test_what_cannot_be_opened_gives_way_to_what_was_there(hearth: Installed) ->
     assert _reload(hearth) == 1
     hearth.machine.until(hearth.answers, "a turn", 30)
     assert hearth.pid == pid
-    assert "The new settings cannot be used, those before hold" in _log(hearth)
-    assert "cannot be used" in hearth.status
+    told = "The new settings cannot be used, those before hold"
+    hearth.machine.until(lambda: told in _log(hearth), "the log")
+    hearth.machine.until(lambda: "cannot be used" in hearth.status, "the status")
 
 
 def _log(hearth: Installed) -> str:

@@ -18,7 +18,7 @@ _SERVER = f"""\
 name = "time"
 transport = "stdio"
 command = "{UVX}"
-args = ["mcp-server-time"]
+args = ["mcp-server-time@2026.10.19"]
 env = {{ SSL_CERT_FILE = "/etc/ssl/certs/ca-certificates.crt" }}
 timeout_s = 90
 """

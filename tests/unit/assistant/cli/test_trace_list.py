@@ -16,7 +16,7 @@ from assistant.journal.records import ErrorRecord, TurnRecord
 from assistant.journal.store import Store
 from tests.unit.assistant.journal.samples import an_outcome
 
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 TIMELINE = {"speech_end": 100.0, "end_of_turn": 400.0, "first_audio_out": 2900.0}
 LIGHT = TurnRecord("t1", NOW, "voice", "en", brain="offline", heard="turn on the light")
 DOOR = replace(
@@ -32,6 +32,12 @@ DOOR = replace(
     cost_usd=0.25,
     error=ErrorRecord("timeout", "The house did not answer."),
 )
+
+
+@pytest.fixture(autouse=True)
+def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No midnight comes between what is written and what is read."""
+    monkeypatch.setattr(SystemClock, "now", lambda clock: NOW + timedelta(minutes=10))
 
 
 @pytest.fixture

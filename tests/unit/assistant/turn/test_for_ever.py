@@ -45,6 +45,14 @@ async def comes_to(runner: Runner, state: State) -> None:
             await asyncio.to_thread(int)
 
 
+async def unplug(stage: Stage) -> None:
+    """It is gone, and whoever listened has come to that: the ear's own thread may be behind."""
+    stage.device.unplug()
+    async with asyncio.timeout(10):
+        while stage.microphone.status is not MicrophoneStatus.MISSING:
+            await asyncio.to_thread(int)
+
+
 async def begin(runner: Runner, stage: Stage) -> asyncio.Task[None]:
     """Listen from now on; the ear's thread has had the real time that it takes to start."""
     listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
@@ -68,7 +76,7 @@ async def test_an_answer_under_way_is_given_though_the_microphone_goes_and_comes
     async with runner_with(ScriptedBrain(slow), ear, clock=stage.clock) as (runner, closed):
         listening = await begin(runner, stage)
         await hear(stage, ear, 4)
-        stage.device.unplug()
+        await unplug(stage)
         await stage.room(8)
         assert (runner.state, closed) == (State.THINKING, [])
         stage.device.there = True
@@ -78,7 +86,7 @@ async def test_an_answer_under_way_is_given_though_the_microphone_goes_and_comes
         await runner.rest()
         assert runner.state.name == "IDLE"
         assert ear.ring.end == pytest.approx(13 * 16_000, abs=4_000), "time went on"
-        stage.device.unplug()
+        await unplug(stage)
         await stage.room(1.04)
         await comes_to(runner, State.FAULT)
         listening.cancel()
@@ -98,7 +106,7 @@ async def test_who_is_speaking_when_it_goes_is_told() -> None:
         listening = await begin(runner, stage)
         await hear(stage, ear, 2)
         assert runner.state.name == "LISTENING"
-        stage.device.unplug()
+        await unplug(stage)
         await stage.room(1.04)
         await runner.rest()
         assert closed[0][1].error == "microphone_lost"
