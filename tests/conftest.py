@@ -47,7 +47,7 @@ def logging_as_before() -> Iterator[None]:
 
 
 def _levels() -> dict[str, int]:
-    known = logging.root.manager.loggerDict.items()
+    known = logging.root.manager.loggerDict.copy().items()  # a thread may add one
     return {"root": logging.root.level} | {
         name: logger.level for name, logger in known if isinstance(logger, logging.Logger)
     }

@@ -1,6 +1,8 @@
 """Ports for servers that a test starts itself, often a moment later in a process of their own."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import SystemRandom
 
 # Below those that Linux gives to clients by itself (32768 and up): one of these could be taken by
@@ -23,6 +25,14 @@ def free_port() -> int:
             _given.add(port)
             return port
     raise OSError(f"no free port found in {_TRIES} tries")
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """A port of loopback that refuses, and that nobody else can take meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # and does not listen
+        yield held.getsockname()[1]
 
 
 def _is_claimed(port: int) -> bool:

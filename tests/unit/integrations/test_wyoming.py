@@ -9,6 +9,7 @@ from wyoming.event import Event, async_read_event, async_write_event
 
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
 from integrations.wyoming import WyomingRecognizer, parse_address
+from tests.ports import closed_port
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 PCM = bytes(range(256)) * 40  # 320 ms: three whole chunks and a part
@@ -130,7 +131,10 @@ async def test_nobody_listens() -> None:
     async with server(nothing) as (port, _):
         with pytest.raises(Unavailable):
             await WyomingRecognizer("127.0.0.1", port, "en").transcribe(b"")
-    with pytest.raises(Unavailable, match=f"127.0.0.1:{port} cannot be reached"):
+    with (
+        closed_port() as port,
+        pytest.raises(Unavailable, match=f"127.0.0.1:{port} cannot be reached"),
+    ):
         await WyomingRecognizer("127.0.0.1", port, "en").transcribe(PCM)
 
 

@@ -1,10 +1,11 @@
 """What has been, as programs read it: out of a real journal and real recordings."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import tzset
 
 import pytest
 
@@ -40,6 +41,16 @@ class House:
         write(self.data / FOLDER, recording, SECOND)
         os.utime(self.data / FOLDER, (1, len(list((self.data / FOLDER).iterdir()))))
         return path_of(self.data, recording)
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Days begin where the tests say so, wherever the machine stands."""
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "UTC")
+        tzset()
+        yield
+    tzset()
 
 
 @pytest.fixture

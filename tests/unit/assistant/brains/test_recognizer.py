@@ -1,7 +1,6 @@
 """What `offline.recognizer` may say, and what a worker thread gets of it."""
 
 import asyncio
-import socket
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from wyoming.event import Event, async_read_event, async_write_event
 from assistant.brains.recognizer import RemoteRecognizer, make_recognizer
 from audio.errors import DeviceLost, InputUnusable
 from audio.recognize.sphinx import SphinxRecognizer
+from tests.ports import closed_port
 
 
 async def test_a_server_is_asked_from_a_worker_thread() -> None:
@@ -33,9 +33,8 @@ async def test_a_server_is_asked_from_a_worker_thread() -> None:
 
 
 def test_a_server_that_is_away_may_be_tried_again() -> None:
-    with socket.socket() as held:  # bound, but not listening: connections are refused
-        held.bind(("127.0.0.1", 0))
-        recognizer = make_recognizer(f"wyoming://127.0.0.1:{held.getsockname()[1]}", ["en"])
+    with closed_port() as port:
+        recognizer = make_recognizer(f"wyoming://127.0.0.1:{port}", ["en"])
         assert isinstance(recognizer, RemoteRecognizer)
         with pytest.raises(DeviceLost, match="cannot be reached"):
             recognizer.transcribe(b"")

@@ -2,6 +2,7 @@
 
 from assistant.cli.setup_mqtt import forget_entities
 from assistant.config.schema import Mqtt
+from tests.ports import closed_port
 from tests.unit.integrations.mqtt.broker import DISCONNECT, PUBLISH, V5, accepted, fake_broker
 
 IDENTIFIER = "0123456789abcdef"
@@ -25,10 +26,9 @@ async def test_all_that_was_retained_is_taken_away() -> None:
 
 
 async def test_a_broker_that_is_away_is_told() -> None:
-    async with fake_broker(accepted(V5)) as gone:
-        pass
-    told = await forget_entities(Mqtt(host="127.0.0.1", port=gone.port), IDENTIFIER)
-    assert told.startswith(f"No broker is to be reached at 127.0.0.1:{gone.port}.")
+    with closed_port() as port:
+        told = await forget_entities(Mqtt(host="127.0.0.1", port=port), IDENTIFIER)
+    assert told.startswith(f"No broker is to be reached at 127.0.0.1:{port}.")
     assert "run hearth setup --forget again" in told
 
 

@@ -108,7 +108,7 @@ async def test_systemds_programs_that_do_not_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "_BOOTED", tmp_path)
-    monkeypatch.setattr(service, "_ASK_S", 0.1)
+    monkeypatch.setattr(service, "_ASK_S", 1.0)
     _program(tmp_path, "systemctl", f"cat <<END\n{SHOWN}END")
     _program(tmp_path, "systemd-analyze", "exec sleep 60")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")

@@ -9,6 +9,7 @@ from aiohttp import web
 from integrations.errors import Retired, SignInAgain, Unavailable
 from integrations.gemini.access import Access
 from integrations.gemini.key import doubtful, impossible, try_key
+from tests.ports import closed_port
 
 KEY = "AIza" + "k" * 35
 MODEL = "gemini-3.8-live"
@@ -74,10 +75,8 @@ async def test_a_model_that_is_not_there() -> None:
 
 
 async def test_a_service_that_is_away() -> None:
-    async with service([]) as url:
-        pass
-    with pytest.raises(Unavailable, match="check the network"):
-        await try_key(Access(KEY, url), MODEL)
+    with closed_port() as port, pytest.raises(Unavailable, match="check the network"):
+        await try_key(Access(KEY, f"http://127.0.0.1:{port}"), MODEL)
 
 
 @pytest.mark.parametrize("key", ["", "short", "two words of twenty letters", "ключ" * 8, "x" * 300])

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import socket
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from integrations.gemini.access import Access
 from integrations.gemini.events import GoAway, LiveEvent
 from integrations.gemini.live import LiveClient, LiveSession
 from integrations.gemini.setup import LiveSetup
+from tests.ports import closed_port
 from tests.simulators.certificate import Certificate
 from tests.unit.integrations.gemini.inbox import RESUMING, SETUP, Inbox, accept_and_wait, never
 from tests.unit.integrations.gemini.loopback import KEY, Peer, Script, Service, access_to
@@ -199,11 +199,10 @@ async def test_a_refused_upgrade_raises(
 
 
 async def test_a_host_that_is_down_is_unavailable(certificate: Certificate) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    async with LiveClient(access_to(port, certificate)) as client:
-        with pytest.raises(Unavailable, match="network"):
-            await client.connect(SETUP, never)
+    with closed_port() as port:
+        async with LiveClient(access_to(port, certificate)) as client:
+            with pytest.raises(Unavailable, match="network"):
+                await client.connect(SETUP, never)
 
 
 async def test_an_unknown_authority_names_the_setting(service: Service) -> None:

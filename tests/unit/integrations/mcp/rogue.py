@@ -197,6 +197,8 @@ def main() -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             (folder / str(os.getpid())).touch()
             hang()
+        while not (folder / str(child)).exists():  # nothing is answered before it is there
+            time.sleep(0.001)
     if mode == "hang-start":
         hang()
     if mode == "die-start":

@@ -191,7 +191,7 @@ async def test_the_device_is_told_to_no_other_server(server: LoopbackServer) -> 
         "other", "http", url=f"{server.url}{ASSIST}", headers={"Authorization": "Bearer good"}
     )
     async with aside.hub(other) as hub:
-        await hub.tools()
+        await hub.tools(wait_s=20)
         assert server.meta_of["tools/list"].keys().isdisjoint(DEVICE)
     server.paths = set()
     async with aside.hub(other) as hub:

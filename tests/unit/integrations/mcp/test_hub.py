@@ -124,7 +124,7 @@ async def test_one_dead_server_does_not_hurt_the_others(server: LoopbackServer) 
     dead = ServerSpec("dead", "stdio", command="/nowhere/server")
     bad = ServerSpec("bad", "http", url="not-a-url")
     async with McpHub([dead, server.spec(), bad]) as hub:
-        assert [tool.server for tool in await hub.tools()] == ["home_assistant"]
+        assert [tool.server for tool in await hub.tools(wait_s=20)] == ["home_assistant"]
         states = {state.name: state for state in hub.states()}
         assert "'/nowhere/server': check command in mcp.servers \"dead\"" in states["dead"].reason
         assert "url in mcp.servers \"bad\" = 'not-a-url'" in states["bad"].reason
@@ -205,7 +205,7 @@ async def test_no_secret_is_shown_of_an_address() -> None:
     url = "http://user:secret@127.0.0.1:9/mcp?key=secret#secret"
     spec = ServerSpec("far", "http", url=url, headers={"X-Key": "secret"}, args=("secret",))
     async with McpHub([spec]) as hub:
-        await hub.tools()
+        await hub.tools(wait_s=20)
         (state,) = hub.states()
     assert "http://127.0.0.1:9/mcp:" in state.reason
     assert "secret" not in f"{state} {spec}"

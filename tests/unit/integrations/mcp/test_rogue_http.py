@@ -133,12 +133,13 @@ class Rogue:
 
     @asynccontextmanager
     async def running(
-        self, name: str, transport: Literal["http", "sse"] = "http"
+        self, name: str, transport: Literal["http", "sse"] = "http", timeout_s: float = 2.0
     ) -> AsyncIterator[ServerSpec]:
         server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         async with server:
-            yield ServerSpec(name, transport, url=f"http://127.0.0.1:{port}/mcp", timeout_s=2.0)
+            url = f"http://127.0.0.1:{port}/mcp"
+            yield ServerSpec(name, transport, url=url, timeout_s=timeout_s)
             self.over.set()
 
 
@@ -157,9 +158,12 @@ async def beside_an_honest_one(
     async with asyncio.timeout(LIMIT_S):
         async with (
             rogue.running("rogue", transport) as bad,
-            honest.running("honest") as good,
+            honest.running("honest", timeout_s=LIMIT_S) as good,
             McpHub([bad, good]) as hub,
         ):
+            with pytest.MonkeyPatch.context() as patient:
+                patient.setattr(session, "OPEN_S", LIMIT_S)
+                await hub.call("honest", "t", {})  # it stands, however long that took
             await hub.tools(wait_s=LIMIT_S)
             yield hub
             assert await hub.call("honest", "t", {}) == McpResult("fine", False)

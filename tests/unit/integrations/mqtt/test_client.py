@@ -18,6 +18,7 @@ from integrations.mqtt import (
     publish_last,
 )
 from integrations.mqtt.messages import LARGEST
+from tests.ports import closed_port
 from tests.simulators.certificate import Certificate, make_certificate
 from tests.unit.integrations.mqtt.broker import (
     CONNECT,
@@ -138,14 +139,14 @@ async def test_it_comes_back_when_the_broker_does(caplog: pytest.LogCaptureFixtu
 
 
 async def test_without_a_broker_nothing_is_published() -> None:
-    async with fake_broker(accepted(V5)) as gone:
-        pass
-    async with client(gone, Box()) as made:
-        problem = await problem_of(made)
-        assert isinstance(problem, Unavailable)
-        assert str(problem) == f"No broker is to be reached at 127.0.0.1:{gone.port}."
-        with pytest.raises(Unavailable, match="No broker"):
-            await made.publish(Publication("box/state", "idle"))
+    gone = FakeBroker([])
+    with closed_port() as gone.port:
+        async with client(gone, Box()) as made:
+            problem = await problem_of(made)
+            assert isinstance(problem, Unavailable)
+            assert str(problem) == f"No broker is to be reached at 127.0.0.1:{gone.port}."
+            with pytest.raises(Unavailable, match="No broker"):
+                await made.publish(Publication("box/state", "idle"))
 
 
 async def test_what_stays_wrong_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
