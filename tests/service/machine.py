@@ -137,13 +137,22 @@ class Machine:
                     return int(entry.name)
         raise MachineError(f"there is no process {pid_there} in it")
 
-    def until(self, condition: Callable[[], bool], what: str, timeout: float = 30.0) -> float:
-        """Wait until it holds, and return the seconds it took. Raises MachineError."""
+    def until(
+        self,
+        condition: Callable[[], bool],
+        what: str,
+        timeout: float = 30.0,
+        every_s: float = 0.05,
+    ) -> float:
+        """Wait until it holds, and return the seconds it took. Raises MachineError.
+
+        Hearth answers ten requests a second for long: who asks it uses a longer `every_s`.
+        """
         started = time.monotonic()
         while not condition():
             if time.monotonic() - started > timeout:
                 raise MachineError(f"{what}: not within {timeout:g} s")
-            time.sleep(0.05)
+            time.sleep(every_s)
         return time.monotonic() - started
 
     def _enter(self) -> list[str]:

@@ -38,10 +38,10 @@ def test_a_mistake_changes_nothing_and_is_told(hearth: Installed) -> None:
     told = "The new settings are refused, those before hold"
     hearth.machine.until(lambda: told in _log(hearth), "the log")
     hearth.machine.until(lambda: "refused" in hearth.status, "the status")
-    hearth.machine.until(lambda: _trouble(hearth), "the trouble")
+    hearth.machine.until(lambda: _trouble(hearth), "the trouble", every_s=0.2)
     hearth.configure(microphone="default")
     assert _reload(hearth) == 0  # the mistake is mended
-    hearth.machine.until(lambda: not _trouble(hearth), "the end of the trouble")
+    hearth.machine.until(lambda: not _trouble(hearth), "the end of the trouble", every_s=0.2)
     hearth.machine.until(lambda: "refused" not in hearth.status, "the status without it")
 
 
