@@ -1,7 +1,7 @@
 """Strict doubles around the runner: scripted ears, brains and tools."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
 from assistant.brains.protocol import BrainEvent, TurnRequest
@@ -81,17 +81,26 @@ class Frames:
 
 
 class FramesWith:
-    """A microphone; between two frames something happens."""
+    """A microphone; between two frames something happens, or somebody is waited for."""
 
     pulled = False
 
-    def __init__(self, seconds: float, happens: dict[int, Callable[[], None]]) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        happens: dict[int, Callable[[], None]],
+        waits: Mapping[int, Callable[[], Awaitable[None]]] | None = None,
+    ) -> None:
         self._count = round(seconds * 50)
         self._happens = happens  # before the frame that ends at that millisecond
+        self._waits = waits or {}  # there too; no frame comes until it returns
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
         for number in range(self._count):
-            self._happens.get((number + 1) * 20, lambda: None)()
+            at_ms = (number + 1) * 20
+            self._happens.get(at_ms, lambda: None)()
+            if (wait := self._waits.get(at_ms)) is not None:
+                await wait()
             yield Frame(numbered(number), number * FRAME_SAMPLES)
 
 

@@ -222,7 +222,11 @@ async def test_our_echo_and_a_stop_word_are_dropped_without_a_sound(
     assert tools.calls == []
 
 
-async def test_a_call_waits_for_the_words_that_may_be_our_echo() -> None:
+async def test_a_call_waits_for_the_words_that_may_be_our_echo(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assistant.turn.calls.WORDS_S", 30.0)  # real time; a busy machine is slow
+
     async def late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         assert turn.request.audio is not None
         await turn.request.audio.complete()

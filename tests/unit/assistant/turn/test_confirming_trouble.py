@@ -221,8 +221,11 @@ class TestTheWords:
         ids=["nothing", "talks", "another call", "the call again"],
     )
     async def test_are_waited_for_whatever_the_model_does(
-        self, deed: BrainEvent | None, tier: Tier
+        self, deed: BrainEvent | None, tier: Tier, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        for limit in ("PIECES_S", "PIECES_CHECKED_S", "PIECES_MOST_S"):
+            monkeypatch.setattr(transcript, limit, 30.0)  # real time; the turn's end is waited for
+
         async def later(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
             yield Serving("gemini-live")
             assert turn.request.audio is not None

@@ -32,7 +32,7 @@ async def test_every_change_is_told_once() -> None:
     told: list[Standing] = []
     async with runner_with(ScriptedBrain(turns_on), ScriptedEar(COMMAND)) as (runner, _):
         unsubscribe = runner.observe(told.append)
-        await runner.listen(FramesWith(6.0, {}))
+        await runner.listen(FramesWith(6.0, {}, {6_000: runner.rest}))
         assert seen(told) == [
             State.WAKING,
             State.LISTENING,
@@ -99,7 +99,7 @@ async def test_whoever_is_speaking_when_the_microphone_goes_is_told() -> None:
 
     ear = ScriptedEar({1_000: COMMAND[1_000], 1_400: COMMAND[1_400]})
     async with runner_with(ScriptedBrain(waits), ear) as (runner, closed):
-        await runner.listen(FramesWith(3.0, {2_000: goes}))
+        await runner.listen(FramesWith(3.0, {2_000: goes}, {3_000: runner.rest}))
         assert runner.state is State.FAULT
     assert [closing.error for _, closing in closed] == ["microphone_lost", None]
     assert closed[1][0].opening.source == "announcement"

@@ -175,8 +175,10 @@ class Listening(Tools):
     ],
 )
 async def test_words_that_come_late_are_waited_for_where_they_decide(
-    call: ToolCall, heard: str | None
+    call: ToolCall, heard: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(calls, "WORDS_S", 30.0)  # real time; a busy machine is slow
+
     async def hears_late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         assert turn.request.audio is not None
         await turn.request.audio.complete()

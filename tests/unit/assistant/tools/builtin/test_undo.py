@@ -32,6 +32,12 @@ CATALOGUE = Catalogue()
 REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is slow, and a snapshot is waited for in real time."""
+    monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
+
+
 @dataclass
 class Stack:
     """Gives what it is told to."""
