@@ -47,10 +47,18 @@ def lighter(voice: str) -> str | None:
     return f"{begin}-{QUALITIES[QUALITIES.index(quality) - 1]}"
 
 
-def slowness(voice: str, factor: float) -> str:
-    """One sentence: which voice is too slow, by how much, and what to take."""
-    lower = lighter(voice)
-    instead = f"name {lower} in voice.models" if lower else 'set voice.engine = "espeak"'
+def slowness(name: str, factor: float) -> str:
+    """One sentence: which voice is too slow, by how much, and what to do.
+
+    `name` as a voice tells its own, "ENGINE:VOICE".
+    """
+    engine, _, voice = name.partition(":")
+    if lower := lighter(voice):
+        instead = f"name {lower} in voice.models"
+    elif engine == "espeak":  # no voice is lighter
+        instead = "see what else keeps it busy"
+    else:
+        instead = 'set voice.engine = "espeak"'
     return (
         f"The voice {voice} takes {factor:.2f} s for each second of sound on this machine, "
         f"more than {TOO_SLOW:g} s; {instead}."

@@ -65,7 +65,7 @@ class TunedVoice:
         """One sentence where the voice is too slow for this machine, else ""."""
         if self._meter.factor is None or not self._meter.slow:
             return ""
-        return slowness(self.name.partition(":")[2], self._meter.factor)
+        return slowness(self.name, self._meter.factor)
 
     def speak(self, text: str) -> Iterator[Chunk]:
         """As of every voice. Raises AudioError."""

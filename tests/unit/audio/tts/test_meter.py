@@ -50,13 +50,15 @@ def test_the_lower_quality_of_a_voice(voice: str, lower: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("voice", "mend"),
+    ("name", "mend"),
     [
-        ("en_US-lessac-medium", "name en_US-lessac-low in voice.models."),
-        ("mine", 'set voice.engine = "espeak".'),
+        ("piper:en_US-lessac-medium", "name en_US-lessac-low in voice.models."),
+        ("piper:mine", 'set voice.engine = "espeak".'),
+        ("espeak:en-us", "see what else keeps it busy."),
     ],
 )
-def test_a_slow_voice_is_one_sentence(voice: str, mend: str) -> None:
-    sentence = slowness(voice, 0.834)
+def test_a_slow_voice_is_one_sentence(name: str, mend: str) -> None:
+    sentence = slowness(name, 0.834)
+    voice = name.partition(":")[2]
     assert sentence.startswith(f"The voice {voice} takes 0.83 s for each second of sound")
     assert sentence.endswith(mend)
