@@ -23,7 +23,8 @@ _BACKLOG = 64  # connections that wait; asyncio takes in, and complains of, as m
 MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
 HANDSHAKE_WITHIN_S = 5.0  # of TLS, until which nobody has said anything
 REQUEST_WITHIN_S = 20.0  # the whole of a request, once it is waited for
-TAKEN_WITHIN_S = 10.0  # what waits to be sent; whoever reads nothing would keep a place for ever
+# What waits to be sent, or so much of it; whoever reads nothing would keep a place for ever.
+TAKEN_WITHIN_S, TAKEN_BYTES = 10.0, 128 * 1024
 # Bytes that the kernel keeps for one connection each way (it doubles them). By itself it keeps some
 # megabytes of what somebody does not read, and all connections together the memory of a small box.
 _BUFFER = 128 * 1024
@@ -50,7 +51,7 @@ class _Connection(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._reads is None:
-            self._reads = self.loop.call_later(TAKEN_WITHIN_S, self.transport.abort)
+            self._wait_for_reading()
 
     def resume_writing(self) -> None:
         self._is_read()
@@ -68,6 +69,17 @@ class _Connection(H11Protocol):
             self._wait_no_more()
         elif self._patience is None:
             self._patience = self.loop.call_later(REQUEST_WITHIN_S, self.transport.abort)
+
+    def _wait_for_reading(self) -> None:
+        """As long as enough is taken each time: a long answer over a slow network is no fault."""
+        waits = self.transport.get_write_buffer_size()
+        self._reads = self.loop.call_later(TAKEN_WITHIN_S, self._look_at_reading, waits)
+
+    def _look_at_reading(self, waited: int) -> None:
+        if waited - self.transport.get_write_buffer_size() < TAKEN_BYTES:
+            self.transport.abort()
+        else:
+            self._wait_for_reading()
 
     def _is_read(self) -> None:
         if self._reads is not None:

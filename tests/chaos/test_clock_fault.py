@@ -75,9 +75,8 @@ async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, time
 @pytest.mark.timeout(300)
 async def test_the_clock_is_set_ahead_by_a_day(tmp_path: Path, office: Path, timer: Path) -> None:
     now = datetime.now().astimezone()
-    day = (
-        "" if now.hour >= 7 else f" on {now:%A}"
-    )  # before seven it is due today, which is then over
+    # Before seven it is due today, which is then over.
+    day = "" if now.hour >= 7 else f" on {now:%A}"
     async with wall(tmp_path, timer) as on:
         await on.box.ask("set an alarm for 7 am")
         on.set(DAY_S)

@@ -161,17 +161,47 @@ async def test_who_reads_slowly_is_answered_to_the_end(monkeypatch: pytest.Monke
     async def answer(request: Request) -> Response:
         return Response(bytes(8_000_000))
 
-    monkeypatch.setattr(served, "TAKEN_WITHIN_S", 20.0)
+    monkeypatch.setattr(served, "TAKEN_WITHIN_S", 1.5)
     app = Starlette(routes=[Route("/", answer)])
-    async with asyncio.timeout(20), serving(app, "127.0.0.1", 0) as port:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=65_536)
-        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
-        read = 0
-        while piece := await reader.read(400_000):
-            read += len(piece)
-            await asyncio.sleep(0.005)
-        writer.close()
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(60), serving(app, "127.0.0.1", 0) as port:
+        with await _asking_slowly(port) as one:
+            began, read = loop.time(), 0
+            while piece := await loop.sock_recv(one, 100_000):
+                read += len(piece)
+                await asyncio.sleep(len(piece) / 2_500_000)
+            assert loop.time() - began > 2 * served.TAKEN_WITHIN_S
     assert read > 8_000_000
+
+
+async def test_who_reads_next_to_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(request: Request) -> Response:
+        return Response(bytes(8_000_000))
+
+    monkeypatch.setattr(served, "TAKEN_WITHIN_S", 0.2)
+    app = Starlette(routes=[Route("/", answer)])
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(60), serving(app, "127.0.0.1", 0) as port:
+        with await _asking_slowly(port) as one:
+            read = 0
+            for _ in range(40):
+                read += len(await loop.sock_recv(one, 1_000))
+                await asyncio.sleep(0.05)
+            with contextlib.suppress(ConnectionError):  # behind what had come before
+                while piece := await loop.sock_recv(one, 100_000):
+                    read += len(piece)
+    assert read < 1_000_000
+
+
+async def _asking_slowly(port: int) -> socket.socket:
+    """Has asked, and its kernel takes little ahead of who reads it."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
+    one.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(one, ("127.0.0.1", port))
+    await loop.sock_sendall(one, b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+    return one
 
 
 async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(

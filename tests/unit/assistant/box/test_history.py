@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import tzset
 
 import pytest
 
@@ -17,6 +16,7 @@ from assistant.journal.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.recordings import FOLDER, Recording, path_of, write
 from integrations.web.box import Unknown
+from tests.zone import in_zone
 
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 SECOND = b"\x01\x00" * 16_000
@@ -44,13 +44,10 @@ class House:
 
 
 @pytest.fixture(autouse=True)
-def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _utc() -> Iterator[None]:
     """Days begin where the tests say so, wherever the machine stands."""
-    with monkeypatch.context() as there:
-        there.setenv("TZ", "UTC")
-        tzset()
+    with in_zone("UTC"):
         yield
-    tzset()
 
 
 @pytest.fixture

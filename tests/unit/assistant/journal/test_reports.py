@@ -1,10 +1,7 @@
 """What the journal tells of many turns: costs, shares, marks and faults."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from time import tzset
 from typing import Any
 
 import pytest
@@ -17,6 +14,7 @@ from assistant.journal.shares import Shares
 from assistant.journal.store import Store
 from assistant.tools.outcome import Decision, Status
 from tests.unit.assistant.journal.samples import a_call, an_outcome
+from tests.zone import in_zone
 
 WEEK = timedelta(days=7)
 
@@ -66,23 +64,11 @@ async def test_costs_are_summed_by_day_brain_and_model(store: Store, clock: Virt
         (400, "2025-09-29T00:00:00+02:00"),
     ],
 )
-def test_so_many_days_begin_with_their_own_midnight(
-    monkeypatch: pytest.MonkeyPatch, days: int, midnight: str
-) -> None:
-    with in_madrid(monkeypatch):
+def test_so_many_days_begin_with_their_own_midnight(days: int, midnight: str) -> None:
+    with in_zone("Europe/Madrid"):
         now = datetime(2026, 11, 2, 8, 30, tzinfo=UTC).astimezone()
         assert first_midnight(days, now).isoformat() == midnight
         assert first_midnight(10**9, now) < datetime(1950, 1, 1, tzinfo=UTC)
-
-
-@contextmanager
-def in_madrid(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This machine stands there."""
-    with monkeypatch.context() as there:
-        there.setenv("TZ", "Europe/Madrid")
-        tzset()
-        yield
-    tzset()
 
 
 async def test_a_mark_stays_when_the_turn_is_written_again(
