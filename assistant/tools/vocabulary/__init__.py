@@ -1,0 +1,77 @@
+"""Words by which requests and things of the house are recognised, in every shipped language.
+
+Each `LANGUAGE.toml` beside this file has one list of words per topic, such as `opens` for the names
+of gates and doors. `mentions("opens", entity.name)` is the question that the policy asks. Matching
+uses all languages at once, because a name may be in another language than the one spoken.
+"""
+
+import re
+import tomllib
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
+# Without its marks a Vietnamese word often is another one: "cổng" (gate), "công tắc" (switch).
+_MARKS_MATTER = frozenset({"vi"})
+_LONGEST = 200  # characters of a text that are looked at
+_MAX_TEXTS = 4_096
+_WORD = re.compile(r"[^\W_]+")
+
+
+def fold(text: str, *, marks: bool = False) -> str:
+    """Return the words of a text in lower case, separated by single spaces.
+
+    Accents are removed unless `marks` is set. Underscores and punctuation separate words, so an
+    entity id can be folded as well as a name. Only the first 200 characters count.
+    """
+    parts = unicodedata.normalize("NFKD", text[:_LONGEST].casefold())
+    if marks:
+        letters = unicodedata.normalize("NFC", parts)
+    else:  # "đ" is a letter of its own, which Unicode does not take apart
+        letters = "".join(one for one in parts if not unicodedata.combining(one)).replace("đ", "d")
+    return " ".join(_WORD.findall(letters))
+
+
+def mentions(topic: str, *texts: str) -> bool:
+    """Return whether one of the texts has a word or phrase of the topic, in any language."""
+    return any(_mentions(topic, text) for text in texts)
+
+
+@lru_cache(64)
+def entries(topic: str, language: str) -> tuple[str, ...]:
+    """Return the words of a topic in one language, as they are written in its table.
+
+    Raises KeyError where the table has no such topic.
+    """
+    return tuple(_table(language)[topic])
+
+
+@lru_cache(_MAX_TEXTS)
+def _mentions(topic: str, text: str) -> bool:
+    plain, marked = _patterns(topic)
+    return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
+
+
+@lru_cache(64)
+def _patterns(topic: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The topic's patterns for folded text, without and with its marks."""
+    written: dict[bool, list[str]] = {False: [], True: []}
+    for language in LANGUAGES:
+        marks = language in _MARKS_MATTER
+        written[marks] += [_pattern(entry, marks) for entry in entries(topic, language)]
+    plain, marked = (re.compile("|".join(written[marks]) or r"(?!)") for marks in (False, True))
+    return plain, marked
+
+
+def _pattern(entry: str, marks: bool) -> str:
+    """A word or phrase; `*` at an end stands for the rest of its word."""
+    before = r"\b\w*" if entry.startswith("*") else r"\b"
+    after = r"\w*\b" if entry.endswith("*") else r"\b"
+    return f"{before}{re.escape(fold(entry.strip('*'), marks=marks))}{after}"
+
+
+@lru_cache(len(LANGUAGES))
+def _table(language: str) -> dict[str, list[str]]:
+    text = (Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
