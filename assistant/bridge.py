@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -276,6 +277,8 @@ async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:
     """The tool servers of the configuration, beside Home Assistant's own."""
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+    closed = (*map(str, settings.own_paths), *([credentials] if credentials else []))
     return [
         ServerSpec(
             name=server.name,
@@ -286,6 +289,9 @@ def _other_servers(settings: Settings) -> list[ServerSpec]:
             args=server.args,
             env={key: value.get_secret_value() for key, value in server.env.items()},
             cwd=server.cwd or None,
+            folders=server.folders,
+            sandbox=server.sandbox,
+            closed=closed,
             timeout_s=server.timeout_s,
             verify_tls=server.verify_tls,
             ca_file=server.ca_file,

@@ -33,7 +33,7 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
         sentences = unknown + complaints(error, origins)
     if sentences:
         raise one_sentence(sentences) from None
-    return _with_data_folder(settings, environ)
+    return _with_data_folder(settings, environ).read_from(file)
 
 
 def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:

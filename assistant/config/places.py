@@ -13,6 +13,11 @@ def candidate_files() -> tuple[Path, ...]:
     return (platformdirs.user_config_path("hearth") / "hearth.toml", SYSTEM_FILE)
 
 
+def candidate_folders() -> tuple[Path, ...]:
+    """Folders that hold nothing but Hearth's configuration and what belongs to it."""
+    return tuple(file.parent for file in candidate_files())
+
+
 def data_folder(environ: Mapping[str, str]) -> Path:
     """The default of `assistant.data`: the service's state folder, else the user's.
 

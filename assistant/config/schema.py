@@ -8,6 +8,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     model_validator,
@@ -32,7 +33,7 @@ from assistant.config.kinds import (
     at_least_one,
     no_repeats,
 )
-from assistant.config.places import data_folder
+from assistant.config.places import candidate_folders, data_folder
 from assistant.config.profiles import Profile, misfits, no_profile
 from assistant.config.quiet import QuietHours
 from assistant.config.sounds import SoundChoice
@@ -340,6 +341,7 @@ class Settings(Section):
     mqtt: Mqtt = Mqtt()
     wyoming: Wyoming = Wyoming()
     journal: Journal = Journal()
+    _source: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _profiles_are_there(self) -> Self:
@@ -363,3 +365,23 @@ class Settings(Section):
     def database(self) -> Path:
         """The store's file; a relative `journal.path` lies in the data folder."""
         return self.data_folder / Path(self.journal.path or "hearth.db").expanduser()
+
+    @property
+    def own_paths(self) -> tuple[Path, ...]:
+        """Hearth's own files and folders, which no tool server may read: its state, its
+        configuration and its secrets."""
+        tables = (self.home_assistant, self.gemini, self.policy, self.http, self.mqtt)
+        files = [
+            getattr(table, key)
+            for table in (*tables, *self.mcp.servers)
+            for key in type(table).model_fields
+            if key.endswith("_file") and key != "ca_file" and getattr(table, key)
+        ]
+        sources = [*candidate_folders(), *([self._source] if self._source else [])]
+        return (self.data_folder, self.database, *sources, *map(Path, files))
+
+    def read_from(self, file: Path | None) -> Self:
+        """Return these settings, knowing the file that they were read from."""
+        copy = self.model_copy()
+        copy._source = file
+        return copy

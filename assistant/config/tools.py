@@ -41,6 +41,15 @@ class McpServer(Section):
         default="", description="A file with further lines `NAME=value` for `env`."
     )
     cwd: str = Field(default="", description="stdio: the folder in which it runs.")
+    folders: Texts = Field(
+        default=(),
+        description="stdio: folders that it may use beside `cwd` and those that `args` and `env` "
+        "name.",
+    )
+    sandbox: Flag = Field(
+        default=True,
+        description="stdio: whether it may open those folders alone, on a kernel with Landlock.",
+    )
     url: OptionalWebAddress = Field(default="", description="http and sse: its address.")
     headers: dict[str, SecretStr] = Field(
         default={}, description="http and sse: headers of each request."

@@ -29,7 +29,8 @@ from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
-from integrations.mcp.servers import HOME_ASSISTANT, ServerState
+from integrations.mcp.sandbox import holds
+from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
 _SERVERS_S = 20.0  # for programs to start and list their tools
@@ -66,7 +67,8 @@ async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Fi
         elif settings.mcp.servers:
             watch("tool servers")
             await bridge.hub.tools(_SERVERS_S)
-        return findings + judge_servers(bridge.hub.states(), await _counts(bridge))
+        servers = bridge.hub.servers
+        return findings + judge_servers(bridge.hub.states(), await _counts(bridge), servers)
 
 
 async def _scene(settings: Settings, bridge: Bridge) -> HouseScene:
@@ -130,21 +132,43 @@ async def _counts(bridge: Bridge) -> Counter[str]:
     return Counter(entry.server for entry in menu.entries)
 
 
-def judge_servers(states: Sequence[ServerState], tools: Mapping[str, int]) -> list[Finding]:
-    """A line for each tool server but Home Assistant's own. `tools`: how many each has."""
+def judge_servers(
+    states: Sequence[ServerState], tools: Mapping[str, int], servers: Mapping[str, ServerSpec]
+) -> list[Finding]:
+    """Return a line for each tool server but Home Assistant's own.
+
+    `tools`: how many each has; `servers`: how each is set, by its name.
+    """
     return [
-        finding(f"server {state.name}", _judge_server(state, tools.get(state.name, 0)))
+        finding(
+            f"server {state.name}",
+            _judge_server(state, tools.get(state.name, 0), servers[state.name]),
+        )
         for state in states
         if state.name != HOME_ASSISTANT
     ]
 
 
-def _judge_server(state: ServerState, tools: int) -> Found:
+def _judge_server(state: ServerState, tools: int, spec: ServerSpec) -> Found:
     if not state.ok:
         return odd("cannot be used", state.reason or "see why with hearth --debug tools")
     if not tools:
         return odd("answers, without a tool", "see mcp.servers: its `allow` and `deny`")
-    return good(f"{tools} tool{'' if tools == 1 else 's'}")
+    told = f"{tools} tool{'' if tools == 1 else 's'}"
+    if spec.transport != "stdio":
+        return good(told)
+    if holds(spec):
+        return good(f"{told}; sandboxed, cannot read Hearth's files")
+    if spec.sandbox:
+        return odd(
+            f"{told}; not sandboxed: this kernel has no Landlock",
+            "use a kernel with Landlock (Debian's has it, Raspberry Pi OS's has not), or run the "
+            "server as another user and connect to it over http",
+        )
+    return odd(
+        f"{told}; not sandboxed: it can read Hearth's tokens and journal",
+        f'remove sandbox = false from mcp.servers "{spec.name}" and name its folders in `folders`',
+    )
 
 
 async def _picture(scene: HouseScene) -> Found:

@@ -40,6 +40,9 @@ class ServerSpec:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+    folders: tuple[str, ...] = ()  # stdio: that it may use beside its own, see `sandbox`
+    sandbox: bool = True  # stdio: it may open no other files, where the kernel can hold it to that
+    closed: tuple[str, ...] = ()  # Hearth's own files and folders, shut even where one is named
     timeout_s: float = 10.0  # of one call
     trust: Literal["trusted", "untrusted"] = "untrusted"
     allow: tuple[str, ...] = ()  # tools rated comfort by the owner

@@ -21,6 +21,7 @@ from integrations.errors import IntegrationError, Unavailable
 from integrations.mcp.chatter import Chatter
 from integrations.mcp.flow import Flow
 from integrations.mcp.program import Running, command, start
+from integrations.mcp.sandbox import confined
 from integrations.mcp.servers import ServerSpec
 from integrations.owner import OwnedTasks
 
@@ -47,19 +48,19 @@ async def stdio_transport(
     `on_end` is told once, and at once, where the program ended by itself or is not worth keeping;
     the streams are closed then. Raises Misconfigured and OSError where it cannot be started.
     """
-    running = await start(command(spec))
-    pipes = _Pipes(spec, running, on_end)
-    try:
-        async with OwnedTasks() as tasks:
-            tasks.start(pipes.listen(), f"mcp-{spec.name}-out")
-            tasks.start(pipes.speak(), f"mcp-{spec.name}-in")
-            tasks.start(pipes.overhear(), f"mcp-{spec.name}-err")
-            try:
-                yield pipes.read, pipes.write
-            finally:
-                await pipes.leave()
-    finally:
-        pipes.close()  # also where leaving was cut short
+    with confined(spec, command(spec)) as made:
+        pipes = _Pipes(spec, await start(made), on_end)
+        try:
+            async with OwnedTasks() as tasks:
+                tasks.start(pipes.listen(), f"mcp-{spec.name}-out")
+                tasks.start(pipes.speak(), f"mcp-{spec.name}-in")
+                tasks.start(pipes.overhear(), f"mcp-{spec.name}-err")
+                try:
+                    yield pipes.read, pipes.write
+                finally:
+                    await pipes.leave()
+        finally:
+            pipes.close()  # also where leaving was cut short
 
 
 class _Pipes:

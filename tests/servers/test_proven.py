@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.verdict import Rulings
 from integrations.mcp.hub import McpHub
+from integrations.mcp.sandbox import landlock_abi
 from integrations.mcp.servers import ServerSpec
 from integrations.serving import serving
 from tests.unit.assistant.tools.doubles import Journal, Picture
@@ -169,6 +171,20 @@ async def test_files_are_read_and_nothing_beside_their_folder(
     (tmp_path / "list.txt").write_text("bread")
     assert await text(files, "files", "read_text_file", path="list.txt") == "bread"
     assert (await files.call("files", "read_text_file", {"path": "/etc/hostname"})).is_error
+
+
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
+async def test_no_server_reads_hearths_token(tmp_path: Path) -> None:
+    data = tmp_path / "hearth"
+    data.mkdir()
+    (data / "http_token").write_text("secret-token")
+    (spec,) = specs(tmp_path, "files")  # its folder is a wider one
+    async with McpHub([replace(spec, closed=(str(data),))]) as hub:
+        await hub.tools(wait_s=LIMIT_S)
+        path = str(data / "http_token")
+        result = await hub.call("files", "read_text_file", {"path": path})
+    assert result.is_error
+    assert "permission denied" in result.text
 
 
 CHANGES: list[tuple[str, dict[str, Any]]] = [

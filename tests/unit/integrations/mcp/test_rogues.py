@@ -236,7 +236,8 @@ async def test_a_secret_goes_to_its_own_server_alone(tmp_path: Path) -> None:
             for name in ("one", "other"):
                 seen = json.loads((await hub.call(name, "environment", {})).text)
                 assert seen.pop("A_KEY") == f"k-{name}"
-                assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE"}  # the last is Python's own
+                # The last two are its sandbox's and Python's own.
+                assert set(seen) <= {"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE"}
 
 
 async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

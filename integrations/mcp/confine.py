@@ -1,0 +1,110 @@
+"""Launcher that shuts a tool server in with Landlock and then becomes the server.
+
+    python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
+
+`RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. It runs as a program of
+its own, because doing this between fork and exec of a process with threads is not safe, and it uses
+nothing but the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
+"""
+
+import ctypes
+import json
+import os
+import stat
+import sys
+
+# System calls have these numbers on every architecture; they are younger than the common table.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_PATH_BENEATH = 1
+_VERSION = 1  # flag of landlock_create_ruleset: tell the ABI and make nothing
+_NO_NEW_PRIVS = 38
+_DROP_CAPABILITY = 24
+# CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON: with one of these root reads the environment of other
+# processes past Landlock.
+_SEES_PROCESSES = (19, 21, 38)
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE = 1 << 14
+_ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_SCOPE_SIGNAL = 1 << 1
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (
+        ("handled_access_fs", ctypes.c_uint64),
+        ("handled_access_net", ctypes.c_uint64),
+        ("scoped", ctypes.c_uint64),
+    )
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"  # packed; Python 3.14 wants this said
+    _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
+
+
+def landlock_abi() -> int:
+    """Return the version of Landlock that this kernel enforces, 0 if it enforces none."""
+    abi = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
+    return max(0, int(abi))
+
+
+def confine(abi: int, read: list[str], write: list[str]) -> None:
+    """Leave this process, and all that it starts, only what is beneath these paths.
+
+    A path that is not there, or that this user may not open, is skipped. Raises OSError.
+    """
+    everything = (1 << (13 if abi < 2 else 14 if abi < 3 else 15)) - 1
+    ruleset = _Ruleset(everything, 0, _SCOPE_SIGNAL if abi >= 6 else 0)
+    # An older kernel takes no longer structure than it knows.
+    size = 8 if abi < 4 else 16 if abi < 6 else 24
+    rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0)
+    for paths, access in ((read, _READ), (write, everything)):
+        for path in paths:
+            _allow(rules, path, access & everything)
+    for capability in _SEES_PROCESSES:
+        _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails where there is none to drop
+    if _libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "no_new_privs")
+    _call(_RESTRICT_SELF, rules, 0)
+    os.close(rules)
+
+
+def _allow(rules: int, path: str, access: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(place).st_mode):
+            access &= _ON_FILES
+        _call(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(_PathBeneath(access, place)), 0)
+    finally:
+        os.close(place)
+
+
+def _call(number: int, *arguments: object) -> int:
+    answer = _libc().syscall(number, *arguments)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), "Landlock")
+    return int(answer)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Confine this process by the first argument and become the program that follows it."""
+    rules, program, *arguments = sys.argv[1:]
+    try:
+        confine(**json.loads(rules))
+        os.execv(program, [program, *arguments])
+    except OSError as error:
+        print(f"{program} cannot be started in its sandbox: {error.strerror}", file=sys.stderr)
+        sys.exit(126)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Files that a tool server may open when it is a program that Hearth starts.
+
+A program runs as Hearth's user, so without walls it could read Hearth's tokens, its journal and the
+owner's other files. Where the kernel has Landlock it may open the system's programs and libraries,
+its own installation, its package manager's cache, a temporary folder of its own, and the folders
+that its settings name; nothing else. docs/servers.md tells owners about it.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from integrations.mcp import confine
+from integrations.mcp.program import Command
+from integrations.mcp.servers import ServerSpec
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys")
+# Of /etc only what names, certificates, users, fonts and interpreters are looked up in.
+_ETC = (
+    *("alternatives", "ca-certificates", "fonts", "gai.conf", "group", "host.conf", "hosts"),
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "machine-id", "mime.types"),
+    *("npmrc", "nsswitch.conf", "os-release", "passwd", "pip.conf", "pki", "protocols"),
+    *("python3", "resolv.conf", "services", "ssl", "timezone", "xdg"),
+)
+# Names and addresses of the network are found through these.
+_RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/run/NetworkManager")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx", "shm")
+# Beside its folder `bin` an installation has these.
+_INSTALLED = ("bin", "lib", "lib64", "libexec", "share", "include", "versions", "pyvenv.cfg")
+_MODULES = "node_modules"
+# Caches in the user's home that a package runner cannot do without.
+_CACHES = {
+    "npx": (".npm",),
+    "npm": (".npm",),
+    "pnpm": (".local/share/pnpm", ".cache/pnpm"),
+    "bunx": (".bun",),
+    "bun": (".bun",),
+    "deno": (".cache/deno",),
+    "uvx": (".cache/uv", ".local/share/uv"),
+    "uv": (".cache/uv", ".local/share/uv"),
+    "pipx": (".cache/pipx", ".local/share/pipx"),
+}
+_RUNNER_SETTINGS = (".npmrc", ".config/uv", ".config/pip")
+_MAX_DEPTH = 12  # of folders that are looked through for what must stay closed
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """Paths that a program may open, each with all that is beneath it."""
+
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+
+
+@lru_cache(1)
+def landlock_abi() -> int:
+    """Return the version of Landlock that this kernel enforces, 0 if it enforces none."""
+    return confine.landlock_abi()
+
+
+def holds(spec: ServerSpec) -> bool:
+    """Return whether this server's program is confined on this machine."""
+    return spec.transport == "stdio" and spec.sandbox and landlock_abi() > 0
+
+
+@contextmanager
+def confined(spec: ServerSpec, made: Command) -> Iterator[Command]:
+    """Yield the command that starts the program in its sandbox; itself where there is none.
+
+    The program gets a temporary folder of its own as TMPDIR, which goes with the context.
+    """
+    if not holds(spec):
+        yield made
+        return
+    with tempfile.TemporaryDirectory(prefix="hearth-server-", ignore_cleanup_errors=True) as own:
+        made = replace(made, env={"TMPDIR": own, **made.env})
+        found = grants(made, spec, own)
+        rules = {"abi": landlock_abi(), "read": found.read, "write": found.write}
+        launcher = (sys.executable, "-I", "-S", confine.__file__, json.dumps(rules))
+        yield replace(made, words=(*launcher, *made.words))
+
+
+def grants(made: Command, spec: ServerSpec, temporary: str = "") -> Grants:
+    """Return what the program may open. Looks at the file system and changes caches alone.
+
+    `spec.closed` holds Hearth's own files: they stay shut even where a wider folder is named.
+    """
+    home = Path(made.env.get("HOME", "/nonexistent"))
+    closed = tuple(_real(path) for path in spec.closed)
+    program = Path(made.words[0])
+    search = [Path(one) for one in made.env.get("PATH", "").split(os.pathsep) if one]
+    read = [Path(one) for one in (*_SYSTEM, *_RESOLVER)]
+    read += [Path("/etc", name) for name in _ETC]
+    read += [home / name for name in _RUNNER_SETTINGS]
+    for folder in (program.parent, *_interpreter(program), *search):
+        read += _installation(folder)
+    for file in (program, _real(program)):
+        read += _around(file, home)
+    write = [Path("/dev", name) for name in _DEVICES]
+    write += [_made(home / name) for name in _CACHES.get(program.name, ())]
+    if temporary:
+        write.append(Path(temporary))
+    base = Path(made.cwd or ".")
+    named = [*([made.cwd] if made.cwd else []), *spec.folders]
+    named += [*_named(made.words[1:], base), *_named(tuple(spec.env.values()), base)]
+    write += [one for path in named for one in _folder_of(Path(path).expanduser(), home)]
+    return Grants(_opened(read, closed), _opened(write, closed))
+
+
+def _installation(folder: Path) -> list[Path]:
+    """What belongs to the programs of a folder `bin`, and to the Python that they start with."""
+    found = [folder, *(folder.parent / name for name in _INSTALLED)]
+    python = _real(folder / "python3")
+    if python.parent != folder and python.is_file():
+        found += [python.parent.parent / name for name in _INSTALLED]
+    return found
+
+
+def _interpreter(program: Path) -> list[Path]:
+    """The folder of the program that runs this one, if it is a script."""
+    try:
+        with program.open("rb") as file:
+            line = file.readline(256).decode("utf-8", "replace")
+    except OSError:
+        return []
+    words = line.removeprefix("#!").split() if line.startswith("#!/") else []
+    return [Path(words[0]).parent] if words else []
+
+
+def _around(file: Path, home: Path) -> list[Path]:
+    """A program's own folder, and the packages of Node or the environment that it stands in."""
+    modules = [one for one in file.parents if one.name == _MODULES]
+    found = [modules[-1]] if modules else []
+    if file.parent not in (home, Path("/")):
+        found += [file.parent, *_installation(file.parent)]
+    return found or [file]
+
+
+def _named(texts: Sequence[str], base: Path) -> list[str]:
+    """Paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
+    tails = [text.partition("=")[2] if text.startswith("-") else text for text in texts]
+    return [
+        one if one.startswith("~/") else str((base / one).absolute())
+        for one in tails
+        if "\0" not in one and (one.startswith(("/", "~/")) or _is_file(base / one))
+    ]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a long text is no path
+        return False
+
+
+def _folder_of(path: Path, home: Path) -> list[Path]:
+    """A folder as it is named; of a file the folder around it, unless that is much wider."""
+    if path.is_dir() or path.parent == home or len(path.parts) <= 2:
+        return [path]
+    return [path.parent] if path.suffix or path.exists() else []
+
+
+def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
+    """Those that are there, without what must stay closed, and none that lies in another."""
+    found: set[Path] = set()
+    for path in paths:
+        found.update(_but(_real(path), closed, _MAX_DEPTH))
+    return tuple(sorted(str(one) for one in found if not found & set(one.parents)))
+
+
+def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
+    """The path, or the parts of it that hold nothing closed. Landlock knows no exceptions."""
+    if path in closed or not path.exists() or not depth:
+        return []
+    if not any(path in one.parents for one in closed):
+        return [path]
+    try:
+        parts = sorted(one for one in path.iterdir() if not one.is_symlink())
+    except OSError:
+        return []
+    return [found for one in parts for found in _but(one, closed, depth - 1)]
+
+
+def _real(path: str | Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _made(folder: Path) -> Path:
+    """The folder, made where it is missing: Landlock lets nobody in who makes it later."""
+    with suppress(OSError):  # the program will say what it lacks
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
