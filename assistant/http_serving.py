@@ -11,8 +11,7 @@ from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.http_sessions import Sessions
-from assistant.http_token import http_token
-from assistant.http_tokens import HttpTokens, TokenFile
+from assistant.http_tokens import HttpTokens, TokenFile, admin_of
 from assistant.version import own_version
 from integrations.serving import serving
 from integrations.tls import server_context
@@ -28,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 async def open_guard(settings: Settings) -> Guard:
-    """Who may use it. There is always a token: see `http_token`. Raises ConfigError."""
-    admin = await asyncio.to_thread(http_token, settings)
-    tokens = HttpTokens(admin, TokenFile(settings.data_folder))
+    """Who may use it. There is always a token: see `http_tokens`. Raises ConfigError."""
+    file = TokenFile(settings.data_folder)
+    tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
     sessions = Sessions(settings.data_folder, tokens, SystemClock())
     return Guard(tokens, sessions=sessions, ingress=Ingress(settings.http.ingress))
 

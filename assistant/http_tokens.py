@@ -1,7 +1,7 @@
 """Tokens of the HTTP interface: the administrator's, and further ones with a name and scopes.
 
-The file keeps only hashes of the further ones. Such a token is 256 bits of chance, so its plain
-SHA-256 tells nothing of it; salt and a slow hash are for what people think up.
+The data folder keeps only their hashes. Such a token is 256 bits of chance, so its plain SHA-256
+tells nothing of it; salt and a slow hash are for what people think up.
 """
 
 import hashlib
@@ -18,12 +18,16 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
 from assistant.private_file import PrivateFile
 from integrations.web.callers import Caller, Scope
 
 NAME = "http_tokens.json"
+ADMIN_FILE = "http_token"
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 ADMIN = Caller("http:admin", frozenset({"admin"}))
+HASHED = "sha256:"  # before the hash of a token that is not kept in plain text
+_HASHED = re.compile(rf"{HASHED}([0-9a-f]{{64}})")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _log = logging.getLogger(__name__)
 
@@ -72,7 +76,7 @@ class TokenFile:
         if not _PLAIN.fullmatch(name) or name == "admin":
             raise ConfigError(
                 f"{name!r} cannot be the name of a token: take at most 32 small letters, digits, "
-                '"-" and "_"; "admin" is the name of http.token'
+                '"-" and "_"; "admin" is the administrator\'s own'
             )
         token = secrets.token_urlsafe(32)
         with self._file.alone():
@@ -103,14 +107,64 @@ class TokenFile:
         self._file.write(json.dumps(listed, indent=1).encode())
 
 
-class HttpTokens:
-    """Implements `integrations.web.guard.Tokens`. A change of the file holds at once."""
+class AdminToken:
+    """The administrator's token of a data folder, as a hash. Blocking."""
 
-    def __init__(self, admin: str, file: TokenFile) -> None:
-        """`admin`: the administrator's token, not empty."""
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / ADMIN_FILE
+        self._file = PrivateFile(self.path, "the token of the HTTP interface")
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Return what changes whenever the file does. Cheap."""
+        return self._file.stamp()
+
+    def ensure(self) -> str:
+        """Return it as `sha256:HEX`, made where there is none. Raises ConfigError.
+
+        A token that an older version has left here in plain text is replaced by its hash, and still
+        lets its owner in. One that is made here is known to nobody.
+        """
+        if (kept := self._read()).startswith(HASHED):
+            return kept
+        with self._file.alone():
+            if (kept := self._read()).startswith(HASHED):
+                return kept
+            if kept:
+                _log.warning(
+                    "%s now keeps a hash in place of the token. Programs that read the token from "
+                    "there need one of their own: hearth setup --token NAME.",
+                    self.path,
+                )
+            return self._keep(kept or secrets.token_urlsafe(32))
+
+    def replace(self) -> str:
+        """Return a new token in plain text; the one before lets nobody in. Raises ConfigError."""
+        token = secrets.token_urlsafe(32)
+        with self._file.alone():
+            self._keep(token)
+        return token
+
+    def _read(self) -> str:
+        return (self._file.read() or b"").decode("ascii", "replace").strip()
+
+    def _keep(self, token: str) -> str:
+        hashed = f"{HASHED}{hash_of(token)}"
+        self._file.write(f"{hashed}\n".encode())
+        return hashed
+
+
+class HttpTokens:
+    """Implements `integrations.web.guard.Tokens`. A change of the files holds at once."""
+
+    def __init__(self, admin: str | AdminToken, file: TokenFile) -> None:
+        """`admin`: the administrator's token, in plain text or as `sha256:HEX`, not empty; or that
+        of the data folder. Blocking. Raises ConfigError.
+        """
         if not admin:
             raise ValueError("the token is empty")
-        self._admin = (hash_of(admin), ADMIN)
+        self._kept = admin if isinstance(admin, AdminToken) else None
+        self._admin = (kept_hash(admin if isinstance(admin, str) else admin.ensure()), ADMIN)
+        self._admin_stamp = self._kept.stamp() if self._kept is not None else None
         self._file = file
         self._stamp: tuple[int, int, int] | None = None
         self._further: tuple[tuple[str, Caller], ...] = ()
@@ -134,7 +188,8 @@ class HttpTokens:
         return (self._admin, *self._further)
 
     def _look(self) -> None:
-        """Read the file again where it has changed; one that cannot be read lets nobody in."""
+        """Read the files again where they have changed; one that cannot be read lets nobody in."""
+        self._look_for_admin()
         stamp = self._file.stamp()
         if stamp == self._stamp:
             return
@@ -144,6 +199,48 @@ class HttpTokens:
         except ConfigError as error:
             self._further = ()
             _log.error("%s", error)
+
+    def _look_for_admin(self) -> None:
+        if self._kept is None or (stamp := self._kept.stamp()) == self._admin_stamp:
+            return
+        self._admin_stamp = stamp
+        try:
+            self._admin = (kept_hash(self._kept.ensure()), ADMIN)
+            self._admin_stamp = self._kept.stamp()
+        except ConfigError as error:
+            self._admin = (hash_of(secrets.token_urlsafe(32)), ADMIN)
+            _log.error("%s", error)
+
+
+def admin_of(settings: Settings) -> str | AdminToken:
+    """Return the administrator's token for `HttpTokens`: the configured one, else the folder's."""
+    return settings.http.token.get_secret_value() or AdminToken(settings.data_folder)
+
+
+def make_admin_token(settings: Settings) -> str:
+    """Return a new administrator's token in plain text. Blocking. Raises ConfigError."""
+    if settings.http.token.get_secret_value():
+        raise ConfigError(
+            "The administrator's token is set by http.token: remove that setting, then run this "
+            "again"
+        )
+    return AdminToken(settings.data_folder).replace()
+
+
+def kept_hash(given: str) -> str:
+    """Return the hash of a token that is given in plain text or as `sha256:HEX`.
+
+    Raises ConfigError where it begins like a hash and is none.
+    """
+    if not given.startswith(HASHED):
+        return hash_of(given)
+    found = _HASHED.fullmatch(given)
+    if found is None:
+        raise ConfigError(
+            f"http.token begins with {HASHED} and is no such hash: it must go on with 64 "
+            "hexadecimal digits, as `printf %s TOKEN | sha256sum` prints them"
+        )
+    return found[1]
 
 
 def hash_of(secret: str) -> str:

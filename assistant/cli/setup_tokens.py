@@ -13,7 +13,7 @@ from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.console_link import MINUTES, console_link
 from assistant.http_sessions import sign_everybody_out
-from assistant.http_tokens import SCOPES, TokenFile
+from assistant.http_tokens import SCOPES, TokenFile, make_admin_token
 from integrations.web.callers import Scope
 from integrations.web.hosts import is_loopback
 
@@ -22,7 +22,9 @@ def token_arguments(parser: argparse.ArgumentParser) -> None:
     """`--token NAME --scopes …`, `--tokens`, `--revoke NAME`, `--console-link --minutes N`,
     `--sign-out`."""
     parser.add_argument(
-        "--token", metavar="NAME", help="make a token of the HTTP interface for a program"
+        "--token",
+        metavar="NAME",
+        help="make a token of the HTTP interface for a program; admin: the administrator's own",
     )
     parser.add_argument(
         "--scopes",
@@ -64,7 +66,15 @@ def settle_tokens(
     if arguments.revoke is not None:
         file.revoke(arguments.revoke)
         console.print(f"The token {escape(arguments.revoke)} lets nobody in any more.")
-    if arguments.token is not None:
+    if arguments.token == "admin":
+        token = make_admin_token(settings)
+        console.print(
+            "The administrator's token, which may do everything. It is shown this once, and the "
+            "one before it lets nobody in any more:",
+            soft_wrap=True,
+        )
+        print(token)
+    elif arguments.token is not None:
         scopes = _scopes(arguments.scopes)
         token = file.make(arguments.token, scopes, clock.now())
         may = ", ".join(scopes)
@@ -103,7 +113,7 @@ def _scopes(text: str) -> Sequence[Scope]:
 
 def _list(file: TokenFile, console: Console) -> None:
     table = Table("name", "scopes", "made", box=None)
-    table.add_row("admin", "admin", "as http.token, or in the file http_token")
+    table.add_row("admin", "admin", "set by http.token, or by --token admin")
     for row in file.rows():
         table.add_row(row.name, ", ".join(row.scopes), f"{row.created:%Y-%m-%d}")
     console.print(table)

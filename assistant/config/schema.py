@@ -243,7 +243,9 @@ class Http(Section):
     )
     port: Port = Field(default=8765, description="Port to listen on.")
     token: SecretStr = Field(
-        default=NO_SECRET, description="The administrator's token; empty: made at first start."
+        default=NO_SECRET,
+        description="The administrator's token, or its hash as `sha256:HEX`; empty: the one that "
+        "`hearth setup --token admin` makes.",
     )
     token_file: str = Field(default="", description="A file that holds the token.")
     tls_cert: str = Field(

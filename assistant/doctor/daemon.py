@@ -18,7 +18,7 @@ import httpx
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.doctor.signing_in import signed_in
-from assistant.http_token import NAME as TOKEN_FILE
+from assistant.http_tokens import HASHED
 from assistant.version import own_version
 
 VISIT_S = 5.0  # for all that is asked
@@ -137,7 +137,8 @@ def url_of(settings: Settings) -> str:
 async def _signed_in(
     settings: Settings, client: httpx.AsyncClient, *, links: bool
 ) -> AsyncIterator[None]:
-    token = await asyncio.to_thread(_token, settings)
+    given = settings.http.token.get_secret_value()
+    token = "" if given.startswith(HASHED) else given
     async with signed_in(client, token, settings.data_folder if links else None):
         yield
 
@@ -150,18 +151,6 @@ def _client(settings: Settings, url: str) -> httpx.AsyncClient:
         verify.check_hostname = False
         verify.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return httpx.AsyncClient(base_url=url, verify=verify, timeout=VISIT_S, trust_env=False)
-
-
-def _token(settings: Settings) -> str:
-    """The administrator's token as far as we may read it, "" else. Blocking; makes none."""
-    given = settings.http.token.get_secret_value()
-    if given:
-        return given
-    try:
-        file = settings.data_folder / TOKEN_FILE
-        return file.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 def _object(answer: httpx.Response) -> Mapping[str, Any]:

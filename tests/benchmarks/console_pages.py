@@ -18,7 +18,7 @@ import httpx
 
 from assistant.brains.protocol import Usage
 from assistant.clock import SystemClock
-from assistant.http_token import NAME as TOKEN_FILE
+from assistant.http_tokens import AdminToken
 from assistant.journal.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
 from assistant.journal.store import Store
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
@@ -60,8 +60,8 @@ async def _measure() -> dict[str, list[float]]:
         middle = await fill(data / "hearth.db")
         base = f"http://127.0.0.1:{given['HEARTH_HTTP__PORT']}"
         async with daemon(given), httpx.AsyncClient(base_url=base) as browser:
-            token = await asyncio.to_thread((data / TOKEN_FILE).read_text)
-            answer = await browser.post("/v1/session", json={"token": token.strip()})
+            token = await asyncio.to_thread(AdminToken(data).replace)
+            answer = await browser.post("/v1/session", json={"token": token})
             answer.raise_for_status()
             return {path: await _asked(browser, path) for path in _paths(middle)}
 

@@ -68,14 +68,15 @@ def test_a_second_run_changes_nothing(fresh: Box) -> None:
 
 
 def test_a_newer_version_takes_over_and_the_state_stays(fresh: Box) -> None:
-    token = (fresh.machine.root / "var/lib/hearth/http_token").read_text()
     timer = fresh.post("/v1/timers", {"kind": "timer", "seconds": 7200, "name": "pasta"})
+    kept = (fresh.machine.root / "var/lib/hearth/http_token").read_text()
+    assert kept.startswith("sha256:")
     fresh.replace_in_source("pyproject.toml", 'version = "0.', 'version = "7.')
     before = fresh.pid
     said = fresh.install("--yes")
     assert "Hearth 7." in said.splitlines()[-1]
     assert fresh.pid not in (0, before)
-    assert (fresh.machine.root / "var/lib/hearth/http_token").read_text() == token
+    assert (fresh.machine.root / "var/lib/hearth/http_token").read_text() == kept
     assert [row["id"] for row in fresh.get("/v1/timers")] == [timer["id"]]
     assert fresh.machine.shell("ls /opt/hearth/releases | wc -l").strip() == "2"
 

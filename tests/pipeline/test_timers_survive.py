@@ -19,6 +19,7 @@ from assistant.cli.main import main
 from assistant.clock import SystemClock
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
+from assistant.http_tokens import AdminToken
 from assistant.journal.records import TimerRecord, TurnRecord
 from assistant.journal.store import Store
 from assistant.timers.ringer import PAUSE_S
@@ -105,7 +106,7 @@ def first_said(data: Path, words: str) -> TurnRecord:
 
 def stop(data: Path, port: int) -> None:
     """Somebody presses the button."""
-    token = (data / "http_token").read_text().strip()
+    token = AdminToken(data).replace()  # taken at once
     headers = {"Authorization": f"Bearer {token}"}
     httpx.post(f"http://127.0.0.1:{port}/v1/stop", headers=headers).raise_for_status()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from assistant.http_token import NAME as TOKEN_FILE
+from assistant.http_tokens import AdminToken
 from tests.benchmarks.processes import cpu_s, family, pss_mb
 from tests.devices.daemon import settings
 
@@ -120,7 +120,7 @@ async def hearth(folder: Path, url: str, token: str, **more: str) -> AsyncIterat
     async with httpx.AsyncClient(base_url=base, trust_env=False) as client:
         try:
             await _up(client, process, log)
-            secret = (folder / "data" / TOKEN_FILE).read_text().strip()
+            secret = await asyncio.to_thread(AdminToken(folder / "data").replace)
             client.headers["Authorization"] = f"Bearer {secret}"
             yield Box(process.pid, folder, client, time.monotonic() - began)
         finally:

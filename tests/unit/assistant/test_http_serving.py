@@ -22,8 +22,7 @@ from assistant.config.schema import Settings
 from assistant.console_link import console_link
 from assistant.http_serving import open_guard, serving_http
 from assistant.http_sessions import sign_everybody_out
-from assistant.http_token import http_token
-from assistant.http_tokens import TokenFile
+from assistant.http_tokens import TokenFile, make_admin_token
 from integrations.errors import Misconfigured
 from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
@@ -58,7 +57,7 @@ async def test_tokens_made_and_revoked_meanwhile_hold_at_once(
     async with served(configured), httpx.AsyncClient(base_url=base) as client:
         assert (await client.get("/healthz")).text == "ok"
         assert (await client.get("/v1/state")).status_code == 401
-        admin = bearer(http_token(configured))
+        admin = bearer(make_admin_token(configured))
         told = await client.get("/v1/openapi.json", headers=admin)
         assert told.json()["info"]["version"]
         made = bearer(file.make("panel", ("read",), NOW))
@@ -112,7 +111,7 @@ async def test_with_a_certificate_it_serves_https(
         served(configured),
         httpx.AsyncClient(base_url=base, verify=made.client_context()) as client,
     ):
-        headers = bearer(http_token(configured))
+        headers = bearer(make_admin_token(configured))
         assert (await client.get("/v1/state", headers=headers)).status_code == 200
         plain = base.replace("https", "http")
         with pytest.raises(httpx.HTTPError):
@@ -127,7 +126,7 @@ async def test_it_warns_where_a_network_could_read_the_tokens(
     base = f"http://127.0.0.1:{configured.http.port}"
     async with served(configured), httpx.AsyncClient(base_url=base) as client:
         assert (await client.get("/v1/state")).status_code == 401  # there is a token all the same
-        named = {**bearer(http_token(configured)), "Host": "hearth.local:8765"}
+        named = {**bearer(make_admin_token(configured)), "Host": "hearth.local:8765"}
         assert (await client.get("/v1/state", headers=named)).status_code == 200
     (told,) = (one for one in caplog.records if "without TLS" in one.getMessage())
     assert told.levelno == logging.WARNING

@@ -9,7 +9,7 @@ import pytest
 from assistant.cli.main import main
 from assistant.clock import SystemClock
 from assistant.http_sessions import Sessions
-from assistant.http_tokens import HttpTokens, TokenFile
+from assistant.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
 from integrations.web.callers import Caller
 
 
@@ -49,6 +49,30 @@ async def test_a_token_is_shown_once_and_taken(
     assert tokens.caller(token) is None
 
 
+async def test_the_administrators_token_is_shown_once(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = HttpTokens(AdminToken(state), TokenFile(state))  # those of a `hearth run` that runs
+    assert await setup("--token", "admin") == 0
+    shown = capsys.readouterr()
+    token = shown.out.strip()
+    assert tokens.caller(token) == ADMIN
+    assert token not in shown.err
+    assert token not in (state / "http_token").read_text()
+    assert await setup("--token", "admin") == 0
+    assert tokens.caller(token) is None
+    assert tokens.caller(capsys.readouterr().out.strip()) == ADMIN
+
+
+async def test_a_configured_administrators_token_is_not_replaced(
+    state: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_HTTP__TOKEN", "a token of the settings")
+    assert await setup("--token", "admin") == 2
+    assert "remove that setting" in capsys.readouterr().err
+    assert not (state / "http_token").exists()
+
+
 async def test_a_token_speaks_where_nothing_else_is_said(
     state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,7 +88,6 @@ async def test_a_token_speaks_where_nothing_else_is_said(
         (("--token", "panel", "--scopes", "all"), "--scopes takes any of speak, ask, read, admin"),
         (("--token", "panel", "--scopes", ""), "--scopes takes any of"),
         (("--token", ""), "cannot be the name of a token"),
-        (("--token", "admin"), "cannot be the name of a token"),
         (("--revoke", "panel"), "There is no token panel"),
         (("--console-link", "--minutes", "0"), "may hold from 1 to 1440 minutes"),
     ],

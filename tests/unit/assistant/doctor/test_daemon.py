@@ -66,8 +66,7 @@ async def running(hearth: Hearth, port: int, **tls: Any) -> AsyncIterator[None]:
 
 async def test_it_is_asked_for_everything(tmp_path: Path) -> None:
     port = free_port()
-    given = settings(tmp_path, http={"port": port})
-    (tmp_path / "http_token").write_text(f"{TOKEN}\n")
+    given = settings(tmp_path, http={"port": port, "token": TOKEN})
     async with running(Hearth(), port):
         found = await visit(given, held=True)
         assert found is not None
