@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults clean
+.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -88,6 +88,15 @@ test-console: setup ## tests of the console page in Chromium without a screen
 
 test-faults: setup ## breaks the disk, the network, the clock and the process of a running Hearth (LONG=1: a hundred kills, a whole day)
 	@$(PYTEST) -m faults tests/chaos
+
+lock: setup ## pins every package that an installation gets, with its hashes
+	@HEARTH_VENV=$(VENV) deploy/development/supply.sh lock
+
+audit: setup ## looks the pinned packages up in the databases of known faults
+	@HEARTH_VENV=$(VENV) deploy/development/supply.sh audit
+
+sbom: setup ## lists the pinned packages in dist/hearth.cdx.json (CycloneDX)
+	@HEARTH_VENV=$(VENV) deploy/development/supply.sh sbom
 
 clean: ## removes the environment and what the tools left behind
 	rm -rf $(VENV) out build dist mutants .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -2,11 +2,12 @@
 # Installs Hearth as a service, or brings an installed one up to date: on Debian 12 and 13 and on
 # Raspberry Pi OS, 64 bit. Safe to run again. It asks apt and pip as this machine has them set up.
 #
-#   deploy/install.sh [--yes] [--source FOLDER|WHEEL] [--python PYTHON]
+#   deploy/install.sh [--yes] [--source FOLDER|WHEEL] [--sha256 SUM] [--python PYTHON]
 #   deploy/install.sh --uninstall [--purge] [--yes]
 #     --yes         ask nothing; without it a first installation on a terminal goes on with
 #                   `hearth setup`, and --uninstall asks whether you are sure
 #     --source      what is installed (default: the repository that this script lies in)
+#     --sha256      checksum of the wheel (default: its line in SHA256SUMS beside it)
 #     --python      the Python that the program runs on (default: the system's, 3.11 or newer)
 #     --uninstall   take away the service and the program; configuration and state stay
 #     --purge       with --uninstall: these and the user `hearth` go too
@@ -36,7 +37,7 @@ HERE=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 . "$HERE/install/remove.sh"
 
 # shellcheck disable=SC2034  # the other parts use them
-YES=no UNINSTALL=no PURGE=no SOURCE='' PYTHON=''
+YES=no UNINSTALL=no PURGE=no SOURCE='' SHA256='' PYTHON=''
 
 usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '$d' >&2
@@ -50,6 +51,7 @@ read_options() {
             --uninstall) UNINSTALL=yes ;;
             --purge) PURGE=yes ;;
             --source) SOURCE=${2:?--source needs a folder or a wheel} && shift ;;
+            --sha256) SHA256=${2:?--sha256 needs a checksum} && shift ;;
             --python) PYTHON=${2:?--python needs a Python} && shift ;;
             *) usage ;;
         esac
@@ -78,6 +80,7 @@ install_all() {
     [ -e "$CURRENT" ] || fresh=yes
     check_system
     choose_source
+    check_origin
     step "Debian packages"
     need_packages
     choose_python

@@ -24,5 +24,5 @@ mkdir -p "$FOLDER"
 "$PYTHON" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$FOLDER" "$REPOSITORY" ||
     fail "$PYTHON could not build the wheel"
 cp -R "$HERE/config.yaml" "$HERE/Dockerfile" "$HERE/start.py" "$HERE/DOCS.md" "$HERE/translations" "$FOLDER/"
-cp "$REPOSITORY/CHANGELOG.md" "$FOLDER/"
+cp "$REPOSITORY/CHANGELOG.md" "$REPOSITORY/deploy/requirements.lock" "$FOLDER/"
 printf 'Packed: %s. Copy this folder into /addons of your Home Assistant.\n' "$FOLDER" >&2

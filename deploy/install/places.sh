@@ -11,6 +11,7 @@ LOG=/var/log/hearth-install.log
 LOCK=/run/hearth-install.lock
 
 CONFIGURATION=/etc/hearth
+SIGNERS=$HOUSE/allowed_signers       # of releases, in the form of ssh-keygen(1)
 STATE=/var/lib/hearth
 COMMAND=/usr/local/bin/hearth
 

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # The program: one virtual environment for each version, and a link to the one that runs.
 
-EXTRAS="echo" # echo cancellation; 10 MB
 NEW=''      # the folder of the release that this run has made; empty: the present one will do
 OLD=''      # the release that ran before
 
@@ -20,18 +19,70 @@ choose_source() {
     [ -f "$HERE/hearth.service" ] || fail "$HERE/hearth.service is missing"
 }
 
+# What is installed must be what was released: a wheel by its checksum, a checkout by its signed tag.
+check_origin() {
+    if [ -f "$SOURCE" ]; then
+        check_wheel
+    elif [ -n "$SHA256" ]; then
+        fail "--sha256 goes with a wheel; $SOURCE is a folder"
+    elif [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
+        check_checkout
+    else
+        say "$SOURCE is no checkout of git: nothing tells whether it is as it was released"
+    fi
+}
+
+check_wheel() {
+    local name sums
+    name=$(basename "$SOURCE") sums=$(dirname "$SOURCE")/SHA256SUMS
+    if [ -z "$SHA256" ] && [ -f "$sums" ]; then
+        SHA256=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$sums")
+    fi
+    [ -n "$SHA256" ] || fail "there is no checksum for $name; put the SHA256SUMS of its release beside it, or give --sha256"
+    [ "$(sha256sum <"$SOURCE" | cut -d' ' -f1)" = "${SHA256,,}" ] ||
+        fail "$name is not what was released: its checksum is another; download it again"
+    say "$name has the checksum of its release"
+}
+
+# Root looks at a repository that may be another user's; nothing in its settings may run a program.
+trusted_git() {
+    git -c "safe.directory=$SOURCE" -c core.fsmonitor=false -c gpg.program=gpg -c gpg.ssh.program=ssh-keygen \
+        -c "gpg.ssh.allowedSignersFile=$SIGNERS" -C "$SOURCE" "$@"
+}
+
+check_checkout() {
+    local tag
+    if ! tag=$(trusted_git describe --exact-match --tags HEAD 2>/dev/null); then
+        say "this checkout stands at no release: nothing tells whether it is as its authors wrote it"
+    elif [ ! -f "$SIGNERS" ]; then
+        say "whether $tag is signed was not checked: $SIGNERS, which names the signers, is missing"
+    elif trusted_git verify-tag "$tag" >>"$LOG" 2>&1; then
+        [ -z "$(trusted_git status --porcelain --untracked-files=no)" ] ||
+            fail "$tag is signed, but files of this checkout were changed since; undo that (git stash) or remove $SIGNERS"
+        say "$tag is signed by somebody whom $SIGNERS names"
+    else
+        fail "$tag is not signed by anybody whom $SIGNERS names; do not install it"
+    fi
+}
+
+# The file that pins every package, with its hashes: that of the source, else the installer's own.
+lock_of() {
+    local name=$1
+    if [ -d "$SOURCE" ]; then echo "$SOURCE/deploy/$name"; else echo "$HERE/$name"; fi
+}
+
 # What a release is made of, as one sum: the source, the unit and the Python.
 sum_of_source() {
     {
         "$PYTHON" -c 'import os, sys; print(sys.version, os.path.realpath(sys.executable))'
-        echo "$EXTRAS"
         cat "$HERE/hearth.service"
         if [ -d "$SOURCE" ]; then
             cd "$SOURCE" || exit 1
-            find pyproject.toml README.md assistant audio integrations models -type f \
+            find pyproject.toml README.md deploy/*.lock assistant audio integrations models -type f \
                 -not -path '*/__pycache__/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
         else
             sha256sum <"$SOURCE"
+            cat "$HERE"/*.lock
         fi
     } | sha256sum | cut -d' ' -f1
 }
@@ -39,7 +90,7 @@ sum_of_source() {
 release_version() { "$CURRENT/bin/python" -c 'from importlib.metadata import version; print(version("hearth-voice"))'; }
 
 make_release() {
-    local sum
+    local sum wheel
     OLD=$(readlink -e "$CURRENT" || true)
     sum=$(sum_of_source)
     if [ -n "$OLD" ] && [ "$(cat "$OLD/hearth-sum" 2>/dev/null)" = "$sum" ] && "$OLD/bin/hearth" --help >/dev/null 2>&1; then
@@ -50,8 +101,11 @@ make_release() {
     trap 'drop_new; exit 1' EXIT
     say "Python packages; a few minutes the first time"
     "$PYTHON" -m venv "$NEW" >>"$LOG" 2>&1 || no_release "$PYTHON could not make an environment"
-    pip_install 'pip>=25.1'
-    pip_install "${SOURCE}[$EXTRAS]"
+    pip_install "$NEW" --require-hashes --only-binary :all: --requirement "$(lock_of requirements.lock)"
+    wheel=$(wheel_of_source)
+    [ -f "$wheel" ] || no_release "pip could not install the Python packages: Hearth could not be built"
+    pip_install "$NEW" --no-deps --no-index "$wheel"
+    rm -rf -- "$NEW.build"
     "$NEW/bin/hearth" --help >/dev/null 2>>"$LOG" || no_release "the program does not start"
     install -m 0644 "$HERE/hearth.service" "$NEW/hearth.service"
     echo "$sum" >"$NEW/hearth-sum"
@@ -59,10 +113,31 @@ make_release() {
     say "$("$NEW/bin/python" -m pip list --format=freeze 2>/dev/null | wc -l) packages, $(du -sh "$NEW" | cut -f1)"
 }
 
+# pip_install ENVIRONMENT ARGUMENT...: nothing is taken of which the hash is not pinned.
 pip_install() {
-    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 \
-        "$NEW/bin/python" -m pip install --upgrade "$1" >>"$LOG" 2>&1 ||
+    quiet_pip "$1" install "${@:2}" >>"$LOG" 2>&1 ||
         no_release "pip could not install the Python packages; check the network and run this again"
+}
+
+quiet_pip() {
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 \
+        "$1/bin/python" -m pip "${@:2}"
+}
+
+# Prints the wheel to install: the source itself, or one that is built of it here, with tools that are
+# pinned too.
+wheel_of_source() {
+    local build=$NEW.build
+    if [ -f "$SOURCE" ]; then
+        echo "$SOURCE"
+        return
+    fi
+    "$PYTHON" -m venv "$build" >>"$LOG" 2>&1 &&
+        quiet_pip "$build" install --require-hashes --only-binary :all: \
+            --requirement "$(lock_of requirements-build.lock)" >>"$LOG" 2>&1 &&
+        PATH="$build/bin:$PATH" quiet_pip "$build" wheel --no-deps --no-build-isolation --no-index \
+            --wheel-dir "$build/wheel" "$SOURCE" >>"$LOG" 2>&1 || return 0
+    echo "$build"/wheel/*.whl
 }
 
 no_release() {
@@ -73,6 +148,7 @@ no_release() {
 }
 
 drop_new() {
+    [ -z "$NEW" ] || rm -rf --one-file-system -- "$NEW.build"
     if [ -n "$NEW" ] && [ "$(readlink -e "$CURRENT" || true)" != "$NEW" ]; then rm -rf --one-file-system -- "$NEW"; fi
 }
 

@@ -101,7 +101,7 @@ keep_installer() {
     install -d "$OWN/install"
     install -m 0755 "$HERE/install.sh" "$OWN/install.sh"
     install -m 0644 "$HERE"/install/* "$OWN/install/"
-    install -m 0644 "$HERE/hearth.service" "$OWN/hearth.service"
+    install -m 0644 "$HERE/hearth.service" "$HERE"/*.lock "$OWN/"
 }
 
 put_command() {
