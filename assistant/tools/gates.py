@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from assistant.tools.intents import Action
-from assistant.tools.openers import SWITCHED, Opening, is_called_to_open, opening_of
+from assistant.tools.openers import Opening, is_called_to_open, opening_of
 from assistant.tools.resolve import consequences, domain_of, members
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
 
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
 _MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})

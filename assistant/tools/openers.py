@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from assistant.tools.vocabulary import mentions, without
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
 
 # Device classes of covers (2026.11). A class that is in neither set lets somebody in.
 OPENERS = frozenset({"door", "garage", "gate"})
@@ -28,8 +29,6 @@ _PRESSED = frozenset({"button", "input_button"})
 _RUNS = frozenset({"automation", "scene", "script"})
 # Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
 _LAMPS = frozenset({"fan", "light"})
-# Of these it is learned what they were seen to open.
-SWITCHED = RELAYS | _PRESSED | _LAMPS
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
 # Device classes of a binary sensor of which a relay on the same device is likely to move the door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
@@ -56,7 +55,7 @@ def opening_of(entity: Entity, house: House) -> Opening:
         return _cover(entity)
     if domain == "valve":
         return Opening.KNOWN if entity.device_class == "gas" else Opening.UNKNOWN
-    if domain in SWITCHED and house.seen_opening.get(entity.entity_id):
+    if domain in SWITCHED and was_seen_to_open(entity.entity_id, house):
         return Opening.SEEN
     if domain in _LAMPS:
         released = is_called_to_open(entity) and not _is_beside(entity.name)
@@ -69,6 +68,13 @@ def opening_of(entity: Entity, house: House) -> Opening:
 def is_opener(entity: Entity) -> bool:
     """Return whether this cover lets somebody in, or may do so: a blind or an awning does not."""
     return _cover(entity) is not Opening.NONE
+
+
+def was_seen_to_open(entity_id: str, house: House) -> bool:
+    """Return whether a switch was seen to open what lets somebody in; a blind does not."""
+    seen = house.seen_opening.get(entity_id, ())
+    things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
+    return any(one.domain != "cover" or is_opener(one) for one in things)
 
 
 def is_called_to_open(entity: Entity) -> bool:
