@@ -18,6 +18,7 @@ from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.moments import Moments, rulings_of
+from assistant.seen_opening import SeenOpening
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices
@@ -117,6 +118,7 @@ async def open_bridge(
         moments = Moments(store, clock, settings)
         await moments.load()
         tasks.start(moments.follow(), "mode and ratings")
+        await stack.enter_async_context(SeenOpening(home, store, moments.ratings, clock))
         governed = await stack.enter_async_context(
             open_governance(settings, store, home, moments, clock, resident=resident)
         )

@@ -72,6 +72,7 @@ async def open_governance(
             hush=lambda: quiet.hush(area_id()),
             has_pin=bool(settings.policy.pin.get_secret_value()),
             satellite=settings.assistant.area or settings.assistant.name,
+            expects=home.expect,
             taints=taints,
         )
         yield Governed(governance, undo, keeps_words)

@@ -1,12 +1,13 @@
-"""How the owner rated scripts, scenes, buttons and automations whose effect nobody knows."""
+"""How the owner rated things of which nobody knows what they do, or what they may open."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from assistant.tools.gates import UNKNOWN_EFFECTS, gate
+from assistant.tools.gates import UNKNOWN_EFFECTS, gate, is_settled
 from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
+from assistant.tools.weighing import SECURE_RULES
 from integrations.home_assistant.house import Entity, House
 
 NAME = "ratings"  # under which they are kept
@@ -47,19 +48,40 @@ class Ratings:
         """Rate these, and leave the others as they are. Raises StoreError."""
         # Read first: another process may have rated something meanwhile.
         await self.load()
-        changed = {**self._tiers, **tiers}
+        await self._write({**self._tiers, **tiers})
+
+    async def withdraw(self, entity_ids: Iterable[str]) -> None:
+        """Drop what these were rated, but for `secure`. Raises StoreError."""
+        await self.load()
+        gone = {name for name in entity_ids if self._tiers.get(name) is not Tier.SECURE}
+        if gone & self._tiers.keys():
+            left = {name: tier for name, tier in self._tiers.items() if name not in gone}
+            await self._write(left)
+
+    async def _write(self, changed: Mapping[str, Tier]) -> None:
         await self._kept.keep(NAME, {name: str(tier) for name, tier in changed.items()})
         self._tiers = changed
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """What can be rated: the exposed things of which nobody knows what they do."""
+    """The exposed scripts, scenes, buttons and automations of which nobody knows what they do."""
     return [
         entity
         for entity in house.exposed()
         if entity.domain in UNKNOWN_EFFECTS
         and gate(entity, Action.ON, {}, house) in UNKNOWN_EFFECTS.values()
     ]
+
+
+def may_open(house: House) -> list[Entity]:
+    """The exposed things that may let somebody in or silence an alarm, as far as a rating of their
+    owner's settles it: covers without a class, relays by their name, what was seen to open."""
+    return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
+
+
+def _is_unsettled(entity: Entity, house: House) -> bool:
+    rule = gate(entity, Action.TOGGLE, {}, house)
+    return rule in SECURE_RULES and not is_settled(entity, rule, house)
 
 
 def _read(value: Any) -> dict[str, Tier]:

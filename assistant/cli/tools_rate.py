@@ -1,4 +1,4 @@
-"""`hearth tools rate`: what scripts, scenes, buttons and automations of unknown effect count as."""
+"""`hearth tools rate`: what things count as of which nobody knows what they do or may open."""
 
 import argparse
 import json
@@ -12,8 +12,10 @@ from rich.text import Text
 from assistant.bridge import Bridge
 from assistant.cli.command import Failed
 from assistant.clock import Clock
-from assistant.ratings import TIERS, Ratings, unknown_effects
+from assistant.ratings import TIERS, Ratings, may_open, unknown_effects
+from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
+from assistant.tools.weighing import height, weigh
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.related import SEARCHED
 
@@ -33,13 +35,14 @@ async def rate(
     ratings = Ratings(bridge.store)
     await ratings.load()
     await _learnt(bridge, clock)
-    things = _things(bridge.home.house, ratings)
+    house = bridge.home.house
     if every is not None:
         tier = _tier(every)
-        await ratings.rate({one.entity_id: tier for one in things})
+        # What may open the house is freed one by one, never with all the rest.
+        await ratings.rate({one.entity_id: tier for one in unknown_effects(house)})
     elif chosen:
-        await ratings.rate({_meant(chosen[0], things).entity_id: _tier(chosen[1])})
-    _show(things, ratings, as_json)
+        await ratings.rate({_meant(chosen[0], chosen[1], house, ratings): _tier(chosen[1])})
+    _show(_things(house, ratings), house, ratings, as_json)
     return 0
 
 
@@ -47,13 +50,18 @@ def add_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     """The arguments of `hearth tools rate`."""
     parser = deeds.add_parser(
         "rate",
-        help="say what scripts, scenes, buttons and automations of unknown effect count as",
+        help="say what things count as: scripts of unknown effect, and what may open a door",
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(
         "chosen", nargs="*", metavar="NAME TIER", help=f"its name or id, and one of {_TIERS}"
     )
-    parser.add_argument("--all", dest="every", metavar="TIER", help="rate all of them at once")
+    parser.add_argument(
+        "--all",
+        dest="every",
+        metavar="TIER",
+        help="rate all scripts, scenes, buttons and automations of unknown effect at once",
+    )
     given = argparse.SUPPRESS  # what stands before the word "rate" counts
     parser.add_argument("--json", action="store_true", default=given, help="print one JSON value")
     parser.add_argument("--config", type=Path, metavar="FILE", default=given, help="as above")
@@ -71,25 +79,48 @@ async def _learnt(bridge: Bridge, clock: Clock) -> None:
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
     """What can be rated, and what was rated before its effect was known."""
-    unknown = unknown_effects(house)
-    ids = {one.entity_id for one in unknown} | ratings.tiers.keys()
+    ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
+    ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]
 
 
-def _meant(name: str, things: Sequence[Entity]) -> Entity:
-    """The thing of that name or id. Raises Failed where there is none, or more than one."""
+def _meant(name: str, tier: str, house: House, ratings: Ratings) -> str:
+    """The id of the thing of that name or id: of those to be rated, else one that is to be asked
+    about more than now. Raises Failed where there is none, or more than one."""
+    found = _called(name, _things(house, ratings))
+    if not found:
+        raised = (one for one in house.exposed() if _is_raised(one, _tier(tier), house))
+        found = _called(name, list(raised))
+    if len(found) == 1:
+        return found[0].entity_id
+    if found:
+        ids = ", ".join(one.entity_id for one in found)
+        raise Failed(f"Several are called {name}: {ids}. Say which by its id", 2)
+    raise Failed(
+        f"{name} is nothing to rate as {tier}; hearth tools rate lists what is. "
+        "No rating lowers what is known to open or unlock",
+        2,
+    )
+
+
+def _called(name: str, things: Sequence[Entity]) -> list[Entity]:
     wanted = name.strip().casefold()
-    found = [
+    return [
         one
         for one in things
         if wanted in {known.strip().casefold() for known in (one.entity_id, *one.names)}
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join(one.entity_id for one in found)
-        raise Failed(f"Several are called {name}: {ids}. Say which by its id", 2)
-    raise Failed(f"{name} is nothing to rate; hearth tools rate lists what is", 2)
+
+
+def _is_raised(entity: Entity, tier: Tier, house: House) -> bool:
+    return height(tier) > height(unrated(entity, house))
+
+
+def unrated(entity: Entity, house: House) -> Tier:
+    """What it counts as without a rating, switched the way that asks most."""
+    ways = (Action.ON, Action.OFF, Action.TOGGLE)
+    tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
+    return max(tiers, key=height)
 
 
 def _tier(text: str) -> Tier:
@@ -98,23 +129,31 @@ def _tier(text: str) -> Tier:
     return Tier(text)
 
 
-def _show(things: Sequence[Entity], ratings: Ratings, as_json: bool) -> None:
+def _show(things: Sequence[Entity], house: House, ratings: Ratings, as_json: bool) -> None:
     tiers = ratings.tiers
     if as_json:
         rows = [
-            {"entity_id": one.entity_id, "name": one.name, "tier": tiers.get(one.entity_id)}
+            {
+                "entity_id": one.entity_id,
+                "name": one.name,
+                "tier": tiers.get(one.entity_id),
+                "unrated": unrated(one, house),
+                "seen_opening": sorted(house.seen_opening.get(one.entity_id, ())),
+            }
             for one in things
         ]
         print(json.dumps(rows, ensure_ascii=False))
         return
     if not things:
         print(
-            "There is nothing to rate: of every script, scene and button it is known what it does"
+            "There is nothing to rate: of every script, scene and button it is known what it does, "
+            "and of every cover and relay what it opens"
         )
         return
-    table = Table("id", "name", "counts as", box=None, padding=(0, 2, 0, 0))
+    table = Table("id", "name", "counts as", "seen to open", box=None, padding=(0, 2, 0, 0))
     for one in things:
-        tier = tiers.get(one.entity_id)
-        cells = (one.entity_id, one.name, tier or f"{Tier.COSTLY} (not rated)")
+        tier = tiers.get(one.entity_id) or f"{unrated(one, house)} (not rated)"
+        seen = ", ".join(sorted(house.seen_opening.get(one.entity_id, ())))
+        cells = (one.entity_id, one.name, tier, seen)
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
     Console(highlight=False).print(table)

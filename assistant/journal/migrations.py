@@ -215,7 +215,17 @@ BEGIN
 END;
 """
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
+# What a switch, lamp or button was seen to open, for good: it is asked about from then on.
+_OPENINGS = """
+CREATE TABLE openings (
+    entity_id TEXT NOT NULL,
+    opened TEXT NOT NULL,           -- the id of a lock, cover, valve or alarm
+    seen_at TEXT NOT NULL,
+    PRIMARY KEY (entity_id, opened)
+) STRICT;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _OPENINGS)
 
 
 class TooNewError(Exception):

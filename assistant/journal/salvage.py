@@ -11,6 +11,7 @@ from typing import Any
 _LASTING: dict[str, tuple[str, ...]] = {
     "kept": ("value",),
     "memories": (),
+    "openings": (),
     "timers": ("rule", "payload"),
     "announcements": ("options",),
 }

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant.clock import Clock
-from assistant.journal import audit, erasing, kept, size, timer_rows
+from assistant.journal import audit, erasing, kept, seen_rows, size, timer_rows
 from assistant.journal.database import Database
 from assistant.journal.memory_rows import MemoryRows
 from assistant.journal.processes import is_alive, own_mark
@@ -201,6 +201,18 @@ class Store:
     async def drop_kept(self, name: str) -> None:
         """Let go of what is kept under that name, if anything is."""
         await self._database.run(lambda db: kept.drop_kept(db, name), durable=True)
+
+    # --- what switches open
+
+    async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
+        """Keep what each of these was seen to open, besides what is known of it; on the disk when
+        this returns."""
+        now = self._clock.now()
+        await self._database.run(lambda db: seen_rows.add(db, openings, now), durable=True)
+
+    async def openings(self) -> dict[str, frozenset[str]]:
+        """What was seen to open something, and what that was, by entity id."""
+        return await self._database.read(seen_rows.read)
 
     # --- timers
 

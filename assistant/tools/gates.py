@@ -1,30 +1,23 @@
 """What is at stake when a thing is switched one way: closing is free, opening is not."""
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from assistant.tools.intents import Action
+from assistant.tools.openers import Opening, is_called_to_open, opening_of
 from assistant.tools.resolve import consequences, domain_of, members
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
 
-OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
-# A cover without a device class is taken for an opener if its name says so; one of class "shutter"
-# if it names a gate: some relays call all that they move so (such as Shelly's, 2026.11).
-_GATE_WORDS = ("cancela", "cochera", "garage", "garaje", "gate", "porton", "verja")
-_OPENER_WORDS = (*_GATE_WORDS, "door", "puerta")
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
-# What a script, scene or button is called tells more than Home Assistant does of some of them: a
-# script that is called by another one, or a template, is in no answer of `search/related`.
-_UNLOCKS = re.compile(r"\b(unlock|disarm|desbloque|desarm)")
-_OPENS = re.compile(r"\b(open|abr[eia])")
-# A relay behind a door is often a plain switch; only its name tells.
-_RELAYS = frozenset({"switch", "input_boolean"})
-_RELEASES = re.compile(
-    r"\b((door|gate|garage) (opener|release|strike)|abrepuertas|portero automatico)\b"
-)
+_MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
+# Why a thing is asked about of which the name, the place or what was seen of it says what it does.
+_MAY = {
+    Opening.OPENS: "may_open",
+    Opening.SEEN: "may_open",
+    Opening.SILENCES: "may_silence",
+}
 # Domains that only tell something: whoever reads one of them has not said what it acts on.
 _ONLY_TELL = frozenset(
     {
@@ -56,27 +49,49 @@ _HARMLESS = frozenset(
 
 
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
-    """Why this may not simply happen: unlock, open, disarm, siren, or an unknown effect.
+    """Why this may not simply happen: unlock, open, disarm, siren, what it may open or silence by
+    its name, or an unknown effect.
 
     What a group, scene or script reaches is not looked at here (`resolve.consequences` lists it).
     """
     domain = entity.domain
     if domain == "lock":
         return "unlock" if action in (Action.OFF, Action.TOGGLE) else None
-    if domain == "valve" or (domain == "cover" and is_opener(entity)):
-        return "open" if _opens(entity, action, arguments) else None
+    if domain in ("valve", "cover"):
+        opens = opening_of(entity, house) is not Opening.NONE
+        return "open" if opens and _opens(entity, action, arguments) else None
     if domain == "alarm_control_panel":
         return "disarm" if action in (Action.OFF, Action.TOGGLE) else None
     if domain == "siren":
-        return "siren" if action in _OPENING else None
-    if domain in _RELAYS:
-        return "open" if action in _OPENING and _is_called_an_opener(entity) else None
+        silences = "may_silence" if action is Action.OFF else None
+        return "siren" if action in _OPENING else silences
     if domain in UNKNOWN_EFFECTS:
-        if _is_called_an_opener(entity):
-            return "open"
-        acts = any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house))
-        return None if acts else UNKNOWN_EFFECTS[domain]
+        return _unknown_effect(entity, house)
+    if domain in SWITCHED:
+        # A relay may release a door by a pulse of either kind.
+        return None if action in _MOVES_NOTHING else _MAY.get(opening_of(entity, house))
     return None if domain in _HARMLESS else "unknown_thing"
+
+
+def _unknown_effect(entity: Entity, house: House) -> str | None:
+    """Of a script, scene, button or automation."""
+    if is_called_to_open(entity):
+        return "open"
+    if any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house)):
+        return _MAY.get(opening_of(entity, house)) if entity.domain in SWITCHED else None
+    return _MAY.get(opening_of(entity, house), UNKNOWN_EFFECTS[entity.domain])
+
+
+def is_settled(entity: Entity, rule: str, house: House) -> bool:
+    """Return whether a rating of the owner's cannot lower what this rule of `gate` asks about.
+
+    What is known by its class or by a name that says "unlock" is settled: a lock, an alarm, a
+    garage door, a siren that is to sound. A cover of which nobody knows what it is, a water valve,
+    a relay that is only called like a door, and what a switch was seen to do are the owner's.
+    """
+    if rule in UNKNOWN_EFFECTS.values() or rule in ("may_open", "may_silence"):
+        return False
+    return rule != "open" or opening_of(entity, house) is not Opening.UNKNOWN
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
@@ -93,29 +108,9 @@ def entity_or_guess(entity_id: str, house: House) -> Entity:
 
 
 def is_harmless(domain: str) -> bool:
-    """Nothing of this domain is ever gated, whatever its class or state."""
+    """Nothing of this domain is ever gated, whatever its class or state; of relays only the name
+    or what was seen of them tells otherwise."""
     return domain in _HARMLESS - _GATED - {"group"}
-
-
-def is_opener(entity: Entity) -> bool:
-    """A cover that lets someone in, unlike a blind or an awning."""
-    if entity.device_class and entity.device_class != "shutter":
-        return entity.device_class in OPENERS
-    names = _without_accents(" ".join((entity.entity_id, *entity.names)))
-    words = _GATE_WORDS if entity.device_class else _OPENER_WORDS
-    return any(word in names for word in words)
-
-
-def _is_called_an_opener(entity: Entity) -> bool:
-    """ "Unlock everything", "Open the garage", "Abrir portón"."""
-    names = _without_accents(" ".join((entity.entity_id.replace("_", " "), *entity.names)))
-    opens = _OPENS.search(names) and any(word in names for word in (*_OPENER_WORDS, "lock"))
-    return bool(_UNLOCKS.search(names) or opens or _RELEASES.search(names))
-
-
-def _without_accents(text: str) -> str:
-    signs = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in signs if not unicodedata.combining(sign))
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
@@ -129,13 +124,14 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 
 
 def directions(
-    entity: Entity, action: Action, arguments: Mapping[str, Any]
+    entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
     """Which way a lock, cover, valve or alarm may go by this; empty for whatever has no way."""
     domain = entity.domain
-    named = domain in (*_RELAYS, *UNKNOWN_EFFECTS) and _is_called_an_opener(entity)
-    if domain not in ("lock", "cover", "valve", "alarm_control_panel") and not named:
-        return frozenset()
+    if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
+        # Which way a relay or a script goes is not told by how it is switched.
+        may = gate(entity, action, arguments, house) in ("open", "may_open", "may_silence")
+        return frozenset({"open", "close"}) if may else frozenset()
     if action is Action.TOGGLE:
         return frozenset({"open", "close"})
     if action is Action.POSITION:

@@ -107,4 +107,6 @@ class Governance:
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
     has_pin: bool = False
     satellite: str = ""  # what this box is called in the audit
+    # Told of what a call is about to act on, so that nothing else is taken for its cause.
+    expects: Callable[[Sequence[str]], None] | None = None
     taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world

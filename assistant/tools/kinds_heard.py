@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from assistant.tools.gates import is_opener
+from assistant.tools.openers import is_opener
 from integrations.home_assistant.house import Entity
 
 # Beginnings of words that ask for something to be opened, whatever it is called.

@@ -26,6 +26,7 @@ from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry
 from assistant.tools.mixed import split
 from assistant.tools.moment import PLAIN, Mode, Moment
+from assistant.tools.openers import RELAYS
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import (
     UNTOLD,
@@ -140,7 +141,7 @@ def judge_sentence(
         if said is None and not (here and live):
             return denied(Tier.COMFORT, "which_room", slots, {}, touched)
     unseen = not judged or not (live or _is_named(slots))
-    if unseen and _could_open(intent, slots):
+    if unseen and _could_open(intent, slots, judged):
         return _nothing_there(slots, slots, house, live)
     seen_by = house if live else _without_what_changes(house)
     return decide(Case(intent, seen_by, heard, area, live, caller, {}), slots, touched, judged)
@@ -206,7 +207,7 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
                 return denied(Tier.COMFORT, "none_here", arguments, names)
     judged = (*seen.touched, *seen.candidates)
     unseen = not judged or not (live or _is_named(selector))
-    if unseen and _could_open(intent, selector):
+    if unseen and _could_open(intent, selector, judged):
         verdict = _nothing_there(selector, arguments, house, live)
         return replace(verdict, options=mended.options, mended=mended.changes)
     if not live:
@@ -283,10 +284,12 @@ def _lasting(entity: Entity) -> dict[str, Any]:
     return {key: value for key, value in entity.attributes.items() if key not in changes}
 
 
-def _could_open(intent: Intent, selector: Mapping[str, Any]) -> bool:
-    """Whether the call, should it reach something that we do not see, could open it."""
+def _could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
+    """Whether the call, should it reach something that we do not see, could open it. Where nothing
+    at all is seen, a switch may be the relay of a door too."""
     domains = listed(selector.get("domain")) or list(intent.domains or ())
-    return not domains or not all(is_harmless(domain) for domain in domains)
+    relays = frozenset() if judged else RELAYS
+    return not domains or not all(is_harmless(one) and one not in relays for one in domains)
 
 
 def _choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -40,6 +40,8 @@ class Sender:
         try:
             if changes:
                 await self._books.start(request, outcome)
+            if changes and self._governance.expects is not None:
+                self._governance.expects((*verdict.entities, *verdict.effects))
             if undo is not None:
                 await undo.before(key, (*verdict.entities, *verdict.effects), request.turn_id)
             outcome = await run(outcome)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.tools.costly import cost
-from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, gate
+from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, gate, is_settled
 from assistant.tools.intents import Action
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Tier
@@ -16,7 +16,7 @@ from integrations.home_assistant.house import House
 
 CALLER = "caller"  # the rule of what a program may not do
 IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
-SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren"})
+SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 _TIERS = tuple(Tier)
 
@@ -68,21 +68,22 @@ def weigh(
 ) -> Stake:
     """The stake of one thing alone, without what follows from it.
 
-    The owner's rating stands for an effect that nobody knows; one that is known it only raises.
+    The owner's rating settles what is not known (`gates.is_settled`); what is known it only raises.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
-    rating = ratings.get(entity_id) if entity.domain in UNKNOWN_EFFECTS else None
-    if rating is not None and rule in UNKNOWN_EFFECTS.values():
-        return Stake(rating, "rated" if rating is Tier.COMFORT else UNKNOWN_EFFECTS[entity.domain])
+    rating = ratings.get(entity_id)
+    if rating is not None and rule is not None and not is_settled(entity, rule, house):
+        return Stake(rating, "rated" if rating is Tier.COMFORT else rule)
     if rule is not None:
         stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
     elif (rule := cost(entity, action, arguments)) is not None:
         stake = Stake(Tier.COSTLY, rule)
     else:
         stake = Stake(Tier.COMFORT, "comfort")
-    if rating is not None and height(rating) > height(stake.tier):
-        return Stake(rating, UNKNOWN_EFFECTS[entity.domain])
+    raised = rating is not None and height(rating) > height(stake.tier)
+    if rating is not None and raised and action is not Action.STOP:
+        return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"))
     return stake
 
 
@@ -99,7 +100,7 @@ def rule_thing(
         caller.server,
         entity=entity,
         area=house.areas.get(entity.area_id or ""),
-        directions=directions(entity, action, arguments),
+        directions=directions(entity, action, arguments, house),
     )
     return _rule(stake, subject, caller)
 

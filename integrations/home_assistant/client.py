@@ -39,6 +39,7 @@ FIRST_PICTURE_S = 10.0  # how long entering waits for the first picture before g
 SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant logs every attempt
 RUNNING = "RUNNING"  # `state` in get_config, once every integration is loaded
 LOOK_AGAIN_S = 1.0  # between two looks whether a Home Assistant that is starting is done
+EXPECTED_S = 10.0  # within which what a call names may begin to move
 UNTOLD_S = 300.0  # between two readings of the registries where their events are refused
 
 
@@ -88,6 +89,8 @@ class HomeAssistant:
         self._stale = Stale()
         self._to_search = asyncio.Event()
         self._followed: set[Followed] = set()
+        self._expected_until = 0.0  # of the loop's clock
+        self._tell_opening: Callable[[Mapping[str, frozenset[str]]], None] | None = None
         self._waiters: set[_Waiter] = set()
         self._owner = OwnedTasks()
 
@@ -166,6 +169,23 @@ class HomeAssistant:
         """
         if self._picture.learn(shown):
             self._wake(None)
+
+    def learn_openings(
+        self,
+        known: Mapping[str, frozenset[str]],
+        tell: Callable[[Mapping[str, frozenset[str]]], None] | None = None,
+    ) -> None:
+        """Recall what switches were seen to open; `tell` is called with what is seen from now on.
+
+        It is in `House.seen_opening`. `tell` must be quick and must not raise.
+        """
+        self._picture.recall(known)
+        self._tell_opening = tell or self._tell_opening
+
+    def expect(self, entity_ids: Collection[str]) -> None:
+        """A call that acts on these is about to be sent: no switch has opened what it names."""
+        self._picture.switches.expect(entity_ids)
+        self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
@@ -302,7 +322,11 @@ class HomeAssistant:
                 return
 
     def _on_state_changed(self, event: Mapping[str, Any]) -> None:
+        if asyncio.get_running_loop().time() > self._expected_until:
+            self._picture.switches.expect(())
         entity_id = self._picture.change(event)
+        if self._tell_opening is not None and (fresh := self._picture.switches.take_fresh()):
+            self._tell_opening(fresh)
         if entity_id in self._picture.unsearched:
             self._to_search.set()
         self._wake(entity_id)

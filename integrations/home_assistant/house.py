@@ -40,6 +40,7 @@ class Entity:
     features: int = 0  # `supported_features`, a bit field of its domain
     precision: int | None = None  # decimals in which a sensor is shown; None: as they come
     labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
+    device_name: str = ""  # what its device is called
 
     @property
     def domain(self) -> str:
@@ -62,6 +63,23 @@ class House:
     # What a script, automation or scene touches, as far as Home Assistant tells
     # (`search/related`); without a row here, or with an empty one, nobody knows.
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # What a switch, lamp or button was seen to open, unlock or disarm (`runs.Switched`).
+    seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # By device id, made at the first look.
+    _by_device: dict[str, list[Entity]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def beside(self, entity: Entity) -> list[Entity]:
+        """The other entities of its device."""
+        if entity.device_id is None:
+            return []
+        if not self._by_device:
+            for one in self.entities.values():
+                if one.device_id is not None:
+                    self._by_device.setdefault(one.device_id, []).append(one)
+        alike = self._by_device.get(entity.device_id, [])
+        return [one for one in alike if one.entity_id != entity.entity_id]
 
     def exposed(self) -> list[Entity]:
         """The entities that the assistant may see."""

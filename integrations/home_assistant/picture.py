@@ -14,7 +14,7 @@ from integrations.home_assistant.registry import (
     with_state,
 )
 from integrations.home_assistant.related import SEARCHED
-from integrations.home_assistant.runs import Runs
+from integrations.home_assistant.runs import Runs, Switches
 from integrations.home_assistant.shapes import keyed, mapping, text
 from integrations.home_assistant.snapshots import is_snapshot
 
@@ -30,6 +30,7 @@ class Picture:
         self._touches: Mapping[str, frozenset[str]] = {}
         self._seen: Mapping[str, frozenset[str]] = {}  # of the same what scripts were seen to do
         self._runs = Runs()
+        self._switches = Switches()
         self._house: House | None = House()  # None: build it at the next look
         # What came while loading, the newest by id; a state is None where the entity has gone.
         self._overtaking: dict[str, Mapping[str, Any] | None] | None = None
@@ -47,7 +48,8 @@ class Picture:
         """
         if self._house is None:
             floors, areas = self._registries.floors, self._registries.areas
-            self._house = House(floors, areas, dict(self._entities), self._touches)
+            seen = dict(self._switches.known)
+            self._house = House(floors, areas, dict(self._entities), self._touches, seen)
         return self._house
 
     @property
@@ -115,6 +117,7 @@ class Picture:
             self.unsearched.add(entity_id)
             self._touches = _without(self._touches, entity_id)  # until it is known anew
             self._seen = _without(self._seen, entity_id)
+        self._switches.see(entity_id, known.state if known else "", mapping(state))
         script = self._runs.see(entity_id, mapping(state))
         if script in self._entities:
             self._seen = _with(self._seen, script, entity_id)
@@ -144,6 +147,16 @@ class Picture:
             for name, ids in known.items()
             if name in self._entities
         }
+        self._house = None
+
+    @property
+    def switches(self) -> Switches:
+        """What switches were seen to open."""
+        return self._switches
+
+    def recall(self, known: Mapping[str, frozenset[str]]) -> None:
+        """What switches were seen to open before this process began."""
+        self._switches.recall(known)
         self._house = None
 
     def _learn(self) -> bool:

@@ -16,6 +16,7 @@ class Device:
 
     area_id: str | None  # its own, else that of the device it is a part of
     labels: frozenset[str] = frozenset()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def read_devices(rows: Iterable[Json]) -> dict[str, Device]:
         device_id: Device(
             places[device_id] or places.get(text(row.get("parent_device_id"))) or None,
             read_labels(row),
+            text(row.get("name_by_user")) or text(row.get("name")),
         )
         for device_id, row in known.items()
     }
@@ -122,6 +124,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
         features=_features(attributes),
         precision=_precision(entry),
         labels=_labels(entry, device, area_id, registries),
+        device_name=device.name if device else "",
     )
 
 

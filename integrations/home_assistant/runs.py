@@ -1,12 +1,19 @@
-"""What scripts are seen to do.
+"""What scripts and switches are seen to do.
 
 `search/related` does not tell all of it (`related`). But Home Assistant gives a run and all that it
 does one context, which state changes carry; what an automation does that the run has set off has it
 as its parent (2026.11, `core.Context`). So a door that a script was seen to open counts as touched
 by it from then on, however the script came to it.
+
+A switch of which a template or an automation makes a door opener is known in the same way: the lock
+moves in the context of the switch, or in one that has it as its parent. A relay that is wired to
+the door leaves no such trace. There a lock that moves by itself within a second counts.
 """
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from integrations.home_assistant.shapes import mapping, text
@@ -14,6 +21,25 @@ from integrations.home_assistant.shapes import mapping, text
 MAX_RUNS = 256  # remembered; the oldest are forgotten
 LETS_IN = frozenset({"alarm_control_panel", "cover", "lock", "siren", "valve"})
 _RUNNING = ("script", "automation")
+AT_ONCE_S = 1.0  # from a switch to what it opens, where nothing else ties them together
+# What is seen to be switched, and may be the relay of a door.
+SWITCHED = frozenset(
+    {
+        *("button", "fan", "input_boolean", "input_button", "input_number", "input_select"),
+        *("light", "number", "remote", "select", "switch"),
+    }
+)
+_BUTTONS = frozenset({"button", "input_button"})
+_LAMPS = frozenset({"fan", "light"})  # among others that were switched too they are not suspected
+_CARRIERS = frozenset({"automation", "scene", "script"})  # they act on several things at once
+_OPEN = {
+    "lock": frozenset({"open", "opening", "unlocked", "unlocking"}),
+    "cover": frozenset({"open", "opening"}),
+    "valve": frozenset({"open", "opening"}),
+    "alarm_control_panel": frozenset({"disarmed", "disarming"}),
+}
+_AWAY = frozenset({"", "unavailable", "unknown"})
+_DEEP = 8  # contexts from a lock up to what has set it off
 
 
 class Runs:
@@ -38,3 +64,113 @@ class Runs:
             if len(self._begun_by) > MAX_RUNS:
                 del self._begun_by[next(iter(self._begun_by))]
         return ""
+
+
+@dataclass(slots=True)
+class _Happening:
+    """What was seen in one context."""
+
+    parent: str = ""
+    carried: bool = False  # by a script, an automation or a scene
+    switched: list[str] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+
+
+class Switches:
+    """What switches, lamps and buttons were seen to open, unlock or disarm."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, frozenset[str]] = {}
+        self._fresh: dict[str, frozenset[str]] = {}
+        self._contexts: dict[str, _Happening] = {}
+        self._lately: deque[tuple[float, str]] = deque(maxlen=MAX_RUNS)  # when, and what
+        self._asked: frozenset[str] = frozenset()
+
+    @property
+    def known(self) -> Mapping[str, frozenset[str]]:
+        """What each was seen to open, ever."""
+        return self._known
+
+    def recall(self, known: Mapping[str, frozenset[str]]) -> None:
+        """What was seen before this process began."""
+        for entity_id, opened in known.items():
+            self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
+
+    def take_fresh(self) -> Mapping[str, frozenset[str]]:
+        """What is known since the last call of this."""
+        fresh, self._fresh = self._fresh, {}
+        return fresh
+
+    def expect(self, entity_ids: Iterable[str]) -> None:
+        """A call names these things: what of them opens, no other thing has opened."""
+        self._asked = frozenset(entity_ids)
+
+    def see(self, entity_id: str, before: str, state: Mapping[str, Any]) -> None:
+        """Take a new state; `before`: the old one, "" where there was none."""
+        context = mapping(state.get("context"))
+        own, domain, now = text(context.get("id")), entity_id.partition(".")[0], _state(state)
+        if not own or domain not in _CARRIERS | SWITCHED | _OPEN.keys():
+            return
+        happening = self._happening(own, text(context.get("parent_id")))
+        if domain in _CARRIERS:
+            happening.carried = True
+        elif domain in SWITCHED and _is_switched(domain, before, now):
+            self._lately.append((_at(state), entity_id))
+            happening.switched.append(entity_id)
+            if not happening.carried:
+                self._learn(happening.switched, happening.opened)
+        elif now in _OPEN.get(domain, ()) and before not in _AWAY | _OPEN[domain]:
+            if entity_id in self._asked:
+                return
+            happening.opened.append(entity_id)
+            by_itself = not (happening.parent or text(context.get("user_id")))
+            self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
+
+    def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
+        """What was switched before, in this context or one above; else, where it moved by itself,
+        just now."""
+        found = [] if happening.carried else list(happening.switched)
+        above = happening.parent
+        for _ in range(_DEEP):
+            if (one := self._contexts.get(above)) is None:
+                break
+            found += one.switched
+            above = one.parent
+        if found or not by_itself or happening.carried:
+            return found
+        return [name for when, name in self._lately if 0 <= at - when <= AT_ONCE_S]
+
+    def _learn(self, suspects: Iterable[str], opened: Iterable[str]) -> None:
+        names = list(dict.fromkeys(suspects))
+        if len(names) > 1:
+            names = [name for name in names if name.partition(".")[0] not in _LAMPS]
+        for name in names:
+            fresh = frozenset(opened) - self._known.get(name, frozenset())
+            if fresh:
+                self._known[name] = self._known.get(name, frozenset()) | fresh
+                self._fresh[name] = self._fresh.get(name, frozenset()) | fresh
+
+    def _happening(self, own: str, parent: str) -> _Happening:
+        if own not in self._contexts:
+            self._contexts[own] = _Happening(parent)
+            if len(self._contexts) > MAX_RUNS:
+                del self._contexts[next(iter(self._contexts))]
+        return self._contexts[own]
+
+
+def _is_switched(domain: str, before: str, now: str) -> bool:
+    """A button that was never pressed has no state before."""
+    known = before != "unavailable" if domain in _BUTTONS else before not in _AWAY
+    return known and now not in _AWAY and now != before
+
+
+def _state(state: Mapping[str, Any]) -> str:
+    return text(state.get("state"))
+
+
+def _at(state: Mapping[str, Any]) -> float:
+    """When it changed, by Home Assistant's clock; 0 where it does not tell."""
+    try:
+        return datetime.fromisoformat(text(state.get("last_changed"))).timestamp()
+    except ValueError:
+        return 0.0

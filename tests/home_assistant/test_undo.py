@@ -403,6 +403,7 @@ async def test_a_cover_that_has_become_an_opener_stays_shut(at_home: Room, admin
     await at_home.change(window, "cover.close_cover")
     await at_rest(admin, window)
     entry = "config/entity_registry/update"
+    own_class = (await admin.ask("config/entity_registry/get", entity_id=window))["device_class"]
     await admin.ask(entry, entity_id=window, device_class="gate")
     try:
         await at_home.sees(lambda house: house.entities[window].device_class == "gate")
@@ -411,7 +412,7 @@ async def test_a_cover_that_has_become_an_opener_stays_shut(at_home: Room, admin
         assert "by now that would open something" in outcome.sentence
         assert await admin.state(window) == "closed"
     finally:
-        await admin.ask(entry, entity_id=window, device_class=None)
+        await admin.ask(entry, entity_id=window, device_class=own_class)
 
 
 async def test_what_was_away_before_is_named(at_home: Room) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from assistant.tools.gates import is_opener
+from assistant.tools.openers import is_opener
 from assistant.tools.resolve import domain_of, members
 from integrations.home_assistant.house import Entity, House
 

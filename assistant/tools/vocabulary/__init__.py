@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
-# Without its marks a Vietnamese word often is another one: "cổng" (gate), "công tắc" (switch).
+# Without its marks a Vietnamese word often is another one: "cổng" (gate), "công tắc" (switch). In
+# other languages an entry that ends with "!" keeps them: "*tür!" is not to find "Temperatur".
 _MARKS_MATTER = frozenset({"vi"})
 _LONGEST = 200  # characters of a text that are looked at
 _MAX_TEXTS = 4_096
@@ -38,6 +39,21 @@ def mentions(topic: str, *texts: str) -> bool:
     return any(_mentions(topic, text) for text in texts)
 
 
+@lru_cache(_MAX_TEXTS)
+def without(topic: str, text: str) -> str:
+    """Return the text without the words and phrases of the topic, in any language."""
+    spellings = (fold(text).split(), fold(text, marks=True).split())
+    if len(spellings[0]) != len(spellings[1]):  # a mark that belongs to no letter
+        return text
+    gone: set[int] = set()
+    for words, pattern in zip(spellings, _patterns(topic), strict=True):
+        line = " ".join(words)
+        for found in pattern.finditer(line):
+            first = line.count(" ", 0, found.start())
+            gone |= set(range(first, first + found.group().count(" ") + 1))
+    return " ".join(word for number, word in enumerate(spellings[1]) if number not in gone)
+
+
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
     """Return the words of a topic in one language, as they are written in its table.
@@ -58,8 +74,9 @@ def _patterns(topic: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The topic's patterns for folded text, without and with its marks."""
     written: dict[bool, list[str]] = {False: [], True: []}
     for language in LANGUAGES:
-        marks = language in _MARKS_MATTER
-        written[marks] += [_pattern(entry, marks) for entry in entries(topic, language)]
+        for entry in entries(topic, language):
+            marks = language in _MARKS_MATTER or entry.endswith("!")
+            written[marks].append(_pattern(entry.rstrip("!"), marks))
     plain, marked = (re.compile("|".join(written[marks]) or r"(?!)") for marks in (False, True))
     return plain, marked
 

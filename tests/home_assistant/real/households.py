@@ -38,10 +38,11 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What an entity is called instead of its own name, and besides."""
+    """What an entity is called instead of its own name, and besides, and what it is."""
 
     name: str = ""  # empty: its own
     aliases: tuple[str, ...] = ()
+    device_class: str = ""  # empty: its own
 
 
 @dataclass(frozen=True, slots=True)

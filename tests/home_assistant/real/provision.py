@@ -154,6 +154,9 @@ async def _names(admin: Admin, house: Household, known: set[str]) -> list[str]:
         named = house.entities[entity_id]
         if named.name:
             await admin.name(entity_id, named.name)
+        if named.device_class:
+            fields = {"entity_id": entity_id, "device_class": named.device_class}
+            await admin.ask("config/entity_registry/update", **fields)
         if named.aliases:
             entity = await admin.ask("config/entity_registry/get", entity_id=entity_id)
             # since 2026 the list begins with a null for the name itself, which goes on to count

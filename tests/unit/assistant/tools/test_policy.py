@@ -66,7 +66,7 @@ BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Garden Valve"}, "open", "secure", False),
     (OFF, {"name": "Garden Valve"}, "comfort", "comfort", True),
     (ON, {"name": "Siren"}, "siren", "secure", False),
-    (OFF, {"name": "Siren"}, "comfort", "comfort", True),
+    (OFF, {"name": "Siren"}, "may_silence", "secure", False),
     (OFF, {"name": "Alarm"}, "disarm", "secure", False),
     (ON, {"name": "Alarm"}, "comfort", "comfort", True),
     (ON, {"name": "Movie Night"}, "script", "costly", False),

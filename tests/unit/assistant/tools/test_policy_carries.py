@@ -38,13 +38,13 @@ TRUSTED = ServerSpec("weather", "http", trust="trusted")
         ("valve.main", "Main", Action.OFF, {"close"}),
         ("cover.gate", "Gate", Action.TOGGLE, {"open", "close"}),
         ("cover.gate", "Gate", Action.STOP, set()),
-        ("switch.door", "Door opener", Action.ON, {"open"}),
+        ("switch.door", "Door opener", Action.ON, {"open", "close"}),
         ("switch.kettle", "Kettle", Action.ON, set()),
         ("light.hall", "Door light", Action.ON, set()),
     ],
 )
 def test_which_way_a_thing_goes(entity_id: str, name: str, action: Action, ways: set[str]) -> None:
-    assert directions(Entity(entity_id, name, "unknown"), action, {}) == ways
+    assert directions(Entity(entity_id, name, "unknown"), action, {}, House()) == ways
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_gate_goes_the_way_of_where_it_stands(
 ) -> None:
     standing = Entity("cover.gate", "Gate", "open", attributes={"current_position": now})
     arguments = {"position": wanted}
-    assert directions(standing, Action.POSITION, arguments) == {way}
+    assert directions(standing, Action.POSITION, arguments, house) == {way}
     assert gate(standing, Action.POSITION, arguments, house) == rule
 
 
@@ -132,10 +132,19 @@ def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Stake
     assert weigh("scene.evening", Action.ON, {}, house, {"scene.evening": rating}) == stake
 
 
-def test_a_rating_says_nothing_of_what_everybody_knows(house: House) -> None:
-    ratings = {"light.kitchen": Tier.SECURE}
-    stake = weigh("light.kitchen", Action.ON, {}, house, ratings)
-    assert stake == Stake(Tier.COMFORT, "comfort")
+@pytest.mark.parametrize(
+    ("rating", "action", "stake"),
+    [
+        (Tier.COMFORT, Action.ON, Stake(Tier.COMFORT, "comfort")),
+        (Tier.SECURE, Action.ON, Stake(Tier.SECURE, "raised")),
+        (Tier.COSTLY, Action.OFF, Stake(Tier.COSTLY, "raised")),
+        (Tier.SECURE, Action.STOP, Stake(Tier.COMFORT, "comfort")),
+    ],
+)
+def test_a_rating_raises_what_everybody_knows(
+    rating: Tier, action: Action, stake: Stake, house: House
+) -> None:
+    assert weigh("light.kitchen", action, {}, house, {"light.kitchen": rating}) == stake
 
 
 def test_to_guests_it_is_said_that_they_are_guests(house: House) -> None:

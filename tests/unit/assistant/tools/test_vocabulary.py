@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from assistant.tools import vocabulary
-from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
+from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions, without
 
 TABLES = {
-    "de": {"gates": ["*tor", "tür*"]},
+    "de": {"gates": ["*tor", "tür*", "*klappe", "*lür!"]},
     "en": {"gates": ["gate", "front door"]},
     "es": {"gates": ["portón"]},
     "fr": {"gates": []},
@@ -26,7 +26,8 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for cache in (vocabulary.entries, vocabulary._patterns, vocabulary._mentions):
+    caches = (vocabulary.entries, vocabulary._patterns, vocabulary._mentions, vocabulary.without)
+    for cache in caches:
         cache.cache_clear()
 
 
@@ -66,6 +67,28 @@ def test_any_text_counts() -> None:
 def test_unknown_topic() -> None:
     with pytest.raises(KeyError):
         entries("nonsense", "en")
+
+
+@pytest.mark.usefixtures("tables")
+def test_an_entry_with_an_exclamation_mark_keeps_its_marks() -> None:
+    assert mentions("gates", "Haustlür")
+    assert not mentions("gates", "Haustlur")
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Old front_door Relay", "old relay"),
+        ("Cổng sau", "sau"),
+        ("Công tắc", "công tắc"),
+        ("Ofenklappe Küche gate", "küche"),
+        ("Kitchen", "kitchen"),
+        ("x\u0301y gate", "x\u0301y gate"),  # a mark that no letter has is left alone
+    ],
+)
+def test_without(text: str, left: str) -> None:
+    assert without("gates", text) == left
 
 
 def test_fold() -> None:

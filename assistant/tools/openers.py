@@ -1,0 +1,213 @@
+"""What may let somebody in or silence an alarm: by what it is, what it is called, what it was seen
+to do.
+
+Home Assistant tells of few things what they open: a gate is a cover without a device class, the
+relay behind a door is a plain switch, and a helper drives it. So a cover counts as an opener unless
+it is known to be none, and a relay counts as one where its name, alias, label, device or room says
+so, in any language that Hearth ships (`vocabulary`), where it is part of a lock or door, or where
+it was seen to open something (`House.seen_opening`). Pure.
+"""
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+from assistant.tools.vocabulary import mentions, without
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
+
+# Device classes of covers (2026.11). A class that is in neither set lets somebody in.
+OPENERS = frozenset({"door", "garage", "gate"})
+INSIDE = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
+# A relay behind a door, or a helper that drives one, is one of these; only its name tells.
+RELAYS = frozenset(
+    {
+        *("input_boolean", "input_number", "input_select", "number", "remote", "select", "switch"),
+    }
+)
+_PRESSED = frozenset({"button", "input_button"})
+_RUNS = frozenset({"automation", "scene", "script"})
+# Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
+_LAMPS = frozenset({"fan", "light"})
+_ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
+# Device classes of a binary sensor of which a relay on the same device is likely to move the door.
+_DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
+_SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+
+
+class Opening(StrEnum):
+    """What is known of a thing that may let somebody in."""
+
+    NONE = ""
+    KNOWN = "known"  # by its class
+    UNKNOWN = "unknown"  # its class tells too little: it does, until its owner says otherwise
+    OPENS = "opens"  # by its name, place or device
+    SILENCES = "silences"  # an alarm, by the same
+    SEEN = "seen"  # it was seen to
+
+
+def opening_of(entity: Entity, house: House) -> Opening:
+    """What this thing by itself may open or silence, without the members of a group or script."""
+    domain = entity.domain
+    if domain in ("lock", "alarm_control_panel"):
+        return Opening.KNOWN
+    if domain == "cover":
+        return _cover(entity)
+    if domain == "valve":
+        return Opening.KNOWN if entity.device_class == "gas" else Opening.UNKNOWN
+    if domain in SWITCHED and was_seen_to_open(entity.entity_id, house):
+        return Opening.SEEN
+    if domain in _LAMPS:
+        released = is_called_to_open(entity) and not _is_beside(entity.name)
+        return Opening.OPENS if released else Opening.NONE
+    if domain in RELAYS | _PRESSED:
+        return _relay(entity, house)
+    return _named(entity) if domain in _RUNS else Opening.NONE
+
+
+def is_opener(entity: Entity) -> bool:
+    """Return whether this cover lets somebody in, or may do so: a blind or an awning does not."""
+    return _cover(entity) is not Opening.NONE
+
+
+def was_seen_to_open(entity_id: str, house: House) -> bool:
+    """Return whether a switch was seen to open what lets somebody in; a blind does not."""
+    seen = house.seen_opening.get(entity_id, ())
+    things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
+    return any(one.domain != "cover" or is_opener(one) for one in things)
+
+
+def is_called_to_open(entity: Entity) -> bool:
+    """Return whether a name says that this unlocks or opens a door ("Abrir portón")."""
+    runs = entity.domain in _RUNS
+    return any(
+        mentions("unlocks", text)
+        or (mentions("releases", text) and (runs or not _is_beside(text)))
+        or (runs and mentions("opening", text) and _has_door(text))
+        for text in _own_texts(entity)
+    )
+
+
+def _cover(entity: Entity) -> Opening:
+    names = _own_texts(entity)
+    if entity.device_class in OPENERS:
+        return Opening.KNOWN
+    gates = mentions("gates", *names) or mentions("garages", *names)
+    blinds = mentions("blinds", *names)
+    if entity.device_class == "shutter":  # some relays call all that they move so (Shelly, 2026.11)
+        return Opening.UNKNOWN if gates else Opening.NONE
+    if entity.device_class in INSIDE:
+        return Opening.UNKNOWN if gates and not blinds else Opening.NONE
+    if entity.device_class is None and (_is_group(entity) or (blinds and not gates)):
+        return Opening.NONE
+    return Opening.UNKNOWN
+
+
+def _is_group(entity: Entity) -> bool:
+    """A group of covers is judged by its members."""
+    held = entity.attributes.get("entity_id")
+    return (
+        isinstance(held, list | tuple)
+        and bool(held)
+        and all(isinstance(one, str) and one.startswith("cover.") for one in held)
+    )
+
+
+def _relay(entity: Entity, house: House) -> Opening:
+    named = _named(entity)
+    if named is not Opening.NONE:
+        return named
+    harmless = entity.domain in _PRESSED and entity.device_class in _ONLY_RESTARTS
+    if harmless or _is_beside(entity.name):
+        return Opening.NONE
+    area = house.areas.get(entity.area_id or "")
+    for place in (area.name, *area.aliases) if area else ():
+        plain = without("no_doors", _spread(place))
+        if mentions("opens", plain) or mentions("gates", plain):
+            return Opening.OPENS
+        if _is_only_garage(_spread(f"{place} {entity.name}")):
+            return Opening.OPENS
+    return _by_device(entity, house)
+
+
+def _by_device(entity: Entity, house: House) -> Opening:
+    """By what else its device has: a lock, a gate, the contact of a door, an alarm."""
+    others = house.beside(entity)
+    if any(one.domain == "alarm_control_panel" for one in others):
+        return Opening.SILENCES
+    if any(one.domain == "lock" or (one.domain == "cover" and is_opener(one)) for one in others):
+        return Opening.OPENS
+    # A fridge and a washing machine have the contact of a door too.
+    if mentions("appliances", entity.name, entity.device_name):
+        return Opening.NONE
+    contacts = (one for one in others if one.domain == "binary_sensor")
+    opens = any(one.device_class in _DOOR_CONTACTS for one in contacts)
+    return Opening.OPENS if opens else Opening.NONE
+
+
+def _named(entity: Entity) -> Opening:
+    """By its own names, those of its device and its labels."""
+    if is_called_to_open(entity):
+        return Opening.OPENS
+    # "Porch light" may be a part of what is called "Front door": then its own names alone count.
+    lamp, aside = _is_lamp(entity.name), _is_beside(entity.name)
+    said = {_spread(name) for name in entity.names}
+    for text in _own_texts(entity):
+        if entity.domain in _RUNS and mentions("closes", text):
+            continue
+        if (text in said or not lamp) and _says_alarm(text):
+            return Opening.SILENCES
+        if (text in said or not aside) and _says_door(text):
+            return Opening.OPENS
+    return Opening.NONE
+
+
+def _says_alarm(text: str) -> bool:
+    return mentions("alarm", without("no_doors", text)) and not _is_lamp(text)
+
+
+def _says_door(text: str) -> bool:
+    plain = without("no_doors", text)
+    if _is_beside(text):
+        return False
+    if mentions("gates", plain) or _is_only_garage(plain):
+        return True
+    doors = mentions("opens", plain) or mentions("windows", plain) or mentions("releases", plain)
+    return doors and not mentions("blinds", plain)
+
+
+def _is_only_garage(text: str) -> bool:
+    """ "Garage" alone, or with words that tell nothing: "Left garage relay 2"."""
+    if not mentions("garages", text):
+        return False
+    left = without("relays", without("garages", text))
+    return not any(len(word) > 1 and not word.isdigit() for word in left.split())
+
+
+def _has_door(text: str) -> bool:
+    """A door, gate, lock or garage is in it: beside a verb of opening that will do."""
+    plain = without("no_doors", text)
+    return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
+
+
+def _is_lamp(text: str) -> bool:
+    """A lamp, sensor or heater is in it, which may hang beside a door or an alarm."""
+    return mentions("beside_doors", _spread(text))
+
+
+def _is_beside(text: str) -> bool:
+    """The same, or a bell, a socket or a warning, which may be a door's and no alarm's."""
+    return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
+
+
+def _own_texts(entity: Entity) -> tuple[str, ...]:
+    """Its names, its id, and what its device and labels are called."""
+    slug = entity.entity_id.partition(".")[2]
+    texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
+    return tuple(dict.fromkeys(_spread(text) for text in texts if text))
+
+
+@lru_cache(4_096)
+def _spread(text: str) -> str:
+    """With the words apart that are only told apart by a capital or a digit: "GarageDoor1"."""
+    return _SEAMS.sub(" ", text)

@@ -1,0 +1,152 @@
+"""Nothing that opens, unlocks or disarms is free: a table in six languages, and random houses."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.tools.intents import Action
+from assistant.tools.openers import INSIDE
+from assistant.tools.outcome import Tier
+from assistant.tools.vocabulary import LANGUAGES, entries
+from assistant.tools.weighing import weigh
+from integrations.home_assistant.house import Area, Entity, House
+
+FILE = Path(__file__).with_name("openings.tsv")
+CALLS = {
+    "on": Action.ON,
+    "open": Action.ON,
+    "lock": Action.ON,
+    "off": Action.OFF,
+    "close": Action.OFF,
+    "unlock": Action.OFF,
+    "toggle": Action.TOGGLE,
+    "stop": Action.STOP,
+    "set": Action.SET,
+    "position": Action.POSITION,
+}
+VERDICTS = {"ask": Tier.SECURE, "costly": Tier.COSTLY, "comfort": Tier.COMFORT}
+
+
+def _rows() -> list[tuple[str, str, str, str, str]]:
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(thing, name, more, call, verdict) for thing, name, more, call, verdict in rows]
+
+
+def _house(entity_id: str, name: str, more: Mapping[str, str]) -> House:
+    """A house of this thing and what stands beside it."""
+    holds = more.get("holds", "").split()
+    own = Entity(
+        entity_id,
+        name,
+        "off",
+        aliases=tuple(filter(None, [more.get("alias", "")])),
+        area_id="area" if "area" in more else None,
+        device_class=more.get("class"),
+        attributes={"entity_id": holds} if holds else {},
+        device_id="device",
+        labels=tuple(filter(None, [more.get("label", "")])),
+        device_name=more.get("device", ""),
+    )
+    entities = {entity_id: own}
+    if "beside" in more:
+        other, _, device_class = more["beside"].partition(" ")
+        entities[other] = Entity(
+            other, "Other", "off", device_class=device_class or None, device_id="device"
+        )
+    areas = {"area": Area("area", more["area"])} if "area" in more else {}
+    seen = {entity_id: frozenset({more["seen"]})} if "seen" in more else {}
+    return House({}, areas, entities, seen_opening=seen)
+
+
+@pytest.mark.parametrize(("thing", "name", "more", "call", "verdict"), _rows())
+def test_thing_and_call(thing: str, name: str, more: str, call: str, verdict: str) -> None:
+    told = dict(part.split("=", 1) for part in more.split(";") if part)
+    word, _, position = call.partition(" ")
+    arguments = {"position": int(position)} if position else {}
+    stake = weigh(thing, CALLS[word], arguments, _house(thing, name, told), {})
+    assert stake.tier is VERDICTS[verdict], stake.rule
+
+
+def test_the_table_is_long_and_in_every_language() -> None:
+    rows = _rows()
+    assert len(set(rows)) == len(rows) >= 150
+    for language in LANGUAGES:
+        words = [
+            word.strip("*!") for topic in ("opens", "gates") for word in entries(topic, language)
+        ]
+        named = [name for _, name, _, _, verdict in rows if verdict == "ask"]
+        assert sum(any(word in name.casefold() for word in words) for name in named) >= 5, language
+
+
+def _written(word: str) -> str:
+    return word.strip("*!")
+
+
+DOORS = sorted({_written(one) for lang in LANGUAGES for one in entries("opens", lang)})
+GATES = sorted({_written(one) for lang in LANGUAGES for one in entries("gates", lang)})
+ALARMS = sorted({_written(one) for lang in LANGUAGES for one in entries("alarm", lang)})
+NEUTRAL = ["", "1", "Nord", "Relay", "Links", "Main", "Eve", "hinten", "da rua", "trước", "2"]
+OPENS_COVER: tuple[Action, ...] = (Action.ON, Action.TOGGLE)
+UNLOCKS: tuple[Action, ...] = (Action.OFF, Action.TOGGLE)
+SWITCHES: tuple[Action, ...] = (Action.ON, Action.OFF, Action.TOGGLE)
+RELAYS = ("switch", "input_boolean", "input_select", "number", "select", "remote", "input_number")
+
+neutral = st.sampled_from(NEUTRAL)
+called = st.tuples(neutral, st.sampled_from(DOORS + GATES + ALARMS), neutral).map(
+    lambda parts: " ".join(filter(None, parts))
+)
+styled = st.sampled_from(
+    [str, str.upper, str.title, str.casefold, lambda text: text.replace(" ", "_")]
+)
+
+
+@st.composite
+def openers(draw: Any) -> tuple[Entity, House, Action]:
+    """Something that opens, without a class or with one nobody knows, and a way that may open."""
+    named = draw(styled)(draw(called))
+    plain = f"Relay {draw(st.integers(1, 9))}"
+    kind = draw(st.sampled_from(["cover", "relay", "lock", "valve"]))
+    where = draw(st.sampled_from(["name", "alias", "device", "label"]))
+    texts: dict[str, Any] = {
+        "name": {"name": named},
+        "alias": {"aliases": (named,)},
+        "device": {"device_name": named},
+        "label": {"labels": (named,)},
+    }[where]
+    if kind == "relay":
+        domain, actions = draw(st.sampled_from(RELAYS)), SWITCHES
+        entity = replace(Entity(f"{domain}.x", plain, "off"), **texts)
+    elif kind == "lock":
+        entity, actions = Entity("lock.x", plain, "locked"), UNLOCKS
+    else:
+        unknown = st.one_of(
+            st.none(), st.text("abcdef", min_size=1).filter(lambda k: k not in INSIDE)
+        )
+        entity = Entity(f"{kind}.x", named, "closed", device_class=draw(unknown))
+        actions = OPENS_COVER
+    house = House(entities={entity.entity_id: entity})
+    return entity, house, draw(st.sampled_from(actions))
+
+
+@given(openers())
+def test_nothing_that_opens_is_free(found: tuple[Entity, House, Action]) -> None:
+    entity, house, action = found
+    stake = weigh(entity.entity_id, action, {}, house, {})
+    assert stake.tier is Tier.SECURE
+
+
+@given(openers(), st.sampled_from([None, 5, 50]), st.integers(51, 100))
+def test_no_position_opens_unasked(
+    found: tuple[Entity, House, Action], now: int | None, wanted: int
+) -> None:
+    entity = replace(found[0], entity_id="cover.x", attributes={"current_position": now})
+    entity = replace(entity, name="Tor", device_class=None)
+    house = House(entities={"cover.x": entity})
+    stake = weigh("cover.x", Action.POSITION, {"position": wanted}, house, {})
+    assert stake.tier is Tier.SECURE
