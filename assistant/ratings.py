@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from assistant.tools.gates import UNKNOWN_EFFECTS, gate
+from assistant.tools.gates import UNKNOWN_EFFECTS, UNREAD, gate
 from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
 from integrations.home_assistant.house import Entity, House
@@ -53,12 +53,14 @@ class Ratings:
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """What can be rated: the exposed things of which nobody knows what they do."""
+    """What can be rated: the exposed things of which nobody knows all that they do."""
+    rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
     return [
         entity
         for entity in house.exposed()
         if entity.domain in UNKNOWN_EFFECTS
-        and gate(entity, Action.ON, {}, house) in UNKNOWN_EFFECTS.values()
+        and entity.entity_id not in house.unread
+        and gate(entity, Action.ON, {}, house) in rules
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from assistant.tools.intents import Action
-from assistant.tools.resolve import consequences, domain_of, members
+from assistant.tools.resolve import all_members, consequences, domain_of
 from integrations.home_assistant.house import Entity, House
 
 OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
@@ -41,6 +41,8 @@ UNKNOWN_EFFECTS = {
     "automation": "automation",
     "scene": "scene",
 }
+# The rule of a thing whose effect Home Assistant has not told, or not told yet.
+UNREAD = "unread"
 # Domains that a switching call may reach without more than comfort at stake, or that ignore it.
 _HARMLESS = frozenset(
     {
@@ -74,9 +76,17 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
     if domain in UNKNOWN_EFFECTS:
         if _is_called_an_opener(entity):
             return "open"
-        acts = any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house))
-        return None if acts else UNKNOWN_EFFECTS[domain]
+        if entity.entity_id in house.unread or entity.entity_id in house.untold:
+            return UNREAD
+        return None if _is_known(entity.entity_id, house) else UNKNOWN_EFFECTS[domain]
     return None if domain in _HARMLESS else "unknown_thing"
+
+
+def _is_known(entity_id: str, house: House) -> bool:
+    """Whether all that it does is known: its configuration was read, or it acts on nothing but
+    what it holds. Known in part is unknown."""
+    holds = all_members(entity_id, house)
+    return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:

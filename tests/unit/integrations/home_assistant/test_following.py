@@ -366,7 +366,8 @@ async def test_an_item_that_home_assistant_cannot_tell_of_costs_no_other(
     fake.related["script.film"] = {"entity": ["light.lamp"]}
     async with followed(fake) as home:
         await _touches(home, "script.film", {"light.lamp"})
-        assert "script.a_broken" not in home.house.touches
+        assert "script.a_broken" not in home.house.partly
+        assert home.house.untold == {"script.a_broken"}
 
 
 @pytest.mark.parametrize(
@@ -389,7 +390,7 @@ async def test_an_odd_state_costs_itself_alone(fake: FakeHome) -> None:
 
 
 async def _touches(home: HomeAssistant, item_id: str, wanted: set[str]) -> None:
-    await until(home, lambda house: house.touches.get(item_id) == frozenset(wanted))
+    await until(home, lambda house: house.partly.get(item_id) == frozenset(wanted))
 
 
 def test_what_a_subscription_is_asked_with_is_not_shown() -> None:
