@@ -257,15 +257,20 @@ def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
     return given
 
 
-def _all_texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
+def _all_texts(given: Any) -> Iterator[str]:
+    return (value for value in _within(given) if isinstance(value, str))
+
+
+def _within(given: Any) -> Iterator[Any]:
+    """The value and all values in it, however deep."""
+    level = [given]
+    while level:
+        value = level.pop()
         yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _all_texts(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _all_texts(one)
+        if isinstance(value, Mapping):
+            level.extend(value.values())
+        elif isinstance(value, list | tuple):
+            level.extend(value)
 
 
 def _fields(config: Mapping[str, Any]) -> frozenset[str]:
@@ -278,27 +283,20 @@ def _fields(config: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(fields - set(_assigned(config)))
 
 
-def _assigned(value: Any) -> Iterator[str]:
+def _assigned(config: Any) -> Iterator[str]:
     """The names of all variables that are set anywhere."""
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            if key == "variables" and isinstance(one, Mapping):
-                yield from map(str, one)
-            elif key == "response_variable" and isinstance(one, str):
-                yield one
-            yield from _assigned(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _assigned(one)
+    for value in _within(config):
+        if isinstance(value, Mapping):
+            yield from map(str, mapping(value.get("variables")))
+            if isinstance(value.get("response_variable"), str):
+                yield value["response_variable"]
 
 
 def _sentences(triggers: Any) -> Iterator[str]:
     """The sentences that an automation waits for, as templates."""
-    for one in triggers if isinstance(triggers, list | tuple) else [triggers]:
-        trigger = mapping(one)
+    for value in _within(triggers):
+        trigger = mapping(value)
         if trigger.get("trigger", trigger.get("platform")) == "conversation":
             commands = trigger.get("command")
             for command in commands if isinstance(commands, list | tuple) else [commands]:
                 yield str(command)
-        if "triggers" in trigger:
-            yield from _sentences(trigger["triggers"])

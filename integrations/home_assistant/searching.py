@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 20  # items asked about side by side; one takes Home Assistant a few milliseconds
 REST_S = 0.5  # between two rounds: while somebody edits, changes come in dozens
 UNTOLD = Effects({}, ("Home Assistant does not tell",), told=False)
+NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
 class Search:
@@ -64,14 +65,11 @@ class Search:
             log.info("The configuration of %s is not known: %s", item_id, error)
             if _is_final(error):
                 self._unread.add(domain)
-            return None
+            # What is not loaded waits for no sentence either.
+            return NOT_LOADED if error.code == "not_found" else None
         config: Any = answer.get("config") if isinstance(answer, Mapping) else None
         read = read_script if domain == "script" else read_automation
-        try:
-            return read(config, Places(picture.registries, picture.house.entities))
-        except RecursionError:
-            log.info("The configuration of %s is nested too deeply to be read.", item_id)
-            return None
+        return read(config, Places(picture.registries, picture.house.entities))
 
     async def _related(self, item_id: str) -> Effects | None:
         """What `search/related` tells; None where it does not."""

@@ -246,6 +246,9 @@ def test_what_is_too_long_or_too_deep_is_not_known() -> None:
     for _ in range(MAX_DEPTH + 1):
         deep = [{"sequence": deep}]
     assert not read_script({"sequence": deep}, PLACES).complete
+    for _ in range(10_000):
+        deep = [{"variables": {"x": deep}}]
+    assert read_script({"sequence": deep}, PLACES).complete
 
 
 FIELDS = {
