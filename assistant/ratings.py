@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from assistant.tools.gates import UNKNOWN_EFFECTS, gate, is_settled
+from assistant.tools.gates import UNKNOWN_EFFECTS, UNREAD, gate, is_settled
 from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
 from assistant.tools.weighing import SECURE_RULES
@@ -64,12 +64,15 @@ class Ratings:
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """The exposed scripts, scenes, buttons and automations of which nobody knows what they do."""
+    """List the exposed scripts, scenes, buttons and automations of which not all is known that they
+    do."""
+    rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
     return [
         entity
         for entity in house.exposed()
         if entity.domain in UNKNOWN_EFFECTS
-        and gate(entity, Action.ON, {}, house) in UNKNOWN_EFFECTS.values()
+        and entity.entity_id not in house.unread
+        and gate(entity, Action.ON, {}, house) in rules
     ]
 
 

@@ -17,7 +17,6 @@ from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
 from assistant.tools.weighing import height, weigh
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.related import SEARCHED
 
 LEARN_S = 3.0  # what Home Assistant gets for telling it
 _LOOK_S = 0.1
@@ -69,10 +68,10 @@ def add_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 
 async def _learnt(bridge: Bridge, clock: Clock) -> None:
-    """Give Home Assistant time to tell what its scripts touch."""
+    """Give Home Assistant time to tell what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:
-        if not any(one.domain in SEARCHED for one in unknown_effects(bridge.home.house)):
+        if not bridge.home.house.unread:
             return
         await clock.sleep(_LOOK_S)
 

@@ -50,10 +50,11 @@ class Asking:
     def words(self, request: Request, entry: MenuEntry) -> str | None:
         """The person's words, where they may tell what they wanted. Text from outside may want
         something remembered in a turn whose words only sound like it: that is asked about."""
-        unsure = entry.built_in is not None and self._has_read_outside(request)
+        unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
-    def _has_read_outside(self, request: Request) -> bool:
+    def has_read_outside(self, request: Request) -> bool:
+        """Whether text from outside, or a program's, may stand behind the call."""
         around = _with_those_around(request.turn_id)
         return request.situation.searched or any(name in self._tainted for name in around)
 
@@ -81,9 +82,12 @@ class Asking:
         asked_about = dict(waiting.verdict.arguments), waiting.call.name
         return asked_about == (dict(verdict.arguments), request.call.name)
 
-    async def consented(self, way: Way, verdict: Verdict) -> bool:
-        """Whether the person said "always" to just this today."""
+    async def consented(self, request: Request, way: Way, verdict: Verdict) -> bool:
+        """Whether the person said "always" to just this today. Text from outside does not make use
+        of it to start what nobody knows."""
         consents = self._governance.consents
+        if verdict.unknown and self.has_read_outside(request):
+            return False
         if consents is None or verdict.tier is Tier.SECURE or verdict.ruling is not Ruling.CONFIRM:
             return False
         try:
@@ -171,7 +175,7 @@ class Asking:
             return None
         if situation.near_own_speech:
             return "own_speech"
-        if self._has_read_outside(request):
+        if self.has_read_outside(request):
             return "tainted"
         return None
 

@@ -1,7 +1,7 @@
 """From what a call touches to its verdict: the strictest ruling of all, and what is asked."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.tools.gates import entity_or_guess
@@ -12,6 +12,7 @@ from assistant.tools.spoken_names import spoken_name, spoken_names
 from assistant.tools.verdict import Ruling, Verdict
 from assistant.tools.weighing import (
     CALLER,
+    UNKNOWN,
     Caller,
     Ruled,
     Stake,
@@ -63,7 +64,12 @@ def decide(
     if base == "heat":
         values["degrees"] = str(arguments.get("temperature"))
     shown = (tuple(touched), tuple(dict.fromkeys(effects)))
-    return _verdict(worst, tier, base, bool(others), arguments, values, *shown)
+    verdict = _verdict(worst, tier, base, bool(others), arguments, values, *shown)
+    return replace(
+        verdict,
+        unread=tuple(name for name in ruled if name in house.unread),
+        unknown=any(one.stake.rule in UNKNOWN for one in ruled.values()),
+    )
 
 
 def decide_call(
@@ -79,9 +85,10 @@ def decide_call(
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
     values = {"names": spoken_name(names)} | ({"others": others} if others else {})
-    return _verdict(
+    verdict = _verdict(
         ruled, stake.tier, stake.rule, "others" in values, arguments, values, tuple(touched), ()
     )
+    return replace(verdict, unknown=stake.rule in UNKNOWN)
 
 
 def denied(

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from assistant.tools.intents import Action
 from assistant.tools.openers import Opening, is_called_to_open, opening_of
-from assistant.tools.resolve import consequences, domain_of, members
+from assistant.tools.resolve import all_members, consequences, domain_of
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
@@ -34,6 +34,8 @@ UNKNOWN_EFFECTS = {
     "automation": "automation",
     "scene": "scene",
 }
+# The rule of a thing whose effect Home Assistant has not told, or not told yet.
+UNREAD = "unread"
 # Domains that a switching call may reach without more than comfort at stake, or that ignore it.
 _HARMLESS = frozenset(
     {
@@ -77,9 +79,12 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
     """Of a script, scene, button or automation."""
     if is_called_to_open(entity):
         return "open"
-    if any(domain_of(name) not in _ONLY_TELL for name in members(entity.entity_id, house)):
-        return _MAY.get(opening_of(entity, house)) if entity.domain in SWITCHED else None
-    return _MAY.get(opening_of(entity, house), UNKNOWN_EFFECTS[entity.domain])
+    opening = _MAY.get(opening_of(entity, house))
+    if entity.entity_id in house.unread or entity.entity_id in house.untold:
+        return opening or UNREAD
+    if _is_known(entity.entity_id, house):
+        return opening if entity.domain in SWITCHED else None
+    return opening or UNKNOWN_EFFECTS[entity.domain]
 
 
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
@@ -89,9 +94,16 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
     garage door, a siren that is to sound. A cover of which nobody knows what it is, a water valve,
     a relay that is only called like a door, and what a switch was seen to do are the owner's.
     """
-    if rule in UNKNOWN_EFFECTS.values() or rule in ("may_open", "may_silence"):
+    if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
     return rule != "open" or opening_of(entity, house) is not Opening.UNKNOWN
+
+
+def _is_known(entity_id: str, house: House) -> bool:
+    """Whether all that it does is known: its configuration was read, or it acts on nothing but
+    what it holds. Known in part is unknown."""
+    holds = all_members(entity_id, house)
+    return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:

@@ -1,9 +1,10 @@
 """What is decided about a call before anything is sent: whether it fits, and whether it may run."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from assistant.tools.arguments import fit
 from assistant.tools.call import SentenceMatch
@@ -21,6 +22,9 @@ from integrations.errors import IntegrationError
 
 _log = logging.getLogger(__name__)
 
+READ_S = 4.0  # how long a call waits for Home Assistant to tell what the things at hand do
+_MOST_READS = 8  # scripts that call scripts, one after the other
+
 _TEMPERATURE = "HassClimateSetTemperature"
 AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
 
@@ -32,6 +36,9 @@ class Misfit:
     arguments: dict[str, Any]
     problem: str  # one phrase for the model
     options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+
+
+_Judged = TypeVar("_Judged", Verdict, Verdict | Misfit)
 
 
 class Judge:
@@ -68,14 +75,37 @@ class Judge:
                 return
         self._known_for = menu
 
+    async def read_up(self, judged: Callable[[], _Judged]) -> _Judged:
+        """The verdict of `judged`, once Home Assistant has told what the scripts, automations and
+        scenes at hand do: just after the start or a change it may not have. Nothing is waited for
+        where the call touches none of them; after READ_S the verdict is that of what is unknown."""
+        verdict = judged()
+        try:
+            async with asyncio.timeout(READ_S):
+                for _ in range(_MOST_READS):
+                    unread = verdict.unread if isinstance(verdict, Verdict) else ()
+                    if not unread or not await self._is_told(frozenset(unread)):
+                        break
+                    verdict = judged()
+        except TimeoutError:
+            _log.info("Home Assistant has not told in time what something does.")
+        return verdict
+
+    async def _is_told(self, item_ids: frozenset[str]) -> bool:
+        return await self._home.wait_for(
+            item_ids, lambda house: house.unread.isdisjoint(item_ids), READ_S
+        )
+
     def call(
         self,
         entry: MenuEntry,
         arguments: Mapping[str, Any],
         heard: str | None,
         program: Program | None = None,
+        tainted: bool = False,
     ) -> Verdict | Misfit:
-        """Decide about one call. `heard`: the person's own words; `program`: that asks instead."""
+        """Decide about one call. `heard`: the person's own words; `program`: that asks instead;
+        `tainted`: text from outside may stand behind it."""
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
             return Misfit(fitted.arguments, fitted.problem, fitted.options)
@@ -96,7 +126,7 @@ class Judge:
             self._area,
             live=self._home.connected,
             rulings=self._rulings,
-            moment=self._moment().asked_by(program),
+            moment=self._moment().asked_by(program, tainted),
         )
         verdict = replace(verdict, mended=(*mended, *verdict.mended))
         if self._is_script(entry):
@@ -104,7 +134,11 @@ class Judge:
         return self._whole(self._within(entry.suffix, verdict.arguments, verdict))
 
     def sentence(
-        self, match: SentenceMatch, heard: str | None, program: Program | None = None
+        self,
+        match: SentenceMatch,
+        heard: str | None,
+        program: Program | None = None,
+        tainted: bool = False,
     ) -> Verdict:
         """Decide about a sentence for the home's own engine."""
         home = self._home
@@ -115,7 +149,7 @@ class Judge:
             self._area,
             live=home.connected,
             rulings=self._rulings,
-            moment=self._moment().asked_by(program),
+            moment=self._moment().asked_by(program, tainted),
         )
         return self._whole(self._within(match.intent, match.slots, verdict))
 

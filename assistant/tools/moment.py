@@ -34,9 +34,12 @@ class Moment:
     satellite: tuple[str, ...] = ()  # what this box is called, and its area
     ratings: Mapping[str, Tier] = field(default_factory=dict)  # by entity id
     program: Program | None = None  # that asks; None: a person
+    tainted: bool = False  # text from outside may stand behind the call
 
-    def asked_by(self, program: Program | None) -> "Moment":
+    def asked_by(self, program: Program | None, tainted: bool = False) -> "Moment":
         """The same for a turn of this program: rules know it by its name, and by the box's."""
+        if tainted:
+            return replace(self, tainted=True).asked_by(program)
         if program is None:
             return self
         return replace(self, satellite=(program.name, *self.satellite), program=program)

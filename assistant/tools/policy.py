@@ -19,7 +19,7 @@ from assistant.tools.calls import (
     without_target,
 )
 from assistant.tools.deciding import Case, asked, decide, decide_call, denied, told
-from assistant.tools.gates import is_harmless
+from assistant.tools.gates import UNREAD, is_harmless
 from assistant.tools.heard import place
 from assistant.tools.intents import BROADCAST, INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
@@ -43,8 +43,10 @@ from assistant.tools.resolve import (
 from assistant.tools.saying import NAME
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.verdict import STRICT, Rulings, Verdict
-from assistant.tools.weighing import Caller, Stake, barred
+from assistant.tools.weighing import SENTENCE, Caller, Stake, barred
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.related import SEARCHED
+from integrations.home_assistant.sentence_templates import may_answer
 from integrations.mcp.servers import HOME_ASSISTANT
 
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.
@@ -114,8 +116,10 @@ def judge_sentence(
         return denied(Tier.READ, "guest", slots, {})
     if moment.program is not None and match.intent == BROADCAST:
         return denied(Tier.COMFORT, barred(moment.program), slots, {})
-    if match.source == "trigger" or intent is None:
-        return decide_call(caller, Stake(Tier.COSTLY, "sentence"), slots, match.text)
+    if match.source == "trigger":
+        return _judge_trigger(match.text, slots, house, live, caller)
+    if intent is None:
+        return decide_call(caller, Stake(Tier.COSTLY, SENTENCE), slots, match.text)
     if not intent.by_target:
         return without_target(intent, match.intent, slots, caller)
     seen = reach(intent, slots, house)
@@ -171,10 +175,30 @@ def _judge_script(
         # What it touches may have changed since; an `intent_script` never tells.
         names = entry.tool.title or entry.suffix
         touched = (script,) if script else ()
-        stake = Stake(Tier.COSTLY, "script")
+        stake = Stake(Tier.COSTLY, UNREAD if script else "script")
         return decide_call(caller, stake, arguments, names, touched=touched)
     case = Case(INTENTS["HassToggle"], house, None, "", live, caller, {})
     return decide(case, arguments, (script,), (script, *named_in(arguments, house)))
+
+
+def _judge_trigger(
+    text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
+) -> Verdict:
+    """A sentence that automations wait for is judged by what they do, where all automations were
+    read: Home Assistant does not tell which it sets off."""
+    automations = {name for name in house.entities if domain_of(name) == "automation"}
+    unread = tuple(sorted(automations & house.unread)) if live else ()
+    known = live and not unread and automations <= house.sentences.keys()
+    set_off = [
+        name
+        for name, templates in house.sentences.items()
+        if known and name in automations and any(may_answer(one, text) for one in templates)
+    ]
+    if not set_off:
+        verdict = decide_call(caller, Stake(Tier.COSTLY, SENTENCE), slots, text)
+        return replace(verdict, unread=unread)
+    case = Case(INTENTS["HassTurnOn"], house, None, "", live, caller, {})
+    return decide(case, slots, (), set_off)
 
 
 def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
@@ -233,7 +257,8 @@ def _cut(case: Case, verdict: Verdict, judged: tuple[str, ...]) -> tuple[Verdict
     if not seen.touched or not set(left) <= set(judged):
         return verdict, False
     # All of it was judged before, so this is no stricter.
-    return decide(case, arguments, seen.touched, left), True
+    left_over = decide(case, arguments, seen.touched, left)
+    return replace(left_over, unread=verdict.unread), True
 
 
 def _nothing_there(
@@ -271,12 +296,13 @@ def _which_one(
 
 
 def _without_what_changes(house: House) -> House:
-    """An old picture without how far covers are open and what scripts and scenes hold."""
+    """An old picture without how far covers are open and what scripts and scenes do."""
     entities = {
         name: replace(entity, attributes=_lasting(entity))
         for name, entity in house.entities.items()
     }
-    return replace(house, entities=entities, touches={})
+    unread = frozenset(name for name in entities if domain_of(name) in SEARCHED)
+    return replace(house, entities=entities, touches={}, partly={}, ways={}, unread=unread)
 
 
 def _lasting(entity: Entity) -> dict[str, Any]:

@@ -211,14 +211,14 @@ def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:
     """What is switched, and which way: the entities, a group's members the same way, and what a
-    scene, script or automation touches either way, since it does not tell which."""
+    scene, script or automation touches the way that its configuration says, else either way."""
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
     while level:
         fresh = list(dict.fromkeys(one for one in level if one not in reached))
         reached |= dict.fromkeys(fresh)
         level = [
-            (member, way if domain_of(entity_id) not in UNTOLD else Action.TOGGLE)
+            (member, _way_of(member, entity_id, way, house))
             for entity_id, way in fresh
             for member in members(entity_id, house)
         ]
@@ -227,15 +227,30 @@ def consequences(
 
 # What they do is not told by the way they are switched.
 UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
+_WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 
 def members(entity_id: str, house: House) -> list[str]:
-    """What a group or scene says it holds (`entity_id` in its attributes), or a script touches."""
+    """What a group or scene says it holds (`entity_id` in its attributes), or what a script is
+    known to touch."""
+    partly = sorted(house.partly.get(entity_id, ()))
+    return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
+
+
+def all_members(entity_id: str, house: House) -> list[str]:
+    """The same where it is all that there is; empty where more may be touched."""
     entity = house.entities.get(entity_id)
     held = entity.attributes.get("entity_id") if entity is not None else None
     listed_ids = held if isinstance(held, list | tuple) else ()
     told = [item for item in listed_ids if isinstance(item, str)]
     return list(dict.fromkeys((*told, *sorted(house.touches.get(entity_id, ())))))
+
+
+def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
+    """Which way a member goes where `entity_id` is switched `way`."""
+    if domain_of(entity_id) not in UNTOLD:
+        return way
+    return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
 
 
 def domain_of(entity_id: str) -> str:

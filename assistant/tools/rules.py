@@ -71,6 +71,11 @@ def names_program(rule: OwnerRule, program: Program) -> bool:
     return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
+def names_one(rule: OwnerRule) -> bool:
+    """Whether the rule is about one thing or one tool, and not about all of a kind."""
+    return any(name and not set("*?") & set(name) for name in (rule.entity, rule.tool))
+
+
 def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:
     """The number of the first rule that names one of these tools or their server."""
     for number, rule in enumerate(rules):

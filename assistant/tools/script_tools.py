@@ -29,8 +29,8 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
     """The things that a script's fields name: by id, also several in one text, as Home Assistant
-    takes them (`config_validation.comp_entity_ids`), by device, area or floor, or "all" of them.
-    The script may act on them."""
+    takes them (`config_validation.comp_entity_ids`), by device, area, floor or label, or "all" of
+    them. The script may act on them."""
     found: list[str] = []
     level = list(arguments.values())
     while level:
@@ -44,6 +44,7 @@ def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
             found += house.entities if WILDCARD in texts else ()
             found += [part for part in texts if part in house.entities]
             found += [name for name, one in house.entities.items() if one.device_id == value]
+            found += [name for name, one in house.entities.items() if value in one.labels]
             areas = {one.area_id for one in find_areas(house, value)}
             floors = {one.floor_id for one in find_floors(house, value)}
             areas |= {one.area_id for one in house.areas.values() if one.floor_id in floors}

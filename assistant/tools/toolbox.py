@@ -201,7 +201,9 @@ class Toolbox:
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self._narrowing.allows(turn_id, entry.names):
             return None
-        verdict = self._judge.call(entry, arguments, heard, program)
+        verdict = await self._judge.read_up(
+            lambda: self._judge.call(entry, arguments, heard, program)
+        )
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
@@ -219,15 +221,20 @@ class Toolbox:
         if not self._narrowing.allows(request.turn_id, entry.names):
             return await self._refusing.left_out(request, dict(call.arguments))
         heard = self._asking.words(request, entry)
-        verdict = self._judge.call(entry, call.arguments, heard, request.program)
+
+        def judged() -> Verdict | Misfit:
+            tainted = self._asking.has_read_outside(request)
+            return self._judge.call(entry, call.arguments, heard, request.program, tainted)
+
+        verdict = await self._judge.read_up(judged)
         if isinstance(verdict, Misfit):
             return await self._refusing.misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
             return await self._refusing.denied(request, entry, verdict)
 
         def again() -> Verdict | None:
-            judged = self._judge.call(entry, call.arguments, heard, request.program)
-            return None if isinstance(judged, Misfit) else judged
+            now = judged()
+            return None if isinstance(now, Misfit) else now
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
             if not self._executor.admits(entry):
@@ -266,7 +273,7 @@ class Toolbox:
                 return refused if refused is not None else await execute(verdict, "")
             if unasked:
                 return await self._asking.unasked(request, way, verdict)
-            if request.program is None and await self._asking.consented(way, verdict):
+            if request.program is None and await self._asking.consented(request, way, verdict):
                 return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._asking.ask(request, way, verdict, again, execute)
 
@@ -284,10 +291,11 @@ class Toolbox:
             return await self._refusing.left_out(request, arguments)
 
         def judged() -> Verdict:
-            by_words = self._judge.sentence(match, request.heard, request.program)
+            tainted = self._asking.has_read_outside(request)
+            by_words = self._judge.sentence(match, request.heard, request.program, tainted)
             return replace(by_words, arguments=arguments)
 
-        verdict = judged()
+        verdict = await self._judge.read_up(judged)
         if verdict.decision is Decision.DENIED or saying is None:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)

@@ -81,3 +81,5 @@ class Verdict:
     ruling: Ruling = Ruling.ALLOW
     ask: str = ""  # key of the question in the catalogue; its fields are in `values`
     left: str = ""  # key of what is said where it is not done: "I left {names} locked."
+    unread: tuple[str, ...] = ()  # ids of what Home Assistant is about to tell the effect of
+    unknown: bool = False  # something of it has an effect that nobody knows

@@ -5,18 +5,36 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.tools.costly import cost
-from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, gate, is_settled
+from assistant.tools.gates import (
+    UNKNOWN_EFFECTS,
+    UNREAD,
+    directions,
+    entity_or_guess,
+    gate,
+    is_settled,
+)
 from assistant.tools.intents import Action
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Tier
 from assistant.tools.rights import Program
-from assistant.tools.rules import OwnerRule, Subject, called, first_match, names_program
-from assistant.tools.verdict import Ruling, Rulings, strictness
-from integrations.home_assistant.house import House
+from assistant.tools.rules import (
+    OwnerRule,
+    Subject,
+    called,
+    first_match,
+    names_one,
+    names_program,
+)
+from assistant.tools.verdict import Ruling, Rulings, stricter, strictness
+from integrations.home_assistant.house import Entity, House
 
 CALLER = "caller"  # the rule of what a program may not do
 IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
+SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it sets off
+UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
+# Those of which nobody has told anything: `policy.costly` frees what is known to be unknown.
+_UNANSWERED = frozenset({SENTENCE, UNREAD})
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 _TIERS = tuple(Tier)
 
@@ -69,12 +87,14 @@ def weigh(
     """The stake of one thing alone, without what follows from it.
 
     The owner's rating settles what is not known (`gates.is_settled`); what is known it only raises.
+    While the answer of Home Assistant is on its way, it may yet be known to open something.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
     rating = ratings.get(entity_id)
-    if rating is not None and rule is not None and not is_settled(entity, rule, house):
-        return Stake(rating, "rated" if rating is Tier.COMFORT else rule)
+    if rating is not None and rule is not None and _is_the_owners(entity, rule, house):
+        known_as = UNKNOWN_EFFECTS[entity.domain] if rule == UNREAD else rule
+        return Stake(rating, "rated" if rating is Tier.COMFORT else known_as)
     if rule is not None:
         stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
     elif (rule := cost(entity, action, arguments)) is not None:
@@ -85,6 +105,11 @@ def weigh(
     if rating is not None and raised and action is not Action.STOP:
         return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"))
     return stake
+
+
+def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
+    """Return whether the owner's rating settles what this rule asks about."""
+    return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
 
 
 def rule_thing(
@@ -117,11 +142,22 @@ def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
     if found is None:
-        return _for_program(by_tier, None, moment.program)
+        return _for_program(_cautious(by_tier, None, moment), None, moment.program)
     by_owner = Ruled(stake, found[1].decide, called(found[0]))
     if moment.mode is Mode.GUEST and by_tier.weight > by_owner.weight:
         return _for_program(by_tier, None, moment.program)
-    return _for_program(by_owner, found[1], moment.program)
+    return _for_program(_cautious(by_owner, found[1], moment), found[1], moment.program)
+
+
+def _cautious(ruled: Ruled, rule: OwnerRule | None, moment: Moment) -> Ruled:
+    """Ask about an effect that nobody has told, or that nobody knows in a turn with text from
+    outside, unless the owner's rule names the very thing."""
+    known = ruled.stake.rule not in (UNKNOWN if moment.tainted else _UNANSWERED)
+    named = rule is not None and names_one(rule) and ruled.stake.rule != UNREAD
+    if known or named:
+        return ruled
+    asked = stricter(ruled.ruling, Ruling.CONFIRM)
+    return ruled if asked is ruled.ruling else Ruled(ruled.stake, asked, ruled.stake.rule)
 
 
 def barred(program: Program) -> str:
@@ -137,6 +173,8 @@ def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) 
     if tier > height(rights.highest):
         return Ruled(ruled.stake, Ruling.DENY, CALLER)
     meant = rule is not None and names_program(rule, program)
+    if ruled.stake.rule in UNKNOWN:
+        meant = meant and rule is not None and names_one(rule)
     if ruled.ruling is Ruling.ALLOW and tier > height(rights.free) and not meant:
         return Ruled(ruled.stake, Ruling.CONFIRM, CALLER)
     return ruled

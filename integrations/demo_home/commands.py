@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from integrations.demo_home import actions, offered, services, shapes
+from integrations.demo_home import actions, offered, scripts, services, shapes
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.people import Person
 from integrations.demo_home.related import KINDS, related
@@ -46,6 +46,7 @@ class Commands:
             "search/related": self._related,
         }
         admins: dict[str, Callable[[Json], Any]] = {
+            "automation/config": self._config,
             "config/area_registry/update": self._update_area,
             "config/device_registry/update": self._update_device,
             "config/entity_registry/update": self._update_entity,
@@ -53,6 +54,7 @@ class Commands:
             "config/label_registry/create": self._create_label,
             "homeassistant/expose_entity": self._expose,
             "homeassistant/expose_entity/list": lambda message: shapes.exposure(house),
+            "script/config": self._config,
         }
         self._answers = anyone | admins
         self._admins = frozenset(admins)
@@ -97,6 +99,13 @@ class Commands:
         if kind not in KINDS:
             raise CommandError("invalid_format", f"expected one of {list(KINDS)} at 'item_type'")
         return related(self._house, kind, str(item))
+
+    def _config(self, message: Json) -> Json:
+        """Of scripts; the house has no automations."""
+        config = scripts.config(self._house, str(needed(message, "entity_id")))
+        if config is None:
+            raise CommandError("not_found", "Entity not found")
+        return {"config": config}
 
     def _call_service(self, message: Json) -> Json:
         domain, service = str(message.get("domain")), str(message.get("service"))

@@ -26,6 +26,7 @@ class Script:
 
     description: str
     touches: tuple[str, ...]  # entity ids
+    sequence: tuple[Mapping[str, Any], ...]  # as its owner wrote it
     fields: Mapping[str, Field] = field(default_factory=dict)
 
 
@@ -33,6 +34,13 @@ SCRIPTS = {
     "script.movie_night": Script(
         "Dims the living room for a film.",
         ("light.living_room",),
+        (
+            {
+                "action": "light.turn_on",
+                "target": {"entity_id": "light.living_room"},
+                "data": {"brightness_pct": "{{ brightness }}"},
+            },
+        ),
         {
             "brightness": Field(
                 "How bright, in percent",
@@ -53,7 +61,12 @@ SCRIPTS = {
         },
     ),
     "script.welcome_home": Script(
-        "Lights the hall and unlocks the front door.", ("light.hall", "lock.front_door")
+        "Lights the hall and unlocks the front door.",
+        ("light.hall", "lock.front_door"),
+        (
+            {"action": "light.turn_on", "target": {"entity_id": "light.hall"}},
+            {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}},
+        ),
     ),
 }
 
@@ -66,6 +79,26 @@ SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("cover", "close_cover", "cover.living_room_blinds"),
     ),
 }
+
+
+def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
+    """The configuration of a script, as `script/config` gives it; None where there is none."""
+    script = SCRIPTS.get(entity_id)
+    if script is None:
+        return None
+    return {
+        "alias": house.things[entity_id].name,
+        "description": script.description,
+        "fields": {
+            name: {
+                "description": one.description,
+                "selector": one.selector,
+                **({"required": True} if one.required else {}),
+            }
+            for name, one in script.fields.items()
+        },
+        "sequence": list(script.sequence),
+    }
 
 
 def run_script(

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from integrations.causes import first_of
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
+from integrations.home_assistant import searching
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.following import Followed
 from integrations.home_assistant.house import House
@@ -23,7 +24,6 @@ from integrations.home_assistant.loading import (
 )
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.rest import home_tls
-from integrations.home_assistant.searching import search
 from integrations.home_assistant.websocket import (
     UNKNOWN_FORM,
     Connection,
@@ -87,6 +87,7 @@ class HomeAssistant:
         self._problem: IntegrationError | None = None
         self._settled = asyncio.Event()  # the first try is over, well or badly
         self._stale = Stale()
+        self._behind = False  # a registry has changed since it was read
         self._to_search = asyncio.Event()
         self._followed: set[Followed] = set()
         self._expected_until = 0.0  # of the loop's clock
@@ -276,14 +277,13 @@ class HomeAssistant:
                 await self._load(connection)
                 continue
             self._picture.refresh(registries, None if stale.places else stale.entity_ids)
-            self._to_search.set()
-            self._wake(None)
+            self._was_read()
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
         """False: this user may not."""
         try:
             await connection.subscribe(
-                partial(self._stale.note, event), "subscribe_events", event_type=event
+                partial(self._on_registry, event), "subscribe_events", event_type=event
             )
         except Refused as error:
             log.info("Changes of names and rooms are seen after minutes only: %s", error)
@@ -299,6 +299,11 @@ class HomeAssistant:
             self._picture.end_load(registries, await connection.command("get_states"))
         except (AttributeError, KeyError, TypeError) as error:
             raise Unavailable(UNKNOWN_FORM) from error
+        self._was_read()
+
+    def _was_read(self) -> None:
+        """The registries are as they were told last, but for what was told meanwhile."""
+        self._behind = self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
 
@@ -314,12 +319,24 @@ class HomeAssistant:
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:
-        """Find out what scripts, automations and scenes touch, as often as that may change."""
+        """Find out what scripts, automations and scenes do, as often as that may change."""
+        picture = self._picture
+        picture.forget_asked()
+        search = searching.Search(connection, picture)
         while True:
             await self._to_search.wait()
             self._to_search.clear()
-            if not await search(connection, self._picture):
-                return
+            while picture.unsearched and not self._behind:
+                await search.go_on()
+                self._wake(None)
+            await asyncio.sleep(searching.REST_S)
+
+    def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
+        """A name, place or label has changed: what a script reaches by it may be something else."""
+        if not self._behind:
+            self._behind = True
+            self._picture.doubt_effects()
+        self._stale.note(kind, event)
 
     def _on_state_changed(self, event: Mapping[str, Any]) -> None:
         if asyncio.get_running_loop().time() > self._expected_until:

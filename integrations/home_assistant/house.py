@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+# Which way a thing is switched: "on" is to start, open, lock or arm, as `turn_on` of its domain
+# would; "either" where that is not told.
+Way = Literal["on", "off", "either"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,18 @@ class House:
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
-    # What a script, automation or scene touches, as far as Home Assistant tells
-    # (`search/related`); without a row here, or with an empty one, nobody knows.
+    # All that a script, automation or scene touches; without a row here not all of it is known.
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # What is known of those whose effect is known in part only.
+    partly: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # Which way the scripts and automations whose configuration was read switch what they touch.
+    ways: Mapping[str, Mapping[str, Way]] = field(default_factory=dict)
+    # Scripts, automations and scenes of which Home Assistant has not told yet what they touch.
+    unread: frozenset[str] = frozenset()
+    untold: frozenset[str] = frozenset()  # those of which it refuses to tell
+    # The sentences that each automation waits for, by its id; a row without any for one that was
+    # read and waits for none. No row: it was not read, and may wait for any sentence.
+    sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # What a switch, lamp or button was seen to open, unlock or disarm (`runs.Switched`).
     seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # By device id, made at the first look.

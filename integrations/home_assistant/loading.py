@@ -74,7 +74,9 @@ async def read_registries(connection: Connection) -> Registries:
         entries = read_entries(listed)
         entries |= await _extended(connection, list(entries)) or {}
         places = await _places(connection, Registries())
-        return replace(places, entities=entries, listed=await _listed(connection))
+        admin = await _is_admin(connection)
+        listed = await _listed(connection) if admin else {}
+        return replace(places, entities=entries, listed=listed, admin=admin)
     except (AttributeError, KeyError, TypeError) as error:
         raise Unavailable(UNKNOWN_FORM) from error
 
@@ -137,15 +139,22 @@ async def _extended(
     return {name: entry for name, entry in found.items() if entry and isinstance(entry, Mapping)}
 
 
-async def _listed(connection: Connection) -> dict[str, bool]:
-    """The list of exposed entities, which only admins may read.
+async def _is_admin(connection: Connection) -> bool:
+    """Whether this user is an administrator.
 
-    Others do not ask: Home Assistant (2026.11) logs every refusal as an error.
+    Others do not ask for what only administrators may read: Home Assistant (2026.11) logs every
+    refusal as an error.
     """
     try:
         user = mapping(await connection.command("auth/current_user"))
-        if user.get("is_admin") is not True:
-            return {}
+    except Refused:
+        return False
+    return user.get("is_admin") is True
+
+
+async def _listed(connection: Connection) -> dict[str, bool]:
+    """The list of exposed entities, which only administrators may read."""
+    try:
         answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
     except Refused:
         return {}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from integrations.home_assistant.context import Shown, exposed_by
+from integrations.home_assistant.effects import Effects
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.registry import (
     Registries,
@@ -27,8 +28,9 @@ class Picture:
     def __init__(self) -> None:
         self._registries = Registries()
         self._entities: dict[str, Entity] = {}
-        self._touches: Mapping[str, frozenset[str]] = {}
-        self._seen: Mapping[str, frozenset[str]] = {}  # of the same what scripts were seen to do
+        self._effects: dict[str, Effects] = {}  # of scripts, automations and scenes
+        self._seen: dict[str, frozenset[str]] = {}  # what scripts were seen to do
+        self._told: House | None = None  # a house with nothing but both; None: build it anew
         self._runs = Runs()
         self._switches = Switches()
         self._house: House | None = House()  # None: build it at the next look
@@ -37,7 +39,8 @@ class Picture:
         self._shown: tuple[Shown, ...] = ()
         self._unlearnt = False  # the house changed since the list was applied
         self._pending = False  # the list came before there was a house
-        self.unsearched: set[str] = set()  # whose touched entities may have changed
+        self.unsearched: set[str] = set()  # whose effects may have changed since they were read
+        self._asked: set[str] = set()  # those that are being asked about
 
     @property
     def house(self) -> House:
@@ -47,9 +50,16 @@ class Picture:
         takes (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
         """
         if self._house is None:
+            if self._told is None:
+                self._told = self._tell()
             floors, areas = self._registries.floors, self._registries.areas
-            seen = dict(self._switches.known)
-            self._house = House(floors, areas, dict(self._entities), self._touches, seen)
+            self._house = replace(
+                self._told,
+                floors=floors,
+                areas=areas,
+                entities=dict(self._entities),
+                seen_opening=dict(self._switches.known),
+            )
         return self._house
 
     @property
@@ -77,9 +87,8 @@ class Picture:
         self._entities = {name: read_entity(one, self._registries) for name, one in found.items()}
         if self._pending:
             self._learn()
-        self._touches = {}  # any of them may have been edited meanwhile
-        self._search_all()
-        self._house = None
+        self._effects = {}  # any of them may have been edited meanwhile
+        self.doubt_effects()
 
     def refresh(self, registries: Registries, entity_ids: Iterable[str] | None) -> None:
         """Newer registries, of which these entities (None: any) are touched."""
@@ -89,8 +98,7 @@ class Picture:
             if entity_id in self._entities:
                 entity = self._entities[entity_id]
                 self._entities[entity_id] = with_registries(entity, self._registries)
-        self._search_all()
-        self._house = None
+        self.doubt_effects()
 
     def change(self, event: Mapping[str, Any]) -> str:
         """Take a `state_changed` event; returns whose state it is, "" for one that is no matter."""
@@ -115,13 +123,14 @@ class Picture:
             (known.state if known else None) in _GONE or (state or {}).get("state") in _GONE
         ):
             self.unsearched.add(entity_id)
-            self._touches = _without(self._touches, entity_id)  # until it is known anew
-            self._seen = _without(self._seen, entity_id)
+            self._effects.pop(entity_id, None)  # until it is known anew
+            self._seen.pop(entity_id, None)
+            self._told = None
         self._switches.see(entity_id, known.state if known else "", mapping(state))
         script = self._runs.see(entity_id, mapping(state))
         if script in self._entities:
-            self._seen = _with(self._seen, script, entity_id)
-            self._touches = _with(self._touches, script, entity_id)
+            self._seen[script] = self._seen.get(script, frozenset()) | {entity_id}
+            self._told = None
         self._house = None
         return entity_id
 
@@ -136,18 +145,64 @@ class Picture:
         self._pending = not self._entities
         return not self._pending and self._learn()
 
-    def touch(self, found: Mapping[str, frozenset[str]]) -> None:
-        """What some scripts, automations and scenes touch; those that are gone are forgotten.
+    def doubt_effects(self) -> None:
+        """What scripts, automations and scenes do may have changed: read all of them anew."""
+        self.unsearched = {
+            entity.entity_id
+            for entity in self._entities.values()
+            if entity.domain in SEARCHED and _members(entity) is None
+        }
+        self._told = self._house = None
+
+    def next_unread(self, count: int) -> list[str]:
+        """Up to so many of `unsearched`, which are being asked about from now on: first what the
+        assistant may see, scripts before others."""
+
+        def weight(item_id: str) -> tuple[bool, bool, str]:
+            known = self._entities.get(item_id)
+            return known is None or not known.exposed, not item_id.startswith("script."), item_id
+
+        chosen = sorted(self.unsearched, key=weight)[:count]
+        self.unsearched.difference_update(chosen)
+        self._asked.update(chosen)
+        return chosen
+
+    def learn_effects(self, found: Mapping[str, Effects]) -> None:
+        """What some scripts, automations and scenes do; those that are gone are forgotten.
 
         One that was edited since it was asked about is asked about again: its answer is void.
         """
-        known = {**self._touches, **_without(found, *self.unsearched)}
-        self._touches = {
-            name: ids | self._seen.get(name, frozenset())
-            for name, ids in known.items()
-            if name in self._entities
-        }
-        self._house = None
+        self._asked.difference_update(found)
+        known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}
+        self._effects = {name: one for name, one in known.items() if name in self._entities}
+        self._told = self._house = None
+
+    def forget_asked(self) -> None:
+        """The connection is gone, and with it the answers that were to come."""
+        self.unsearched |= self._asked
+        self._asked.clear()
+
+    def _tell(self) -> House:
+        """What is known of scripts, automations and scenes, as a house without anything else."""
+        touches: dict[str, frozenset[str]] = {}
+        partly: dict[str, frozenset[str]] = {}
+        for name in self._effects.keys() | self._seen.keys():
+            one = self._effects.get(name)
+            ids = frozenset(one.touched if one else ()) | self._seen.get(name, frozenset())
+            (touches if one is not None and one.complete else partly)[name] = ids
+        read = {name: one for name, one in self._effects.items() if one.sentences is not None}
+        return House(
+            touches=touches,
+            partly={name: ids for name, ids in partly.items() if ids},
+            ways={
+                name: one.touched
+                for name, one in self._effects.items()
+                if one.complete and not name.startswith("scene.")
+            },
+            unread=frozenset(self.unsearched | self._asked),
+            untold=frozenset(name for name, one in self._effects.items() if not one.told),
+            sentences={name: one.sentences or () for name, one in read.items()},
+        )
 
     @property
     def switches(self) -> Switches:
@@ -174,13 +229,6 @@ class Picture:
             self._house = None
         return self._house is None
 
-    def _search_all(self) -> None:
-        self.unsearched = {
-            entity.entity_id
-            for entity in self._entities.values()
-            if entity.domain in SEARCHED and _members(entity) is None
-        }
-
 
 _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 
@@ -188,16 +236,6 @@ _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 def _updated(state: Mapping[str, Any]) -> str:
     """When, as Home Assistant writes it: such texts sort by time."""
     return text(state.get("last_updated"))
-
-
-def _without(touches: Mapping[str, frozenset[str]], *item_ids: str) -> dict[str, frozenset[str]]:
-    return {name: ids for name, ids in touches.items() if name not in item_ids}
-
-
-def _with(
-    touches: Mapping[str, frozenset[str]], item_id: str, entity_id: str
-) -> dict[str, frozenset[str]]:
-    return {**touches, item_id: touches.get(item_id, frozenset()) | {entity_id}}
 
 
 def _members(entity: Entity) -> Any:

@@ -31,6 +31,7 @@ class Registries:
     labels: Mapping[str, str] = field(default_factory=dict)  # names by label id
     listed: Mapping[str, bool] = field(default_factory=dict)  # exposure by id, told to admins
     learned: Mapping[str, bool] = field(default_factory=dict)  # the same from the server's prompt
+    admin: bool = False  # this user may read what administrators may
 
 
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:

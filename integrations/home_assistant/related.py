@@ -1,5 +1,8 @@
 """What a script, automation or scene touches, from Home Assistant's `search/related`.
 
+Any user may ask it, while the configuration (`actions`) is for administrators alone. Of a scene it
+is all; of a script or automation never more than a part.
+
 The answer mixes what is touched with where that is: a touched entity comes with its device, its
 area and that area's floor, and the script with its own area and labels (2026.11,
 `components/search`). So a place or a device counts as targeted only where nothing else explains it;
@@ -10,14 +13,30 @@ and every target that a template makes. What is touched may be more than is told
 is seen to do counts too (`runs`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from integrations.home_assistant.effects import Effects
 from integrations.home_assistant.house import Entity
+from integrations.home_assistant.places import Places
 from integrations.home_assistant.registry import Registries, read_labels
 from integrations.home_assistant.runs import LETS_IN
 
 SEARCHED = ("script", "automation", "scene")  # domains
+
+
+def read_related(
+    item_id: str,
+    answer: Mapping[str, Any],
+    registries: Registries,
+    entities: Mapping[str, Entity],
+) -> Effects:
+    """What `search/related` answers for the item, as its effects."""
+    touched = touched_by(item_id, answer, registries, entities)
+    # A scene sets states and does nothing else; one of a device's own names no entity.
+    whole = item_id.startswith("scene.") and bool(touched)
+    reasons = () if whole else ("its configuration is not known",)
+    return Effects(dict.fromkeys(sorted(touched), "either"), reasons)
 
 
 def touched_by(
@@ -35,7 +54,7 @@ def touched_by(
     touched = {entity_id for entity_id in named if entity_id in entities}
     if item_id.startswith("scene."):
         return frozenset(touched)
-    places = _Places(registries, entities)
+    places = Places(registries, entities)
     own = [item_id, *(one for one in named if one.startswith("script."))]  # and those it runs
     around = [*named, *own]
     devices = _ids(answer, "device") - {places.device(one) for one in around}
@@ -53,43 +72,6 @@ def touched_by(
     perhaps = places.inside(_ids(answer, "device"), ()) | places.labelled(every_label)
     touched |= {one for one in perhaps if one.partition(".")[0] in LETS_IN}
     return frozenset(touched - {item_id})
-
-
-class _Places:
-    """Where things are."""
-
-    def __init__(self, registries: Registries, entities: Mapping[str, Entity]) -> None:
-        self._registries = registries
-        self._entities = entities
-
-    def device(self, entity_id: str) -> str | None:
-        entity = self._entities.get(entity_id)
-        return entity.device_id if entity else None
-
-    def area(self, entity_id: str) -> str | None:
-        entity = self._entities.get(entity_id)
-        return entity.area_id if entity else None
-
-    def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
-        """The entities of these devices and in these areas."""
-        devices, areas = set(devices), set(areas)
-        if not devices and not areas:
-            return set()
-        return {
-            entity.entity_id
-            for entity in self._entities.values()
-            if entity.device_id in devices or entity.area_id in areas
-        }
-
-    def labelled(self, labels: set[str]) -> set[str]:
-        """The entities with one of these labels, or with a device or area that has it."""
-        if not labels:
-            return set()
-        registries = self._registries
-        devices = {name for name, one in registries.devices.items() if one.labels & labels}
-        areas = {name for name, has in registries.area_labels.items() if has & labels}
-        own = {name for name, entry in registries.entities.items() if read_labels(entry) & labels}
-        return self.inside(devices, areas) | {name for name in own if name in self._entities}
 
 
 def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:

@@ -1,41 +1,96 @@
-"""Asks Home Assistant what scripts, automations and scenes touch, in the background."""
+"""Asks Home Assistant what scripts, automations and scenes do, in the background.
+
+An administrator may read their configuration (`actions`); where that is refused, or leaves a doubt,
+`search/related` tells a part of it (`related`).
+"""
 
 import asyncio
 import logging
 from collections.abc import Mapping
+from typing import Any
 
+from integrations.home_assistant.actions import read_automation, read_script
+from integrations.home_assistant.effects import Effects
 from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.places import Places
 from integrations.home_assistant.refusals import CommandRefused
-from integrations.home_assistant.related import touched_by
+from integrations.home_assistant.related import read_related
 from integrations.home_assistant.websocket import Connection
 
 log = logging.getLogger(__name__)
 
-MAX_SEARCHED = 2_000  # in one round; one takes Home Assistant a few milliseconds
-REST_S = 2.0  # between two rounds: while somebody edits, changes come in dozens
+AT_ONCE = 20  # items asked about side by side; one takes Home Assistant a few milliseconds
+REST_S = 0.5  # between two rounds: while somebody edits, changes come in dozens
+UNTOLD = Effects({}, ("Home Assistant does not tell",), told=False)
+NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
-async def search(connection: Connection, picture: Picture) -> bool:
-    """Ask for all in `picture.unsearched` and keep the answers there. Raises Unavailable.
+class Search:
+    """Asks over one connection."""
 
-    False: this Home Assistant does not tell, so that asking again is of no use.
-    """
-    wanted = sorted(picture.unsearched)[:MAX_SEARCHED]
-    picture.unsearched.clear()
-    found: dict[str, frozenset[str]] = {}
-    for item_id in wanted:
+    def __init__(self, connection: Connection, picture: Picture) -> None:
+        self._connection = connection
+        self._picture = picture
+        self._tells: bool | None = None  # whether this home knows `search/related`; None: unasked
+        self._unread: set[str] = set()  # domains whose configuration this home does not give
+
+    async def go_on(self) -> None:
+        """Ask about the next few that are unread, and keep the answers. Raises Unavailable.
+
+        One that Home Assistant refuses to tell of is kept as such until it may have changed.
+        """
+        wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
+        answers = await asyncio.gather(*(self._effects(one) for one in wanted))
+        self._picture.learn_effects(dict(zip(wanted, answers, strict=True)))
+
+    async def _effects(self, item_id: str) -> Effects:
+        """What is told of one item."""
+        read = await self._read(item_id)
+        if read is not None and read.complete:
+            return read
+        related = await self._related(item_id)
+        if read is None or related is None:
+            return related or read or UNTOLD
+        log.debug("What %s does is known in part: %s", item_id, "; ".join(read.reasons))
+        return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
+
+    async def _read(self, item_id: str) -> Effects | None:
+        """What its configuration says; None where there is none that this user may read."""
+        picture, domain = self._picture, item_id.partition(".")[0]
+        if domain == "scene" or domain in self._unread or not picture.registries.admin:
+            return None
         try:
-            answer = await connection.command(
-                "search/related", item_type=item_id.partition(".")[0], item_id=item_id
+            answer = await self._connection.command(f"{domain}/config", entity_id=item_id)
+        except CommandRefused as error:
+            log.info("The configuration of %s is not known: %s", item_id, error)
+            if _is_final(error):
+                self._unread.add(domain)
+            # What is not loaded waits for no sentence either.
+            return NOT_LOADED if error.code == "not_found" else None
+        config: Any = answer.get("config") if isinstance(answer, Mapping) else None
+        read = read_script if domain == "script" else read_automation
+        return read(config, Places(picture.registries, picture.house.entities))
+
+    async def _related(self, item_id: str) -> Effects | None:
+        """What `search/related` tells; None where it does not."""
+        if self._tells is False:
+            return None
+        domain = item_id.partition(".")[0]
+        try:
+            answer = await self._connection.command(
+                "search/related", item_type=domain, item_id=item_id
             )
         except CommandRefused as error:
-            log.info("What scripts and automations touch is not known: %s", error)
-            if error.unknown or error.code == "unauthorized":
-                return False
-            continue
-        house = picture.house
-        if isinstance(answer, Mapping):
-            found[item_id] = touched_by(item_id, answer, picture.registries, house.entities)
-    picture.touch(found)
-    await asyncio.sleep(REST_S)
-    return True
+            log.info("What %s touches is not known: %s", item_id, error)
+            self._tells = not _is_final(error)
+            return None
+        self._tells = True
+        if not isinstance(answer, Mapping):
+            return None
+        picture = self._picture
+        return read_related(item_id, answer, picture.registries, picture.house.entities)
+
+
+def _is_final(error: CommandRefused) -> bool:
+    """Whether asking again over this connection is of no use."""
+    return error.unknown or error.code == "unauthorized"

@@ -1,9 +1,9 @@
-"""Automations and blueprints in a house, put there as its own pages do."""
+"""Automations, scripts and blueprints in a house, put there as its own pages do."""
 
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,25 @@ async def automation(admin: Admin, config: Mapping[str, Any]) -> AsyncIterator[s
         yield await _running(admin, key)
     finally:
         await admin.delete(path)
+
+
+@asynccontextmanager
+async def scripts(admin: Admin, configs: Mapping[str, Mapping[str, Any]]) -> AsyncIterator[None]:
+    """They are there while the block runs, by their ids without the domain, and exposed."""
+    made = [f"script.{key}" for key in configs]
+    try:
+        for key, config in configs.items():
+            await admin.post(f"/api/config/script/config/{key}", config)
+        await until(lambda: _all_there(admin, made))
+        await admin.expose(made, True)
+        yield
+    finally:
+        for key in configs:
+            await admin.delete(f"/api/config/script/config/{key}")
+
+
+async def _all_there(admin: Admin, entity_ids: Collection[str]) -> bool:
+    return set(entity_ids) <= (await admin.states()).keys()
 
 
 async def _running(admin: Admin, key: str) -> str:

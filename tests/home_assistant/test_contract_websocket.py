@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.home_assistant.admin import Admin
+from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.conftest import Address
 from tests.home_assistant.talk import Talk
 from tests.home_assistant.things import area_called, called, dimming_script, look, put_back
@@ -21,6 +21,8 @@ async def test_who_asks(person: Talk, admin: Admin) -> None:
     ("kind", "fields"),
     [
         ("homeassistant/expose_entity/list", {}),
+        ("automation/config", {"entity_id": "automation.x"}),
+        ("script/config", {"entity_id": "script.x"}),
         (
             "homeassistant/expose_entity",
             {"assistants": ["conversation"], "entity_ids": ["light.x"], "should_expose": True},
@@ -114,6 +116,17 @@ async def test_what_a_script_touches_is_told_to_anybody(person: Talk, admin: Adm
     place = await person.told("search/related", item_type="area", item_id=found["area"][0])
     assert light in place["entity"]
     assert script.entity_id in place["script"]
+
+
+async def test_what_a_script_does_is_told_to_administrators(person: Talk, admin: Admin) -> None:
+    script = await dimming_script(person, await look(person, admin))
+    config = (await admin.ask("script/config", entity_id=script.entity_id))["config"]
+    assert config["alias"] == script.name
+    assert config["fields"]["rooms"]["selector"] == {"area": {"multiple": True}}
+    assert config["sequence"][0]["action"] == "light.turn_on"
+    for kind, gone in (("script", "script.no_such"), ("automation", "automation.no_such")):
+        with pytest.raises(Failed, match="Entity not found"):
+            await admin.ask(f"{kind}/config", entity_id=gone)
 
 
 async def test_what_a_scene_touches(person: Talk, admin: Admin) -> None:

@@ -101,6 +101,7 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
         "packages/house.yaml": (folder / "house.yaml").read_text(),
         "packages/templates.yaml": (folder / templates).read_text(),
         "automations.yaml": "[]\n",
+        "scripts.yaml": "{}\n",
     }
     http = {"server_host": [HOST], "server_port": port}
     settings = {
@@ -121,6 +122,7 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
         *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items()),
         "  packages: !include_dir_named packages",
         "automation ui: !include automations.yaml",
+        "script ui: !include scripts.yaml",
     ]
     if since >= (2026, 8):
         made[".storage/http"] = json.dumps(_stored_http(http))

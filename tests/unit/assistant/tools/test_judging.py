@@ -210,7 +210,7 @@ def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) 
     assert verdict.arguments == {"domain": ["light"], "area": "Kitchen"}
 
 
-@pytest.mark.parametrize(("connected", "rule"), [(True, "comfort"), (False, "script")])
+@pytest.mark.parametrize(("connected", "rule"), [(True, "comfort"), (False, "unread")])
 async def test_what_a_script_touches_counts_while_the_picture_is_new(
     lit: House, connected: bool, rule: str
 ) -> None:

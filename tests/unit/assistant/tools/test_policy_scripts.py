@@ -115,9 +115,9 @@ def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "rule"),
     [
-        ("script__movie_night", {}, "script"),
-        (ON, {"name": "Movie Night"}, "script"),
-        (ON, {"name": "Cosy"}, "scene"),
+        ("script__movie_night", {}, "unread"),
+        (ON, {"name": "Movie Night"}, "unread"),
+        (ON, {"name": "Cosy"}, "unread"),
     ],
 )
 def test_an_old_picture_does_not_tell_what_scripts_and_scenes_touch(

@@ -202,7 +202,7 @@ def test_the_settings_let_a_tier_through(house: House) -> None:
         (door, costly, False),
         (door, secure, True),
         (trigger, secure, False),
-        (trigger, costly, True),
+        (trigger, costly, False),  # nobody has told what it sets off
     ):
         verdict = judge_sentence(sentence, house, "do", "", rulings=rulings)
         assert (verdict.decision is Decision.ALLOWED) is allowed
@@ -214,7 +214,7 @@ def test_a_script_of_known_effect_may_be_asked_for(house: House) -> None:
     verdict = judge_sentence(sentence, told, "do", "")
     assert (verdict.decision, verdict.effects) == (Decision.ALLOWED, ("light.kitchen",))
     old = judge_sentence(sentence, told, "do", "", live=False)
-    assert (old.decision, old.rule) == (Decision.NEEDS_CONFIRMATION, "script")
+    assert (old.decision, old.rule) == (Decision.NEEDS_CONFIRMATION, "unread")
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,18 @@ def test_a_question_about_the_whole_house_is_noted_with_what_follows() -> None:
 @pytest.mark.parametrize(
     ("tool", "title", "asked", "touched"),
     [
-        ("script__movie", "The Movie", "Run the script The Movie?", ("script.movie",)),
-        ("script__movie", "", "Run the script movie?", ("script.movie",)),
+        (
+            "script__movie",
+            "The Movie",
+            "I don't know yet what The Movie does. Start it anyway?",
+            ("script.movie",),
+        ),
+        (
+            "script__movie",
+            "",
+            "I don't know yet what movie does. Start it anyway?",
+            ("script.movie",),
+        ),
         ("intent_script__party", "Party", "Run the script Party?", ()),
     ],
 )

@@ -18,7 +18,7 @@ from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
 from integrations.home_assistant.conversation import Reply
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
 
@@ -157,11 +157,27 @@ async def test_a_lock_is_not_opened_without_anybody_to_ask(house: House) -> None
 
 
 async def test_an_automation_of_unknown_effect_needs_the_owners_word(house: House) -> None:
-    assert (await Stage(house).say(PARTY)).decision is Decision.DENIED
-    stage = Stage(house, Reply("Party!", "action_done"), rulings=Rulings(costly="allow"))
+    for costly in ("confirm", "allow"):
+        stage = Stage(house, rulings=Rulings(costly=costly))
+        assert not stage.tools.allows(PARTY, PARTY.text)
+        assert (await stage.say(PARTY)).decision is Decision.DENIED
+        assert not stage.engine.said
+
+
+async def test_an_automation_that_was_read_is_as_free_as_what_it_does(house: House) -> None:
+    party = Entity("automation.party", "Party", "on")
+    others = {name: () for name in house.entities if name.startswith("automation.")}
+    read = replace(
+        house,
+        entities={**house.entities, party.entity_id: party},
+        touches={party.entity_id: frozenset({"light.kitchen"})},
+        ways={party.entity_id: {"light.kitchen": "on"}},
+        sentences={**others, party.entity_id: ("activate party mode [in {room}]",)},
+    )
+    stage = Stage(read, Reply("Party!", "action_done"))
     assert stage.tools.allows(PARTY, PARTY.text)
     outcome = await stage.say(PARTY)
-    assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COSTLY, "Party!")
+    assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COMFORT, "Party!")
     assert len(stage.journal.started) == 1
 
 

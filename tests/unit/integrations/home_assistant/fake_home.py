@@ -28,6 +28,9 @@ class FakeHome:
         self.config: Row = {"state": "RUNNING"}
         self.refused: set[str] = set()  # command types, or events of subscribe_events
         self.failing: set[str] = set()  # items of search/related that its code stumbles over
+        self.configs: dict[str, Any] = {}  # of scripts and automations, by entity id
+        self.holding = False  # answers of search/related wait until `release`
+        self._held: list[Row] = []
         self.asked: list[Row] = []  # every command
         self.subscriptions: dict[int, Row] = {}  # of the newest connection, by id
         self._socket: WebSocket | None = None
@@ -78,6 +81,13 @@ class FakeHome:
         """How often that command came."""
         return sum(1 for message in self.asked if message["type"] == kind)
 
+    async def release(self) -> None:
+        """Answer what was held back, and hold nothing more."""
+        assert self._socket is not None
+        self.holding = False
+        while self._held:
+            await self._answer(self._socket, self._held.pop())
+
     async def hang_up(self) -> None:
         """End the connection."""
         assert self._socket is not None
@@ -96,6 +106,9 @@ class FakeHome:
             return
 
     async def _answer(self, socket: WebSocket, message: Row) -> None:
+        if self.holding and message["type"] == "search/related":
+            self._held.append(message)
+            return
         reply: Row = {"id": message["id"], "type": "result", "success": True}
         event = message.get("event_type")
         if message["type"] in self.refused or event in self.refused:
@@ -107,6 +120,8 @@ class FakeHome:
                 reply["result"] = self._result(message)
             except KeyError:
                 error = {"code": "unknown_command", "message": "Unknown command."}
+                if message["type"].endswith("/config") and self.configs:
+                    error = {"code": "not_found", "message": "Entity not found"}
                 reply |= {"success": False, "error": error}
         await socket.send_json(reply)
         async with self._told:
@@ -123,6 +138,8 @@ class FakeHome:
             return None
         if kind == "search/related":
             return self.related[message["item_id"]]
+        if kind in ("script/config", "automation/config") and self.configs:
+            return {"config": self.configs[message["entity_id"]]}
         if kind == "config/entity_registry/get_entries":
             return {name: self.entries.get(name) for name in message["entity_ids"]}
         answers: Mapping[str, Any] = {

@@ -366,7 +366,106 @@ async def test_an_item_that_home_assistant_cannot_tell_of_costs_no_other(
     fake.related["script.film"] = {"entity": ["light.lamp"]}
     async with followed(fake) as home:
         await _touches(home, "script.film", {"light.lamp"})
-        assert "script.a_broken" not in home.house.touches
+        assert "script.a_broken" not in home.house.partly
+        assert home.house.untold == {"script.a_broken"}
+
+
+ON_LAMP = {"action": "light.turn_on", "target": {"entity_id": "light.lamp"}}
+SAID = {"trigger": "conversation", "command": "party"}
+
+
+async def test_an_administrators_token_reads_what_scripts_do(fake: FakeHome) -> None:
+    fake.is_admin = True
+    for name in ("film", "event", "gone"):
+        fake.entity(f"script.{name}", name, "off", entry={})
+        fake.related[f"script.{name}"] = {"entity": ["light.lamp"]}
+    fake.entity("automation.party", "Party", "on", entry={})
+    fake.entity("automation.lost", "Lost", "unavailable", entry={})
+    fake.related |= {"automation.party": {"entity": ["light.lamp"]}, "automation.lost": {}}
+    fake.configs = {
+        "script.film": {"sequence": [ON_LAMP]},
+        "script.event": {"sequence": [ON_LAMP, {"event": "x"}]},
+        "automation.party": {"triggers": [SAID], "actions": [ON_LAMP]},
+    }
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        house = home.house
+        lamp = frozenset({"light.lamp"})
+        assert house.touches == {"script.film": lamp, "automation.party": lamp}
+        assert house.ways == {name: {"light.lamp": "on"} for name in house.touches}
+        assert house.partly == dict.fromkeys(("script.event", "script.gone"), lamp)
+        assert house.sentences == {
+            "script.gone": (),
+            "automation.party": ("party",),
+            "automation.lost": (),
+        }
+        searched = {one["item_id"] for one in fake.asked if one["type"] == "search/related"}
+        assert "script.film" not in searched  # all of it is known
+
+
+async def test_nobody_else_asks_for_configurations(fake: FakeHome) -> None:
+    fake.entity("script.film", "Film", "off", entry={})
+    fake.related["script.film"] = {"entity": ["light.lamp"]}
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        assert home.house.partly == {"script.film": frozenset({"light.lamp"})}
+        assert not home.house.touches
+        assert fake.count("script/config") == 0
+
+
+async def test_a_home_without_configurations_is_asked_for_one_alone(fake: FakeHome) -> None:
+    fake.is_admin = True
+    for name in ("a", "b", "c"):
+        fake.entity(f"script.{name}", name, "off", entry={})
+        fake.related[f"script.{name}"] = {"entity": ["light.lamp"]}
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        assert fake.count("script/config") == 1
+        assert home.house.partly.keys() == {"script.a", "script.b", "script.c"}
+
+
+@pytest.mark.parametrize("odd", [None, [], "x", 5])
+async def test_an_odd_answer_tells_nothing(fake: FakeHome, odd: Any) -> None:
+    fake.is_admin = True
+    fake.entity("script.film", "Film", "off", entry={})
+    fake.configs["script.film"] = odd
+    fake.related["script.film"] = odd
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        assert not home.house.touches
+        assert not home.house.ways
+
+
+async def test_until_it_is_told_what_scripts_touch_is_unread(
+    fake: FakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the start, after a change of the registries and at a new connection."""
+    monkeypatch.setattr(searching, "REST_S", 0.0)
+    fake.entity("script.film", "Film", "off", entry={})
+    fake.related["script.film"] = {"entity": ["light.lamp"]}
+    fake.holding = True
+    film = frozenset({"script.film"})
+    async with followed(fake) as home:
+        assert home.house.unread == film
+        waiting = asyncio.create_task(
+            home.wait_for(film, lambda house: house.unread.isdisjoint(film), 20)
+        )
+        await fake.heard("auth/current_user")
+        await fake.release()
+        assert await waiting
+        fake.holding = True
+        fake.areas[0]["name"] = "Cocina"
+        await fake.tell("area_registry_updated", action="update", area_id="k")
+        await until(home, lambda house: house.unread == film)
+        await until(home, lambda house: house.areas["k"].name == "Cocina")
+        assert home.house.unread == film
+        await fake.release()
+        await until(home, lambda house: not house.unread)
+        fake.holding = True
+        await fake.hang_up()
+        await until(home, lambda house: fake.count("get_states") == 2 and house.unread == film)
+        await fake.release()
+        await until(home, lambda house: not house.unread)
 
 
 @pytest.mark.parametrize(
@@ -389,7 +488,7 @@ async def test_an_odd_state_costs_itself_alone(fake: FakeHome) -> None:
 
 
 async def _touches(home: HomeAssistant, item_id: str, wanted: set[str]) -> None:
-    await until(home, lambda house: house.touches.get(item_id) == frozenset(wanted))
+    await until(home, lambda house: house.partly.get(item_id) == frozenset(wanted))
 
 
 def test_what_a_subscription_is_asked_with_is_not_shown() -> None:

@@ -3,12 +3,14 @@
 import time
 from typing import Any
 
+from integrations.home_assistant.effects import Effects
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.registry import Registries
 from integrations.home_assistant.runs import MAX_RUNS
 
 SCRIPT = "script.film"
 LIGHT, LOCK = frozenset({"light.l1"}), frozenset({"lock.front"})
+LIGHT_ALONE, LOCK_ALONE = (Effects(dict.fromkeys(one, "either")) for one in (LIGHT, LOCK))
 LARGE = 5_000
 CHANGES = 1_000
 
@@ -40,8 +42,8 @@ def scripted() -> Picture:
     picture.begin_load()
     picture.end_load(Registries(), [{"entity_id": SCRIPT, "state": "off"}])
     assert picture.unsearched == {SCRIPT}
-    picture.unsearched.clear()
-    picture.touch({SCRIPT: LIGHT})
+    picture.next_unread(9)
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})
     return picture
 
 
@@ -62,10 +64,10 @@ def test_what_an_edited_script_touched_is_void_at_once() -> None:
 def test_an_answer_that_an_edit_overtook_is_void() -> None:
     picture = scripted()
     edit(picture)
-    picture.touch({SCRIPT: LIGHT})  # asked for before the edit
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # asked for before the edit
     assert picture.house.touches == {}
-    picture.unsearched.clear()
-    picture.touch({SCRIPT: LOCK})
+    picture.next_unread(9)
+    picture.learn_effects({SCRIPT: LOCK_ALONE})
     assert picture.house.touches == {SCRIPT: LOCK}
 
 
@@ -97,16 +99,16 @@ def test_a_door_that_a_script_was_seen_to_open_is_touched_by_it() -> None:
     tell(picture, "lock.front", "unlocking", "run")
     tell(picture, SCRIPT, "off", "run")
     assert picture.house.touches == {SCRIPT: LIGHT | LOCK}
-    picture.touch({SCRIPT: LIGHT})  # asked about again
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # asked about again
     assert picture.house.touches == {SCRIPT: LIGHT | LOCK}
     picture.begin_load()
     picture.end_load(Registries(), [{"entity_id": SCRIPT, "state": "off"}])
-    picture.unsearched.clear()
-    picture.touch({SCRIPT: LIGHT})  # after a new connection
+    picture.next_unread(9)
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # after a new connection
     assert picture.house.touches == {SCRIPT: LIGHT | LOCK}
     edit(picture)
-    picture.unsearched.clear()
-    picture.touch({SCRIPT: LIGHT})
+    picture.next_unread(9)
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})
     assert picture.house.touches == {SCRIPT: LIGHT}
 
 
