@@ -18,6 +18,7 @@ from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
 
+CANNOT_ASK = "cannot_ask"  # the rule by which what is gated is refused where nobody can be asked
 _TAINTED_KEPT = 1_000  # turns and pieces of work
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
@@ -162,7 +163,7 @@ class Asking:
     def _barred(self, request: Request, verdict: Verdict) -> str | None:
         """Why it may not even be asked."""
         if not request.situation.can_ask:
-            return "cannot_ask"
+            return CANNOT_ASK
         return self._guarded(request, verdict)
 
     def _guarded(self, request: Request, verdict: Verdict) -> str | None:

@@ -62,4 +62,4 @@ class Pending:
 
 def _what(verdict: Verdict) -> tuple[object, ...]:
     touched = frozenset((*verdict.entities, *verdict.effects))
-    return touched, dict(verdict.arguments), verdict.tier, verdict.ruling
+    return touched, dict(verdict.arguments), verdict.tier, verdict.ruling, verdict.moves

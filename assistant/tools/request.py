@@ -41,6 +41,7 @@ class Request:
             self.heard,
             self.language,
             program=self.program is not None,
+            situation=self.situation,
         )
 
 

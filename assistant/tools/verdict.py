@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from assistant.tools.intents import Move
 from assistant.tools.mend import Change
 from assistant.tools.moment import Mode
 from assistant.tools.outcome import Decision, Tier
@@ -81,3 +82,4 @@ class Verdict:
     ruling: Ruling = Ruling.ALLOW
     ask: str = ""  # key of the question in the catalogue; its fields are in `values`
     left: str = ""  # key of what is said where it is not done: "I left {names} locked."
+    moves: tuple[Move, ...] = ()  # what one of Hearth's own tools would switch by itself
