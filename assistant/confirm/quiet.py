@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from assistant.tools.resolve import has_features
+from assistant.tools.resolve import domain_of, has_features
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
@@ -13,6 +13,7 @@ from integrations.home_assistant.house import Entity, House
 _log = logging.getLogger(__name__)
 HUSH_S = 1.5  # for all players to be seen silent
 RESUME_S = 2.0  # for Home Assistant's answer
+WATCH_S = 180.0  # longer than any question is waited for
 _DOMAIN = "media_player"
 _PLAYING = ("playing", "buffering")
 # Bits of `supported_features` (2026.11, `components/media_player/const.py`).
@@ -38,21 +39,35 @@ class Hush:
     """What was paused for one question."""
 
     def __init__(
-        self, home: LivePicture, services: Services, paused: Sequence[str], *, quiet: bool
+        self,
+        home: LivePicture,
+        services: Services,
+        paused: Sequence[str],
+        *,
+        area_id: str,
+        quiet: bool,
     ) -> None:
-        """`paused`: ids of the players that we asked to pause."""
+        """`paused`: ids of the players that we asked to pause. `quiet`: that has made it so; from
+        here on the room is watched, until `resume`."""
         self._home = home
         self._services = services
         self._paused = tuple(paused)
-        self._quiet = quiet
+        self._area_id = area_id
+        self._watching = asyncio.create_task(self._sounds(), name="quiet room") if quiet else None
 
     @property
     def quiet(self) -> bool:
-        """Nothing plays near, as far as the house shows."""
-        return self._quiet
+        """Nothing plays near, and nothing has since, as far as the house shows."""
+        watching = self._watching
+        if watching is None or not self._home.connected:
+            return False
+        has_sounded = watching.done() and not watching.cancelled() and watching.result()
+        return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
         """Let those play on that we paused and that are paused still. Once; never raises."""
+        if self._watching is not None:
+            self._watching.cancel()
         paused, self._paused = self._paused, ()
         entities = self._home.house.entities
         still = [
@@ -70,6 +85,13 @@ class Hush:
         except (IntegrationError, TimeoutError) as error:
             _log.warning("What was paused does not play on: %s", str(error) or "no answer in time")
 
+    async def _sounds(self) -> bool:
+        """Return once something plays near: a film that has begun meanwhile could say yes too."""
+        players = [one for one in self._home.house.entities if domain_of(one) == _DOMAIN]
+        return await self._home.wait_for(
+            players, lambda house: bool(playing(house, self._area_id)), WATCH_S
+        )
+
 
 class Quiet:
     """Pauses the media players around this box."""
@@ -85,7 +107,7 @@ class Quiet:
         so does everything while the picture is not live: then it is not quiet, for nobody knows.
         """
         if not self._home.connected:
-            return Hush(self._home, self._services, (), quiet=False)
+            return Hush(self._home, self._services, (), area_id=area_id, quiet=False)
         near = playing(self._home.house, area_id)
         names = [one.entity_id for one in near]
         able = [one.entity_id for one in near if has_features(one, _PAUSE)]
@@ -97,7 +119,7 @@ class Quiet:
         except (IntegrationError, TimeoutError) as error:
             _log.info("What plays near could not be paused: %s", str(error) or "no answer in time")
         quiet = _silent(self._home.house, names) and self._home.connected
-        return Hush(self._home, self._services, able, quiet=quiet)
+        return Hush(self._home, self._services, able, area_id=area_id, quiet=quiet)
 
 
 def playing(house: House, area_id: str) -> list[Entity]:

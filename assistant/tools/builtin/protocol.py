@@ -65,6 +65,7 @@ class BuiltIn:
     asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None = None
     # What it would switch in the house as it is now: each is judged as a call that does the same.
     moves: Callable[[Mapping[str, Any]], tuple[Move, ...]] | None = None
+    sounds: bool = False  # it may speak or make something louder: not while an answer is waited for
     open_world: bool = False  # its results are text from outside: nothing secure follows in a turn
 
 
