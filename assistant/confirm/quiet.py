@@ -14,6 +14,8 @@ _log = logging.getLogger(__name__)
 HUSH_S = 1.5  # for all players to be seen silent
 RESUME_S = 2.0  # for Home Assistant's answer
 WATCH_S = 180.0  # longer than any question is waited for
+# What was asked to play just before shows it only now; the question is still being said.
+GRACE_S = 2.0
 _DOMAIN = "media_player"
 _PLAYING = ("playing", "buffering")
 # Bits of `supported_features` (2026.11, `components/media_player/const.py`).
@@ -87,9 +89,15 @@ class Hush:
 
     async def _sounds(self) -> bool:
         """Return once something plays near: a film that has begun meanwhile could say yes too."""
+        if await self._plays_within(GRACE_S):
+            paused, _ = await _pause(self._home, self._services, self._area_id)
+            self._paused = tuple(dict.fromkeys((*self._paused, *paused)))
+        return await self._plays_within(WATCH_S)
+
+    async def _plays_within(self, seconds: float) -> bool:
         players = [one for one in self._home.house.entities if domain_of(one) == _DOMAIN]
         return await self._home.wait_for(
-            players, lambda house: bool(playing(house, self._area_id)), WATCH_S
+            players, lambda house: bool(playing(house, self._area_id)), seconds
         )
 
 
@@ -108,18 +116,23 @@ class Quiet:
         """
         if not self._home.connected:
             return Hush(self._home, self._services, (), area_id=area_id, quiet=False)
-        near = playing(self._home.house, area_id)
-        names = [one.entity_id for one in near]
-        able = [one.entity_id for one in near if has_features(one, _PAUSE)]
-        try:
-            async with asyncio.timeout(HUSH_S):
-                if able:
-                    await self._services.call(_DOMAIN, "media_pause", entities=able)
-                    await self._home.wait_for(able, lambda house: _silent(house, able), HUSH_S)
-        except (IntegrationError, TimeoutError) as error:
-            _log.info("What plays near could not be paused: %s", str(error) or "no answer in time")
-        quiet = _silent(self._home.house, names) and self._home.connected
-        return Hush(self._home, self._services, able, area_id=area_id, quiet=quiet)
+        paused, quiet = await _pause(self._home, self._services, area_id)
+        return Hush(self._home, self._services, paused, area_id=area_id, quiet=quiet)
+
+
+async def _pause(home: LivePicture, services: Services, area_id: str) -> tuple[Sequence[str], bool]:
+    """The ids of what was asked to pause, and whether all that played is silent now."""
+    near = playing(home.house, area_id)
+    names = [one.entity_id for one in near]
+    able = [one.entity_id for one in near if has_features(one, _PAUSE)]
+    try:
+        async with asyncio.timeout(HUSH_S):
+            if able:
+                await services.call(_DOMAIN, "media_pause", entities=able)
+                await home.wait_for(able, lambda house: _silent(house, able), HUSH_S)
+    except (IntegrationError, TimeoutError) as error:
+        _log.info("What plays near could not be paused: %s", str(error) or "no answer in time")
+    return able, _silent(home.house, names) and home.connected
 
 
 def playing(house: House, area_id: str) -> list[Entity]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.confirm.quiet import Quiet
+from assistant.confirm.quiet import GRACE_S, WATCH_S, Quiet
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.undo.doubles import FakeHome, thing
@@ -49,9 +49,9 @@ class Watched(Room):
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
-        while not predicate(self.house):
+        while timeout_s == WATCH_S and not predicate(self.house):
             await self.looks.wait()
-        return True
+        return predicate(self.house)
 
     async def look(self) -> None:
         looks, self.looks = self.looks, asyncio.Event()
@@ -155,6 +155,7 @@ async def test_resuming_in_vain_is_no_error() -> None:
 async def test_what_begins_while_the_answer_is_waited_for(entity_id: str, quiet: bool) -> None:
     room = Watched(player("radio"), player("tv", "idle"), player("clock", "idle", "bedroom"))
     hush = await Quiet(room, room).hush("kitchen")
+    await room.look()
     assert hush.quiet
     room.write(entity_id, "playing")
     assert hush.quiet is quiet
@@ -171,3 +172,27 @@ async def test_a_house_that_goes_meanwhile_is_not_known_to_be_quiet() -> None:
     room.connected = False
     assert not hush.quiet
     await hush.resume()
+
+
+class Late(Watched):
+    """The radio shows only now that it was asked to play before the question."""
+
+    async def wait_for(
+        self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
+    ) -> bool:
+        if timeout_s == GRACE_S:
+            self.write("media_player.radio", "playing")
+            return predicate(self.house)
+        return await super().wait_for(entity_ids, predicate, timeout_s)
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+async def test_what_shows_late_that_it_plays_is_paused_too(stuck: bool) -> None:
+    room = Late(player("radio", "paused"))
+    room.stuck = {"media_player.radio"} if stuck else set()
+    hush = await Quiet(room, room).hush("kitchen")
+    await room.look()
+    assert hush.quiet is not stuck
+    await hush.resume()
+    played = [] if stuck else ["media_play media_player.radio"]
+    assert room.done == ["media_pause media_player.radio", *played]
