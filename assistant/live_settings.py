@@ -10,6 +10,7 @@ from assistant.config.quiet import QuietHours
 from assistant.config.schema import Sensitivity, Settings
 from assistant.followers import Followers
 from assistant.journal.records import StoreError
+from assistant.profiles import widens
 from assistant.quiet_hours import chosen as quiet_at
 from assistant.quiet_hours import shown
 from assistant.turn.state import FollowUp
@@ -171,6 +172,13 @@ class LiveSettings:
         """The same, with how loud it may be meanwhile."""
         return quiet_at(self._settings.quiet_hours, self.quiet_hours)
 
+    def widens(self, profile: str) -> bool:
+        """Whether turns may do more with `profile` than with the present one; both may be
+        NO_PROFILE. False for one that there is not, which cannot be chosen."""
+        return profile in self.options("profile") and widens(
+            self._settings, _bare(self.profile), _bare(profile)
+        )
+
     def options(self, name: str) -> tuple[str, ...]:
         """What may be chosen, the settings' own among it; none for a number."""
         match name:
@@ -321,6 +329,10 @@ class LiveSettings:
     @property
     def _all_words(self) -> str:
         return ", ".join(word.model for word in self._settings.wake.words)
+
+
+def _bare(profile: str) -> str:
+    return "" if profile == NO_PROFILE else profile
 
 
 def _primed(

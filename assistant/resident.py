@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
 
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
@@ -21,7 +20,6 @@ from assistant.log_line import log_turns
 from assistant.media import RoomMedia
 from assistant.microphone_tones import MicrophoneTones
 from assistant.mute import Mute
-from assistant.profiles import widens
 from assistant.recorder import Recorder
 from assistant.recordings import Recordings
 from assistant.sound_files import sound_files
@@ -115,8 +113,7 @@ class Resident:
 
         return SwitchProfile(
             tuple(self.settings.profiles),
-            lambda: live.profile,
-            partial(widens, self.settings),
+            live.widens,
             switch,
             self.bridge.catalogue,
         )

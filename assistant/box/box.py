@@ -21,8 +21,8 @@ from assistant.turn.standing import Standing
 from assistant.version import own_version
 from audio.microphone_status import MicrophoneStatus
 from audio.speaker_status import SpeakerChange
-from integrations.web.box import NotKept, Unknown
-from integrations.web.callers import Caller
+from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.callers import Caller, Loosening
 from integrations.web.events import EventLog
 from integrations.web.health import Health
 from integrations.web.requests import (
@@ -37,6 +37,15 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
+
+_WHO_LOOSENS: Mapping[Loosening, str] = {
+    "mode": "Only a person or an administrator's token makes the mode more trusting.",
+    "mute": "A person may have muted the microphone: only a person or an administrator's token "
+    "opens it, and the broker where mqtt.may_unmute is true.",
+    "profile": "That profile may use more than the present one: only a person or an "
+    "administrator's token chooses it, and the broker where mqtt.may_widen is true.",
+}
+_ANSWER_WAITED_FOR = "A confirmation waits for its answer, so the volume stays. Try again then."
 
 
 class Box:
@@ -147,14 +156,18 @@ class Box:
     # --- buttons
 
     async def mute(self, on: bool, caller: Caller) -> None:
+        if not on:
+            _require(caller, "mute")
         self._ordered("mute", caller, on=on)
         aloud = not caller.may("admin")  # who may act in a person's place need not be heard
         with _told("It holds now, but not over a restart"):
             await self._parts.mute(on, aloud=aloud)
 
     async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
-        self._ordered("mode", caller, mode=mode)
         until = None if minutes is None else self._clock.now() + timedelta(minutes=minutes)
+        if self._parts.modes.loosens(Mode(mode), until):
+            _require(caller, "mode")
+        self._ordered("mode", caller, mode=mode)
         try:
             with _told("The mode holds now, but not over a restart"):
                 await self._parts.modes.set(Mode(mode), until)
@@ -162,6 +175,10 @@ class Box:
             self._tell_state()
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
+        if wanted.profile is not None and self._parts.live.widens(wanted.profile):
+            _require(caller, "profile")
+        if wanted.volume is not None and self._parts.confirmations.secure:
+            raise NotPossible(_ANSWER_WAITED_FOR)
         for name in wanted.model_dump(exclude_none=True):
             self._ordered(name, caller)
         try:
@@ -274,6 +291,12 @@ class Box:
     def _on_happening(self, happening: Happening) -> None:
         told = {"turn_id": happening.turn_id, **happening.data, **happening.words}
         self.events.tell(happening.kind, told)
+
+
+def _require(caller: Caller, what: Loosening) -> None:
+    """Raises NotPossible for one that may only make things stricter, by whatever way it came."""
+    if not caller.may_loosen(what):
+        raise NotPossible(_WHO_LOOSENS[what])
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from assistant.confirm.question import Question, Settlement
 from assistant.happenings import Happenings
+from assistant.tools.outcome import Tier
 from integrations.web.box import Unknown
 from integrations.web.callers import Caller
 from integrations.web.requests import ConfirmRequest
@@ -41,6 +42,12 @@ class Confirmations:
         """`pending`: the question under way, if there is one."""
         self._pending = pending
         self._happenings = happenings
+
+    @property
+    def secure(self) -> bool:
+        """Whether one that is secure waits now."""
+        exchange = self._waiting()
+        return exchange is not None and exchange.question.tier is Tier.SECURE
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Those that wait now."""

@@ -72,6 +72,10 @@ class Modes(Protocol):
         """Switch. `until`: aware; None: for good. Raises StoreError."""
         ...
 
+    def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
+        """Whether that makes for more trust at any time."""
+        ...
+
 
 class Sound(Protocol):
     """Who knows the sound devices (`assistant.sound_state.SoundState`)."""
@@ -145,6 +149,10 @@ class Live(Protocol):
         """Each setting with its value and, where these are few, its options."""
         ...
 
+    def widens(self, profile: str) -> bool:
+        """Whether turns may do more with that profile than with the present one."""
+        ...
+
     async def set(self, wanted: LiveRequest) -> None:
         """Change them. Raises NotPossible and StoreError."""
         ...
@@ -152,6 +160,11 @@ class Live(Protocol):
 
 class Confirmations(Protocol):
     """Calls that wait for a person's yes (`assistant.box.confirmations`)."""
+
+    @property
+    def secure(self) -> bool:
+        """Whether one of them is secure: nothing may be loud meanwhile."""
+        ...
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Those that wait now, as JSON."""

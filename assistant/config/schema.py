@@ -293,6 +293,11 @@ class Mqtt(Section):
         description="Whether the switch may open a muted microphone too: whoever writes to the "
         "broker could.",
     )
+    may_widen: Flag = Field(
+        default=False,
+        description="Whether a profile may be chosen there that may do more than the present one: "
+        "whoever writes to the broker could.",
+    )
 
 
 class Journal(Section):

@@ -1,8 +1,11 @@
-"""Messages that act and are not spoken: `command_mute` and the like, the companion apps' habit."""
+"""Orders to the device: what stands in a message's data, never in its text.
+
+A text may be anybody's: an appointment's title, a line of a web page that an automation reads out.
+"""
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from assistant.device.messages import plain
@@ -14,8 +17,13 @@ from integrations.web.callers import Caller
 from integrations.web.requests import LiveRequest, Mode, ModeRequest
 
 CALLER = Caller("home-assistant", frozenset({"speak"}))
-_PREFIX = "command_"
-_OURS = frozenset({"mute", "unmute", "listen", "stop", "volume", "profile", "mode"})
+MARK = "hearth_command"  # the key of the message's data by which it is an order
+_ORDERS = ("mute", "unmute", "listen", "stop", "volume", "profile", "mode")
+_OLD = "command_"  # how a text began that was an order until it could be anybody's
+_OLD_FORM = (
+    "The text of a message is no order: send data with it, such as "
+    f'"data: {{{MARK}: mode, mode: guest}}".'
+)
 
 _log = logging.getLogger(__name__)
 
@@ -24,9 +32,8 @@ _log = logging.getLogger(__name__)
 class Command:
     """One, with what was given to it."""
 
-    what: str  # "mute", "volume", …
-    word: str = ""  # behind it in the message: "command_volume 40"
-    data: Mapping[str, Any] | None = None
+    what: str  # "mute", "volume", …; what is none is refused
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Buttons(Protocol):
@@ -54,15 +61,18 @@ class Buttons(Protocol):
 
 
 def command_of(push: Push) -> Command | None:
-    """The command that a message is, None where it is none of ours.
-
-    The notify entity has no data, so what belongs to a command may stand behind it.
-    """
-    first, _, rest = plain(push.message).partition(" ")
-    what = first.removeprefix(_PREFIX)
-    if first == what or what not in _OURS:
+    """The order that a message carries in its data, None where it carries none."""
+    mark = push.data.get(MARK)
+    if mark is None:
         return None
-    return Command(what, rest.strip(), push.data)
+    return Command(plain(mark).lower() if isinstance(mark, str) else "", push.data)
+
+
+def old_command_of(push: Push) -> str:
+    """The order as which this text would once have been taken, "" for none."""
+    first, _, _ = plain(push.message).partition(" ")
+    what = first.removeprefix(_OLD)
+    return first if first != what and what in _ORDERS else ""
 
 
 class Commander:
@@ -77,7 +87,11 @@ class Commander:
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
-            self.complain(f"{_PREFIX}{command.what}", str(error))
+            self.complain(command.what or MARK, str(error))
+
+    def ignore(self, what: str) -> None:
+        """A text that would once have been an order does nothing."""
+        self.complain(what, _OLD_FORM)
 
     def complain(self, what: str, problem: str) -> None:
         """A message could not be served."""
@@ -94,52 +108,35 @@ class Commander:
             case "stop":
                 self._box.stop(CALLER)
             case "volume" | "profile":
-                live = _volume(command) if command.what == "volume" else _profile(command)
-                await self._box.set_live(live, CALLER)
+                await self._box.set_live(_setting(command), CALLER)
             case "mode":
                 wanted = _mode(command)
                 await self._box.set_mode(wanted.mode, wanted.minutes, CALLER)
+            case _:
+                raise NotPossible(f"There is no such order: {MARK} is one of {_either()}.")
 
 
-def _volume(command: Command) -> LiveRequest:
-    """Behind the command in percent ("command_volume 40"), as data from 0 to 1. Raises
-    NotPossible."""
-    if command.word:
-        percent = number(command.word.removesuffix("%").strip())
-        volume = percent / 100 if isinstance(percent, float) else None
-    else:
-        volume = number((command.data or {}).get("volume"))
-    wanted = checked(LiveRequest, {"volume": volume}, needed=("volume",))
-    if wanted is None or volume is None:
-        raise NotPossible('Say how loud: "command_volume 40" for 40 %, or data volume 0 to 1.')
-    return wanted
-
-
-def _profile(command: Command) -> LiveRequest:
-    """Raises NotPossible."""
-    name = command.word or (command.data or {}).get("profile")
-    wanted = checked(LiveRequest, {"profile": name}, needed=("profile",))
-    if wanted is None or name is None:
-        raise NotPossible('Say which profile: "command_profile night", or data profile.')
+def _setting(command: Command) -> LiveRequest:
+    """Of the volume or the profile. Raises NotPossible."""
+    name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
+    value = command.data.get(name)
+    given = number(value) if name == "volume" else value
+    wanted = checked(LiveRequest, {name: given}, needed=(name,))
+    if wanted is None or given is None:
+        raise NotPossible(f'Give data with "{name}" in it: {forms[name]}.')
     return wanted
 
 
 def _mode(command: Command) -> ModeRequest:
-    """ "command_mode guest 120", or data `mode` and perhaps `minutes`. Raises NotPossible."""
-    data = command.data or {}
-    mode, _, minutes = command.word.partition(" ") if command.word else (data.get("mode"), "", "")
-    length = number(minutes.strip() or None) if command.word else number(data.get("minutes"))
-    wanted = checked(
-        ModeRequest,
-        {
-            "mode": mode.strip().lower() if isinstance(mode, str) else mode,
-            "minutes": int(length)
-            if isinstance(length, float) and length == length // 1
-            else length,
-        },
-        needed=("mode", "minutes"),
-    )
+    """Raises NotPossible."""
+    mode, length = command.data.get("mode"), number(command.data.get("minutes"))
+    whole = int(length) if isinstance(length, float) and length == length // 1 else length
+    given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
+    wanted = checked(ModeRequest, given, needed=("mode", "minutes"))
     if wanted is None:
-        form = '"command_mode guest 120", or data mode and minutes (which may be left out)'
-        raise NotPossible(f"Say which mode, and for how long if not for good: {form}.")
+        raise NotPossible('Give data with "mode" in it, and "minutes" if it is not for good.')
     return wanted
+
+
+def _either() -> str:
+    return f"{', '.join(_ORDERS[:-1])} and {_ORDERS[-1]}"

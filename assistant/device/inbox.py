@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 from assistant.announce_desk import Announcing
 from assistant.clock import Clock
 from assistant.device.choices import Asked, question_of
-from assistant.device.commands import CALLER, Commander, command_of
+from assistant.device.commands import CALLER, Commander, command_of, old_command_of
 from assistant.device.messages import Words, words_of
 from assistant.device.wishes import announcement_of
 from assistant.journal.records import AnnouncementRecord, new_id
@@ -104,6 +104,9 @@ class Inbox:
         command = command_of(push)
         if command is not None:
             await self._commander.obey(command)
+            return
+        if old := old_command_of(push):
+            self._commander.ignore(old)
             return
         words = words_of(push, self._catalogue, self._languages[0])
         if words is None:

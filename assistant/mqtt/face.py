@@ -70,10 +70,11 @@ class MqttFace:
         follow_up: FollowUpChoice,
         words: bool,
         may_unmute: bool,
+        may_widen: bool,
     ) -> None:
         """`say`: the catalogue in the language of the names; `follow_up`: what the switch
         turns on; `words`: what was said may go out; `may_unmute`: the broker may open a muted
-        microphone."""
+        microphone; `may_widen`: and choose a profile that may do more."""
         self._topics = topics
         self._looks = looks
         self._parts = parts
@@ -86,6 +87,7 @@ class MqttFace:
         self._orders = Orders(
             *(topics, parts, clock, self._tasks, usual, self._answered, self._stands),
             may_unmute=may_unmute,
+            may_widen=may_widen,
         )
         will = Publication(topics.availability, OFFLINE, retain=True)
         self._client = dial(broker, topics.client, will, topics.subscriptions(), self._receive)

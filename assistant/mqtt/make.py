@@ -38,6 +38,7 @@ def mqtt_face(
         follow_up=settings.assistant.follow_up,
         words=settings.privacy.share_heard,
         may_unmute=settings.mqtt.may_unmute,
+        may_widen=settings.mqtt.may_widen,
     )
 
 

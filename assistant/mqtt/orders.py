@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from assistant.clock import Clock
 from assistant.journal.records import StoreError
@@ -24,17 +25,12 @@ from assistant.turn.state import FollowUp as FollowUpChoice
 from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
-from integrations.web.callers import Caller
+from integrations.web.callers import Caller, Loosening
 from integrations.web.requests import LiveRequest, QuestionAnswer
 
 CALLER = Caller("mqtt", frozenset({"speak"}))
 
 _log = logging.getLogger(__name__)
-
-# Everybody who may write to the broker could open a microphone that a person has closed.
-_STAYS_MUTED = (
-    "What a person has muted is not opened from the broker; mqtt.may_unmute = true lets it."
-)
 
 # The name of a question, and its answer; None: it could not be asked at all
 Answered = Callable[[str, QuestionAnswer | None], None]
@@ -54,6 +50,7 @@ class Orders:
         stands: Callable[[str], None],
         *,
         may_unmute: bool,
+        may_widen: bool,
     ) -> None:
         """`follow_up`: what the switch turns on; `answered`: told what came of each question;
         `stands`: told which switch is as it was, whatever whoever turned it shows now."""
@@ -64,7 +61,9 @@ class Orders:
         self._follow_up = follow_up
         self._answered = answered
         self._stands = stands
-        self._may_unmute = may_unmute
+        # Everybody who may write to the broker could do it.
+        let: dict[Loosening, bool] = {"mute": may_unmute, "profile": may_widen}
+        self._caller = replace(CALLER, loosens=frozenset(what for what, may in let.items() if may))
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
@@ -91,21 +90,23 @@ class Orders:
             case Say(wanted, own):
                 name = await self._taken.name(message, own)
                 desk = self._parts.desk
-                await desk.announce(wanted, CALLER, announcement_id=f"{CALLER.name}:{name}")
+                await desk.announce(
+                    wanted, self._caller, announcement_id=f"{self._caller.name}:{name}"
+                )
             case Ask():
                 self._tasks.start(self._ask(order), "mqtt-question")
             case Mute(on):
                 await self._mute(on)
             case FollowUp(on):
                 wanted = LiveRequest(follow_up=self._follow_up if on else "never")
-                await box.set_live(wanted, CALLER)
+                await box.set_live(wanted, self._caller)
             case Change(wanted):
-                await box.set_live(wanted, CALLER)
+                await self._change(wanted)
             case Press("listen"):
-                if not box.listen(CALLER):
+                if not box.listen(self._caller):
                     self._refuse("listen", "It is muted, busy, or has no microphone.")
             case Press("stop"):
-                box.stop(CALLER)
+                box.stop(self._caller)
             case Refusal(what, why):
                 self._refuse(what, why)
             case Late("ask", name):
@@ -117,22 +118,29 @@ class Orders:
     async def _mute(self, on: bool) -> None:
         """Raises NotKept and NotPossible."""
         try:
-            if not on and not self._may_unmute:
-                raise NotPossible(_STAYS_MUTED)
-            await self._parts.box.mute(on, CALLER)
+            await self._parts.box.mute(on, self._caller)
         except NotPossible:
             self._stands("mute")
+            raise
+
+    async def _change(self, wanted: LiveRequest) -> None:
+        """Raises NotKept and NotPossible."""
+        try:
+            await self._parts.box.set_live(wanted, self._caller)
+        except NotPossible:
+            for name in wanted.model_dump(exclude_none=True):
+                self._stands(name)
             raise
 
     async def _ask(self, order: Ask) -> None:
         """Where too many wait already, this ends at once."""
         answer = None
         try:
-            answer = await self._parts.box.question(order.wanted, CALLER)
+            answer = await self._parts.box.question(order.wanted, self._caller)
         except NotPossible as error:
             self._refuse("ask", str(error))
         self._answered(order.name, answer)
 
     def _refuse(self, what: str, why: str) -> None:
         _log.warning("%s by MQTT is refused: %s", what, why)
-        self._parts.happenings.tell("fault", what=what, caller=CALLER.name, problem=why)
+        self._parts.happenings.tell("fault", what=what, caller=self._caller.name, problem=why)

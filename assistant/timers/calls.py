@@ -23,6 +23,11 @@ class Tools(Protocol):
         """The menu as last listed."""
         ...
 
+    @property
+    def asks_aloud(self) -> bool:
+        """Whether a person is being asked about something secure."""
+        ...
+
     async def explain(
         self,
         name: str,
@@ -46,6 +51,14 @@ class Tools(Protocol):
 
     def release(self, turn_id: str) -> None:
         """It is over."""
+        ...
+
+    def taint(self, turn_id: str) -> None:
+        """Text from outside has come into it."""
+        ...
+
+    def is_tainted(self, turn_id: str) -> bool:
+        """Whether it has."""
         ...
 
 
@@ -81,10 +94,14 @@ class FrozenCalls:
         heard: str | None,
         language: str,
         turn_id: str = "",
+        *,
+        searched: bool = False,
     ) -> dict[str, Any]:
         """The call as it is kept. Raises NotLater: it would not be let through now.
 
-        `turn_id`: in which it is asked for; what its profile leaves out is not done later either.
+        `turn_id`: in which it is asked for; what its profile leaves out is not done later either,
+        and what text from outside may have wanted is judged as that when due. `searched`: that
+        turn's answer rests on a web search.
         """
         found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:
@@ -104,10 +121,14 @@ class FrozenCalls:
             "tool": entry.declaration.name,
             "arguments": dict(verdict.arguments),
             "heard": heard,
+            "tainted": searched or self._tools.is_tainted(turn_id),
         }
 
     def ready(self, timer: TimerRecord) -> bool:
-        """Whether it can be made now; the house may be away, as after a power cut."""
+        """Whether it can be made now; the house may be away, as after a power cut, or somebody is
+        being asked something that nothing may disturb."""
+        if self._tools.asks_aloud:
+            return False
         entry = self._tools.current_menu.find(_payload(timer)["tool"])
         return self._connected() if entry is None or entry.of_home else True
 
@@ -116,6 +137,8 @@ class FrozenCalls:
         payload, turn_id, language = _payload(timer), self._new_turn_id(), timer.language
         call = ToolCall(f"{turn_id}-1", payload["tool"], payload["arguments"])
         self._tools.restrict(turn_id, LATER.rights, LATER.name)
+        if payload.get("tainted"):
+            self._tools.taint(turn_id)
         try:
             outcome = await self._tools.call(call, turn_id, payload["heard"], language)
         finally:

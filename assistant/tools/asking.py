@@ -18,6 +18,7 @@ from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
 
+CANNOT_ASK = "cannot_ask"  # the rule by which what is gated is refused where nobody can be asked
 _TAINTED_KEPT = 1_000  # turns and pieces of work
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
@@ -53,10 +54,13 @@ class Asking:
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
+    def is_tainted(self, turn_id: str) -> bool:
+        """Whether text from outside has come into this turn, or the one that its work is of."""
+        return any(name in self._tainted for name in _with_those_around(turn_id))
+
     def has_read_outside(self, request: Request) -> bool:
         """Whether text from outside, or a program's, may stand behind the call."""
-        around = _with_those_around(request.turn_id)
-        return request.situation.searched or any(name in self._tainted for name in around)
+        return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
         """The outcome of a gated call of a program: it waits for nobody, and never runs."""
@@ -73,6 +77,18 @@ class Asking:
             return None
         question = frozen.question
         return question if (question.turn_id, question.call_id) == (turn_id, call_id) else None
+
+    @property
+    def asks_aloud(self) -> bool:
+        """A person is being asked about something secure: nothing may sound where they answer."""
+        frozen = self._pending.frozen
+        return frozen is not None and frozen.aloud
+
+    async def silenced(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome | None:
+        """The outcome of a call that might say yes in a person's place, or drown their no."""
+        if not (self.asks_aloud and way.may_sound(verdict)):
+            return None
+        return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: Verdict) -> bool:
         """Whether the person is being asked about an equal call of the same turn."""
@@ -121,7 +137,18 @@ class Asking:
 
         question = self._question(request, verdict)
         kind = _kind(way, verdict)
-        frozen = Frozen(question, request.call, verdict, kind, left, again, execute, refuse)
+        frozen = Frozen(
+            question,
+            request.call,
+            verdict,
+            kind,
+            left,
+            again,
+            execute,
+            refuse,
+            loud=request.sentences.say("asking.loud_meanwhile"),
+            aloud=request.situation.spoken and verdict.tier is Tier.SECURE,
+        )
         self._pending.freeze(frozen)
         try:
             quiet = await self._is_quiet(request, verdict)
@@ -144,17 +171,26 @@ class Asking:
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:
         it stays as asked. None: there is nothing that waits."""
+        # Looked at before anything plays on, and while other calls are still held back.
+        doubtful = settlement is not None and self._is_doubtful(settlement)
         frozen = self._pending.take(question.id)
         await self._resume()
         if frozen is None or settlement is None:
             return None
         if settlement.verdict != "yes":
             return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
+        if frozen.aloud and doubtful:
+            return await frozen.refuse(frozen.loud, "noisy")
         if not frozen.is_unchanged():
             return await frozen.refuse(frozen.left, "changed_meanwhile")
         if settlement.always:
             await self._remember(frozen)
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
+
+    def _is_doubtful(self, settlement: Settlement) -> bool:
+        """Whether that yes was heard in a room that has not been quiet all the time."""
+        hushed = self._hushed
+        return settlement.by == "voice" and hushed is not None and not hushed.quiet
 
     async def refusal(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome | None:
         """What is secure does not run at such a moment, even where the settings ask for no yes."""
@@ -166,7 +202,7 @@ class Asking:
     def _barred(self, request: Request, verdict: Verdict) -> str | None:
         """Why it may not even be asked."""
         if not request.situation.can_ask:
-            return "cannot_ask"
+            return CANNOT_ASK
         return self._guarded(request, verdict)
 
     def _guarded(self, request: Request, verdict: Verdict) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.call import SentenceMatch
-from assistant.tools.deciding import asked, decide_call
+from assistant.tools.deciding import asked, decide_call, decide_moves
 from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
 from assistant.tools.moment import Mode, Moment
@@ -24,12 +24,21 @@ _PRIVATE_TOOLS = frozenset(
     }
 )
 _LONGEST_DETAIL = 3  # arguments that a question tells
+_NOWHERE = House()
 
 
 def judge_built_in(
-    tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller, heard: str | None = None
+    tool: BuiltIn,
+    arguments: Mapping[str, Any],
+    caller: Caller,
+    heard: str | None = None,
+    house: House = _NOWHERE,
 ) -> Verdict:
-    """One of Hearth's own tools, by the tier that it gives itself. `heard`: the person's words."""
+    """One of Hearth's own tools, by what it would switch in `house`, else by the tier that it gives
+    itself. `heard`: the person's words."""
+    moves = tool.moves(arguments) if tool.moves is not None else ()
+    if moves:
+        return decide_moves(caller, moves, arguments, house)
     verdict = _by_tier(tool, arguments, caller)
     first = tool.asks(arguments, heard) if tool.asks is not None else None
     if first is None or verdict.decision is Decision.DENIED:

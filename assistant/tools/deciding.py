@@ -1,17 +1,19 @@
 """From what a call touches to its verdict: the strictest ruling of all, and what is asked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.tools.gates import entity_or_guess
-from assistant.tools.intents import Action, Intent
+from assistant.tools.intents import Action, Intent, Move
+from assistant.tools.moment import Mode
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import consequences
 from assistant.tools.spoken_names import spoken_name, spoken_names
 from assistant.tools.verdict import Ruling, Verdict
 from assistant.tools.weighing import (
     CALLER,
+    SECURE_RULES,
     UNKNOWN,
     Caller,
     Ruled,
@@ -89,6 +91,64 @@ def decide_call(
         ruled, stake.tier, stake.rule, "others" in values, arguments, values, tuple(touched), ()
     )
     return replace(verdict, unknown=stake.rule in UNKNOWN)
+
+
+def decide_moves(
+    caller: Caller, moves: Sequence[Move], arguments: Mapping[str, Any], house: House
+) -> Verdict:
+    """The verdict on several things that each go their own way, as when a change is undone.
+
+    Each is ruled as a call of the same kind; whatever would open, unlock, disarm or sound by it is
+    not done at all, since nobody has asked for just that.
+    """
+    ruled: dict[str, Ruled] = {}
+    touched: list[str] = []
+    degrees: dict[str, str] = {}
+    for move in moves:
+        for name, one in _ruled_move(move, house, caller):
+            if name not in ruled or one.weight > ruled[name].weight:
+                ruled[name] = one
+        touched += [move.entity_id] if move.entity_id else []
+        if (wanted := move.arguments.get("temperature")) is not None:
+            degrees[move.entity_id] = f"{wanted:g}"
+    opened = [name for name, one in ruled.items() if one.stake.rule in SECURE_RULES]
+    if opened:
+        values = {"names": spoken_names(_said(name, house) for name in opened)}
+        return denied(Tier.SECURE, "undo_opens", arguments, values, touched)
+    worst = max(ruled.values(), key=lambda one: one.weight)
+    tier = max((one.stake.tier for one in ruled.values()), key=height)
+    named = _asked_about(ruled, worst)
+    base = _base({ruled[name].stake.rule for name in named})
+    others = [name for name in ruled if name not in named]
+    values = {"names": spoken_names(_said(name, house) for name in named)}
+    if others:
+        values["others"] = spoken_names(_said(name, house) for name in others)
+    if base == "heat":
+        values["degrees"] = spoken_names(dict.fromkeys(degrees[name] for name in named))
+    effects = tuple(name for name in ruled if name not in touched)
+    verdict = _verdict(
+        worst, tier, base, bool(others), arguments, values, tuple(dict.fromkeys(touched)), effects
+    )
+    unknown = any(one.stake.rule in UNKNOWN for one in ruled.values())
+    return replace(verdict, moves=tuple(moves), unknown=unknown)
+
+
+def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
+    """What is asked for before this, by what it switches and what follows from that."""
+    if move.server:
+        stake = Stake(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
+        if caller.moment.mode is Mode.GUEST:  # no server's tools are for guests
+            ruled = Ruled(stake, Ruling.DENY, "guest")
+        else:
+            ruled = rule_call(stake, replace(caller, tools=(move.tool,), server=move.server))
+        yield move.tool.replace("_", " "), ruled
+        return
+    entity = house.entities.get(move.entity_id)
+    if entity is not None and move.state:
+        turned = replace(entity, state=move.state)
+        house = replace(house, entities={**house.entities, move.entity_id: turned})
+    for entity_id, way in consequences([move.entity_id], move.action, house):
+        yield entity_id, rule_thing(entity_id, way, move.arguments, house, caller)
 
 
 def denied(

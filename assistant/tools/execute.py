@@ -47,7 +47,8 @@ class Executor:
     ) -> ToolOutcome:
         """The outcome, filled in from one that holds what is known before."""
         if entry.built_in is not None:
-            return await self._run_own(entry.built_in, outcome, sentences, request)
+            judged = replace(request, judged=verdict.moves)
+            return await self._run_own(entry.built_in, outcome, sentences, judged)
         before = self._home.house
         suffix = entry.suffix if entry.of_home else ""
         parts = spread(suffix, outcome.arguments)

@@ -6,14 +6,15 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from assistant.tools.backups import Backup, Backups
+from assistant.tools.intents import Action, Move
 from integrations.mcp.servers import ServerSpec
 
 
 class Steps(Protocol):
     """Where steps are kept until they are undone (`undo.UndoStack`)."""
 
-    def push(self, key: str, turn_id: str, step: Backup) -> None:
-        """Add one, of the call `key` that is under way."""
+    def push(self, key: str, turn_id: str, step: Backup, moves: tuple[Move, ...] = ()) -> None:
+        """Add one, of the call `key` that is under way; `moves`: as what it is judged."""
         ...
 
 
@@ -33,7 +34,9 @@ class FileUndo:
         if backup is None:
             yield
             return
-        self._steps.push(key, turn_id, backup)
+        # Taken back it is the server's work once more, though Hearth does it.
+        work = Move("", Action.NOTE, server=spec.name, tool=tool, rated=tool in spec.allow)
+        self._steps.push(key, turn_id, backup, (work,))
         try:
             yield
         finally:

@@ -77,7 +77,7 @@ class Hushed(Protocol):
 
     @property
     def quiet(self) -> bool:
-        """Nothing plays in the room."""
+        """Nothing plays in the room, and nothing has since it was paused."""
         ...
 
     async def resume(self) -> None:

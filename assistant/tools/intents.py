@@ -5,8 +5,9 @@ The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they carry
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Action(StrEnum):
@@ -182,6 +183,19 @@ NEEDS: Mapping[str, Mapping[Action, int]] = {
     "valve": _COVER_NEEDS,
     "water_heater": {Action.ON: 8, Action.OFF: 8},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One thing that is switched one way, with what it is given; or a server's work taken back."""
+
+    entity_id: str
+    action: Action
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    state: str = ""  # that it will then be in, where that tells what is at stake; "": as it is now
+    server: str = ""  # whose `tool` did what is taken back; then there is no entity
+    tool: str = ""
+    rated: bool = False  # the owner lets that tool run like a light (`allow`)
 
 
 def suffix(name: str) -> str:

@@ -24,6 +24,8 @@ class Frozen:
     again: Callable[[], Verdict | None]  # judged anew, as the house is now; None: it fits no more
     run: Callable[[Verdict, str], Awaitable[ToolOutcome]]  # told who confirmed it
     refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # by a sentence and the rule's name
+    loud: str  # what is said where the room was not quiet until the yes
+    aloud: bool  # asked in a room, about something secure: nothing may sound meanwhile
 
     def is_unchanged(self) -> bool:
         """Whether the call would touch just what the person was asked about."""
@@ -62,4 +64,4 @@ class Pending:
 
 def _what(verdict: Verdict) -> tuple[object, ...]:
     touched = frozenset((*verdict.entities, *verdict.effects))
-    return touched, dict(verdict.arguments), verdict.tier, verdict.ruling
+    return touched, dict(verdict.arguments), verdict.tier, verdict.ruling, verdict.moves

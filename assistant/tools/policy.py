@@ -76,7 +76,7 @@ def judge(
     if moment.program is not None and closed_to_programs(entry):
         return denied(entry.tier, barred(moment.program), arguments, {})
     if entry.built_in is not None:
-        return judge_built_in(entry.built_in, arguments, caller, heard)
+        return judge_built_in(entry.built_in, arguments, caller, heard, house)
     if entry.reads_only:
         return decide_call(caller, Stake(Tier.READ, "read"), arguments, entry.suffix)
     if entry.rated:

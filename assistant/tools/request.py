@@ -7,9 +7,11 @@ from assistant.clock import Clock
 from assistant.journal.records import CallRecord
 from assistant.tools.builtin.protocol import BuiltInRequest
 from assistant.tools.call import ToolCall
+from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.ledger import Entry
 from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.resolve import domain_of
 from assistant.tools.rights import Program
 from assistant.tools.saying import NAME
 from assistant.tools.sentences import Sentences
@@ -41,6 +43,7 @@ class Request:
             self.heard,
             self.language,
             program=self.program is not None,
+            situation=self.situation,
         )
 
 
@@ -51,14 +54,37 @@ class Way:
     server: str
     name: str  # as the server names it
     tier: Tier  # by itself, before anything is known of what it touches
+    sounds: bool = True  # it may be heard in a room, for all that is known without its things
+
+    def may_sound(self, verdict: Verdict) -> bool:
+        """Whether it may make a room loud, or speak into one."""
+        if verdict.tier is Tier.READ:
+            return False
+        things = (*verdict.entities, *verdict.effects)
+        return any(domain_of(name) not in _SILENT for name in things) if things else self.sounds
 
 
+# Of these nobody hears a word. A switch may be a radio's, a script or scene may play something.
+_SILENT = frozenset(
+    {
+        *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "light", "lock"),
+        *("todo", "valve", "water_heater"),
+    }
+)
 SPOKEN = Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
 
 
 def way_of(entry: MenuEntry) -> Way:
     """The way of a tool of the menu."""
-    return Way(entry.server, entry.tool.name, entry.tier)
+    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry))
+
+
+def _sounds(entry: MenuEntry) -> bool:
+    if entry.built_in is not None:
+        return entry.built_in.sounds
+    intent = INTENTS.get(entry.suffix) if entry.of_home else None
+    notes = intent is not None and not intent.by_target
+    return entry.suffix == BROADCAST or not notes
 
 
 def begun(request: Request, way: Way, verdict: Verdict) -> ToolOutcome:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from assistant.tools.books import Books
+from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.governance import Governance
 from assistant.tools.ledger import Ledger
 from assistant.tools.outcome import Tier, ToolOutcome
@@ -35,7 +36,8 @@ class Sender:
             return await self._books.withdrawn(request, way, dict(verdict.arguments))
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
-        undo = self._governance.undo if changes else None
+        # What Hearth's own tools change has a way back of its own, or needs none.
+        undo = self._governance.undo if changes and way.server != HEARTH else None
         self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
         try:
             if changes:

@@ -129,6 +129,14 @@ class Toolbox:
         leave behind stay within these rights, and the audit names `caller`."""
         self._programs.restrict(turn_id, rights, caller)
 
+    def taint(self, turn_id: str) -> None:
+        """Text from outside has come into this turn: nothing secure may follow from it."""
+        self._asking.taint(turn_id)
+
+    def is_tainted(self, turn_id: str) -> bool:
+        """Whether it has."""
+        return self._asking.is_tainted(turn_id)
+
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
         """From here on this turn may use these tools alone (see `narrowing`)."""
         self._narrowing.narrow(turn_id, allowed)
@@ -179,6 +187,11 @@ class Toolbox:
         None: it is asked for an equal call already. Whoever takes it must `settle` it.
         """
         return self._asking.question(turn_id, call_id)
+
+    @property
+    def asks_aloud(self) -> bool:
+        """Whether a person is being asked about something secure: what may sound has to wait."""
+        return self._asking.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """The person has answered, or has not: the frozen call runs once, or never.
@@ -267,14 +280,18 @@ class Toolbox:
         program, gated = request.program, verdict.decision is not Decision.ALLOWED
         unasked = gated and program is not None and not program.rights.asks
 
+        async def run(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+            held = await self._asking.silenced(request, way, allowed)
+            return held if held is not None else await execute(allowed, confirmed_by)
+
         async def go_on() -> ToolOutcome:
             if verdict.decision is Decision.ALLOWED:
                 refused = await self._asking.refusal(request, way, verdict)
-                return refused if refused is not None else await execute(verdict, "")
+                return refused if refused is not None else await run(verdict, "")
             if unasked:
                 return await self._asking.unasked(request, way, verdict)
             if request.program is None and await self._asking.consented(request, way, verdict):
-                return await execute(replace(verdict, decision=Decision.CONFIRMED), "always")
+                return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._asking.ask(request, way, verdict, again, execute)
 
         # Who repeats what the person is being asked about uses up nothing of theirs; nor does a

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from assistant.tools.intents import Move
 from assistant.tools.mend import Change
 from assistant.tools.moment import Mode
 from assistant.tools.outcome import Decision, Tier
@@ -83,3 +84,4 @@ class Verdict:
     left: str = ""  # key of what is said where it is not done: "I left {names} locked."
     unread: tuple[str, ...] = ()  # ids of what Home Assistant is about to tell the effect of
     unknown: bool = False  # something of it has an effect that nobody knows
+    moves: tuple[Move, ...] = ()  # what one of Hearth's own tools would switch by itself

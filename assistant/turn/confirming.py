@@ -39,6 +39,8 @@ from integrations.errors import IntegrationError
 _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
 _NO_ONE = Settlement("silence")
+# An answer follows our own voice at once: beside its yes nothing secure comes of it.
+_ANSWERING = Situation(can_ask=False, spoken=True, near_own_speech=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,9 +328,7 @@ class Confirming:
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard
-            outcome = await self._tools.call(
-                call, turn.turn_id, heard, turn.language, Situation(can_ask=False)
-            )
+            outcome = await self._tools.call(call, turn.turn_id, heard, turn.language, _ANSWERING)
             if outcome.decision is not Decision.DENIED:
                 turn.outcomes.append(outcome)
                 turn.called(outcome)

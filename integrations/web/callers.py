@@ -11,6 +11,9 @@ Scope = Literal[
 ]
 
 
+Loosening = Literal["mode", "mute", "profile"]  # more trust, an open microphone, more tools
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A program, as the journal names it."""
@@ -19,10 +22,15 @@ class Caller:
     scopes: frozenset[Scope]
     # The session it was let in by, as a hash of its id; "": by a token. Not written down.
     session: str = field(default="", repr=False)
+    loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do beside `admin`
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""
         return scope in self.scopes or "admin" in self.scopes
+
+    def may_loosen(self, what: Loosening) -> bool:
+        """Whether it may take back what a person has made stricter."""
+        return what in self.loosens or "admin" in self.scopes
 
 
 NOBODY = Caller("", frozenset())  # who has not said yet who they are

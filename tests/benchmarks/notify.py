@@ -165,7 +165,17 @@ async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
             *(happenings, app.bridge.store),
         )
         topics = Topics("hearth/bench", "homeassistant", "bench")
-        orders = Orders(topics, needs, clock, unused, "question", unused, unused, may_unmute=False)
+        orders = Orders(
+            topics,
+            needs,
+            clock,
+            unused,
+            "question",
+            unused,
+            unused,
+            may_unmute=False,
+            may_widen=False,
+        )
         device = HouseDevice(given, clock)
         keeper = DeviceKeeper(device, given, home, inbox.take, clock, home.register)
         async with (

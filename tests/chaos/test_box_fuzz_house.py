@@ -159,6 +159,7 @@ async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
             "tts_text": "Hello",
             "priority": "low",
             "instruction": "Be kind.",
+            "hearth_command": "stop",
         },
     }
     orders = ("command_volume_level", "TTS", "clear_notification", "command_mute", "0:05:00 timer")

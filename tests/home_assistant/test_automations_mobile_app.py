@@ -106,11 +106,13 @@ async def test_announce_ask_mute_and_hear(box_of: Box, admin: Admin, tmp_path: P
         await admin.call("notify.send_message", entity_id=NOTIFY, message="Dinner is ready.")
         await box.says("Dinner is ready.")
 
-        for order, state in (("command_mute", "on"), ("command_unmute", "off")):
-            async with automation(admin, when("test_ten", tells(order))):
-                await admin.fire("test_ten")
-                assert await admin.settles(MUTED, state) == state
-                assert box.stay.mute.on is (state == "on")
+        muting = tells("Quiet.", hearth_command="mute")
+        async with automation(admin, when("test_ten", muting)):
+            await admin.fire("test_ten")
+            assert await admin.settles(MUTED, "on") == "on"
+        await admin.call(ACTION, message="Ears.", data={"hearth_command": "unmute"})
+        assert box.stay.mute.on  # a person opens it again
+        await box.stay.mute.set(False)
         assert box.said[-1] == "Dinner is ready."  # an order is not spoken
 
         await asks_and_acts(box, admin)

@@ -262,7 +262,7 @@ async def test_the_notify_action_and_entity_are_spoken_stored_and_confirmed(
     async with serve():
         action = "notify.mobile_app_voice_test_room"
         assert await heard_through(admin, listener, action, message="One.") == "One."
-        await admin.call(action, message="command_mute")
+        await admin.call(action, message="Quiet.", data={"hearth_command": "mute"})
         await admin.call(action, message="clear_notification", data={"tag": "x"})
         entity = {"entity_id": "notify.voice_test_room", "message": "Two."}
         assert await heard_through(admin, listener, "notify.send_message", **entity) == "Two."

@@ -229,27 +229,30 @@ async def sent(stage: Stage, message: str, data: dict[str, Any]) -> None:
     await until(so)
 
 
-async def test_commands_act_by_the_action_and_by_the_entity(face: Open, admin: Admin) -> None:
+async def test_orders_act_by_the_data_of_the_action_alone(face: Open, admin: Admin) -> None:
     async with face() as stage:
-        await sent(stage, "command_mute", {})
+        await sent(stage, "Quiet.", {"hearth_command": "mute"})
         await until(lambda: stage.box.done == ["muted"])
-        entity = {"entity_id": ENTITY}
-        for message in ("command_volume 40", "command_profile night", "command_mode guest 120"):
-            await admin.call("notify.send_message", message=message, **entity)
-        await admin.call(ACTION, message="command_volume", data={"volume": 0.2})
-        await admin.call("notify.send_message", message="command_listen", **entity)
-        await admin.call("notify.send_message", message="command_volume loud", **entity)
+        for order in (
+            {"hearth_command": "profile", "profile": "night"},
+            {"hearth_command": "mode", "mode": "guest", "minutes": 120},
+            {"hearth_command": "volume", "volume": 0.2},
+            {"hearth_command": "listen"},
+        ):
+            await sent(stage, "An order.", order)
         done = [
             "muted",
-            {"volume": 0.4},
             {"profile": "night"},
             ("guest", 120),
             {"volume": 0.2},
             "listens for home-assistant",
         ]
         await until(lambda: stage.box.done == done)
+        text = "command_mode trusting"  # by the entity, which has no data
+        await admin.call("notify.send_message", message=text, entity_id=ENTITY)
         fault = await stage.told("hearth_fault")
-        assert (fault["what"], fault["caller"]) == ("command_volume", "home-assistant")
+        assert (fault["what"], fault["caller"]) == ("command_mode", "home-assistant")
+        assert stage.box.done == done
         assert stage.says.wanted == []
 
 

@@ -147,6 +147,7 @@ class Hearth:
                 follow_up="question",
                 words=False,
                 may_unmute=False,
+                may_widen=False,
             )
             await stack.enter_async_context(face)
             yield self.clients[-1]

@@ -105,6 +105,7 @@ class Announcer:
             tier=Tier.COMFORT,
             run=self._run,
             programs=False,
+            sounds=True,
             replaces=frozenset({BROADCAST}),
             needed=lambda: self.here is not None or bool(mouthpieces(self._home.house, None)),
         )

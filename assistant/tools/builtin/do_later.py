@@ -82,6 +82,7 @@ class LaterTool:
                 request.heard,
                 language,
                 request.turn_id,
+                searched=request.situation.searched,
             )
         except NotLater as why:
             return BuiltInResult(str(why), failed=True, valid_options=why.options)

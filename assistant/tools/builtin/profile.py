@@ -20,16 +20,14 @@ class SwitchProfile:
     def __init__(
         self,
         names: Sequence[str],
-        present: Callable[[], str],
-        widens: Callable[[str, str], bool],
+        widens: Callable[[str], bool],
         switch: Callable[[str], Awaitable[None]],
         catalogue: Catalogue,
     ) -> None:
-        """`names`: of the profiles that there are. `present`: the one that is on, NONE for none.
-        `widens`: whether turns may use more with the second than with the first, "" for none.
-        `switch`: to that name or NONE, kept over a restart; raises StoreError where it is not."""
+        """`names`: of the profiles that there are. `widens`: whether turns may use more with that
+        one than with the present, NONE for none. `switch`: to that name or NONE, kept over a
+        restart; raises StoreError where it is not."""
         self._names = tuple(names)
-        self._present = present
         self._widens = widens
         self._switch = switch
         self._catalogue = catalogue
@@ -54,8 +52,7 @@ class SwitchProfile:
         )
 
     def _stake(self, arguments: Mapping[str, Any]) -> Tier:
-        present, wanted = _bare(self._present()), _bare(str(arguments["profile"]))
-        return Tier.SECURE if self._widens(present, wanted) else Tier.COMFORT
+        return Tier.SECURE if self._widens(str(arguments["profile"])) else Tier.COMFORT
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         wanted = str(arguments["profile"])
@@ -72,10 +69,6 @@ def named(spoken: str, names: Sequence[str]) -> str | None:
     """The profile that is meant by what somebody said, None where there is none such."""
     plain = _plain(spoken)
     return next((name for name in names if _plain(name) == plain), None)
-
-
-def _bare(name: str) -> str:
-    return "" if name == NONE else name
 
 
 def _spoken(name: str) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.tools.intents import Move
 from assistant.tools.outcome import Tier
+from assistant.tools.situation import CALM, Situation
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
@@ -18,6 +20,8 @@ class BuiltInRequest:
     heard: str | None  # the person's own words
     language: str  # of the turn, for the sentence
     program: bool = False  # a program asks, and not a person
+    situation: Situation = CALM  # for calls that it makes in its turn
+    judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,9 @@ class BuiltIn:
     stake: Callable[[Mapping[str, Any]], Tier] | None = None
     # By the arguments and the person's own words (None: not known); no question: None.
     asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None = None
+    # What it would switch in the house as it is now: each is judged as a call that does the same.
+    moves: Callable[[Mapping[str, Any]], tuple[Move, ...]] | None = None
+    sounds: bool = False  # it may speak or make something louder: not while an answer is waited for
     open_world: bool = False  # its results are text from outside: nothing secure follows in a turn
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -116,6 +117,8 @@ class Thinking:
     def _way(self, request: BuiltInRequest) -> RunCall:
         """The way of this work's calls: not into itself, and closed after so many."""
         made = 0
+        # Nobody is there to be asked; what its turn may not do it may not either.
+        situation = replace(request.situation, can_ask=False)
 
         async def call(call: ToolCall) -> ToolOutcome:
             nonlocal made
@@ -124,7 +127,9 @@ class Thinking:
                 return _not_run(call, self._catalogue.say("jobs.nested", request.language))
             if made > MAX_CALLS:
                 return _not_run(call, self._catalogue.say("jobs.calls_spent", request.language))
-            return await self._tools.call(call, request.id, request.heard, request.language)
+            return await self._tools.call(
+                call, request.id, request.heard, request.language, situation
+            )
 
         return call
 

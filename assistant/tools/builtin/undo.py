@@ -1,36 +1,41 @@
 """`undo` and `correct_last`: back to how things were, and to what was really meant."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.asking import CANNOT_ASK
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.call import ToolCall
-from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.intents import Move
+from assistant.tools.menu import Menu
+from assistant.tools.outcome import Status, Tier, ToolOutcome
+from assistant.tools.situation import Situation
 from assistant.tools.undo.correct import corrected
 from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.undo.words import tell
-from assistant.tools.verdict import Verdict
 from integrations.home_assistant.house import House
 
 UNDO = "undo"
 CORRECT_LAST = "correct_last"
 CORRECT_WITHIN_S = 60.0
 
-# The whole way of a call, from the policy to the journal: nothing is judged here. None: the
-# person must be asked first, so that the brain has to call it itself.
-Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome | None]]
+# The whole way of a call, from the policy to the journal: nothing is judged here.
+Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
 class Stack(Protocol):
     """What can be undone (`assistant.tools.undo.stack.UndoStack`)."""
 
-    async def undo(self, steps: int = 1) -> Undone:
-        """Put back what the newest turns have changed."""
+    def moves(self, steps: int = 1) -> tuple[Move, ...]:
+        """What that would switch now."""
+        ...
+
+    async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
+        """Put back what the newest turns have changed, as far as it was judged."""
         ...
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
@@ -42,26 +47,24 @@ class Tools(Protocol):
     """The way of every call (`assistant.tools.toolbox.Toolbox`)."""
 
     async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None = None,
+        language: str = "en",
+        situation: Situation = ...,
     ) -> ToolOutcome:
         """Run one call, or say why not."""
         ...
 
-    async def explain(
-        self, name: str, arguments: Mapping[str, Any], heard: str | None = None
-    ) -> tuple[MenuEntry, Verdict] | None:
-        """What would be decided about it."""
-        ...
-
 
 def through(tools: Tools) -> Rerun:
-    """A corrected call takes the same way as every other one, unless it must be asked about."""
+    """A corrected call takes the same way as every other one, in the situation of its turn; what
+    must be asked about the brain has to call itself."""
 
-    async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome | None:
-        judged = await tools.explain(call.name, call.arguments, request.heard)
-        if judged is not None and judged[1].decision is Decision.NEEDS_CONFIRMATION:
-            return None
-        return await tools.call(call, request.turn_id, request.heard, request.language)
+    async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
+        situation = replace(request.situation, can_ask=False)
+        return await tools.call(call, request.turn_id, request.heard, request.language, situation)
 
     return rerun
 
@@ -98,6 +101,7 @@ class Undoing:
             tier=Tier.COMFORT,
             run=self._undo,
             programs=False,
+            moves=lambda arguments: self.stack.moves(int(arguments.get("steps", 1))),
         )
         correct = BuiltIn(
             name=CORRECT_LAST,
@@ -114,17 +118,20 @@ class Undoing:
             tier=Tier.COMFORT,
             run=self._correct,
             programs=False,
+            moves=lambda arguments: self.stack.moves(),
         )
         return undo, correct
 
     async def _undo(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        undone = await self.stack.undo(int(arguments.get("steps", 1)))
-        if undone.away or not undone.levels:
-            key = "tools.unreachable" if undone.away else "undo.nothing"
+        undone = await self.stack.undo(int(arguments.get("steps", 1)), request.judged)
+        if not undone.levels:
+            key = _why_nothing(undone, "undo.nothing")
             return BuiltInResult(self.catalogue.say(key, request.language), failed=True)
         report = undone.report
-        sentence = tell(report, self.catalogue, request.language)
-        return BuiltInResult(sentence, _data(report), failed=_in_vain(report))
+        told = [tell(report, self.catalogue, request.language)]
+        if undone.changed:
+            told.append(self.catalogue.say("undo.changed", request.language))
+        return BuiltInResult(" ".join(told), _data(report), failed=_in_vain(report))
 
     async def _correct(
         self, arguments: Mapping[str, Any], request: BuiltInRequest
@@ -141,14 +148,14 @@ class Undoing:
         meant = corrected(calls, name, area, self.house(), takes)
         if entry is None or meant is None:
             return BuiltInResult(say("undo.say_whole", request.language), failed=True)
-        undone = await self.stack.undo()
-        if undone.away or not undone.levels:
-            key = "tools.unreachable" if undone.away else "undo.nothing_to_correct"
+        undone = await self.stack.undo(1, request.judged)
+        if not undone.levels:
+            key = _why_nothing(undone, "undo.nothing_to_correct")
             return BuiltInResult(say(key, request.language), failed=True)
         told = tell(undone.report, self.catalogue, request.language)
         call = ToolCall(f"{request.id}-meant", entry.declaration.name, meant)
         outcome = await self.rerun(call, request)
-        if outcome is None:
+        if outcome.rule == CANNOT_ASK:
             sentence = f"{told} {say('undo.call_it', request.language)}".strip()
             return BuiltInResult(sentence, _data(undone.report, call=call), failed=True)
         return BuiltInResult(
@@ -157,6 +164,13 @@ class Undoing:
             failed=outcome.status is not Status.DONE,
             valid_options=outcome.valid_options,
         )
+
+
+def _why_nothing(undone: Undone, empty: str) -> str:
+    """The key of why not even one request was undone; `empty`: there was none."""
+    if undone.away:
+        return "tools.unreachable"
+    return "undo.changed" if undone.changed else empty
 
 
 def _in_vain(report: UndoneReport) -> bool:

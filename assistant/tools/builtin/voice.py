@@ -85,6 +85,7 @@ class VoiceTools:
             tier=Tier.COMFORT,
             run=self._set_volume,
             programs=False,
+            sounds=True,
         )
         speed = BuiltIn(
             name=VOICE_SPEED,

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
+from assistant.tools.intents import Move
 from assistant.tools.undo.compare import differences, is_on_the_way
 from assistant.tools.undo.players import actions
-from assistant.tools.undo.reversible import PLAYERS, is_away, is_reversible
+from assistant.tools.undo.reversible import PLAYERS, is_away, is_reversible, way_back
 from assistant.tools.undo.step import (
     WHY_MEDIA,
     WHY_NEVER,
@@ -87,6 +89,23 @@ class HomeStep:
         """Whether anything that it knows of is not as it was."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
+
+    def moves(self, house: House) -> tuple[Move, ...]:
+        """What `run` would switch in that house."""
+        barred = self._barred(house)
+        return tuple(
+            move
+            for name, was in self._was.items()
+            if (now := house.entities.get(name)) is not None
+            and not _is_same(was, house)
+            and not (barred and name in self._scene)
+            for move in way_back(was, now)
+        )
+
+    def after(self, house: House) -> House:
+        """That house once all of it is put back."""
+        there = {name: was for name, was in self._was.items() if name in house.entities}
+        return replace(house, entities={**house.entities, **there})
 
     async def run(self) -> UndoneReport:
         """Put back what differs, and look. Never raises but for being cancelled."""

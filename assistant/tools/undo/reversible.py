@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from assistant.tools.intents import Action, Move
 from assistant.tools.openers import is_opener
 from assistant.tools.resolve import domain_of, members
+from assistant.tools.undo.players import actions
 from integrations.home_assistant.house import Entity, House
 
 PLAYERS = "media_player"
@@ -67,6 +69,42 @@ def is_reversible(entity: Entity | None) -> bool:
     if entity.domain == "cover" and is_opener(entity):
         return False
     return entity.domain in _BY_SCENE or entity.domain == PLAYERS
+
+
+def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
+    """Bringing it from `now` to what it `was`, as calls that the policy knows how to judge."""
+    name = was.entity_id
+    match was.domain:
+        case "media_player":
+            ways = {"turn_on": Action.ON, "turn_off": Action.OFF}
+            return tuple(
+                Move(name, ways.get(service, Action.SET), dict(data))
+                for service, data in actions(was, now)
+            )
+        case "cover":
+            position = was.attributes.get("current_position")
+            if position is not None:
+                return (Move(name, Action.POSITION, {"position": position}),)
+            opens = was.state in ("open", "opening")
+            return (Move(name, Action.ON if opens else Action.OFF),)
+        case "climate":
+            return _thermostat(was, now)
+    if was.state == "off":
+        return (Move(name, Action.OFF),)
+    if was.state == "on" and now.state != "on":
+        return (Move(name, Action.ON),)
+    return (Move(name, Action.SET),)
+
+
+def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
+    """One that is turned on again heats as it did: that is to set its degrees."""
+    name = was.entity_id
+    if was.state == "off":
+        return (Move(name, Action.OFF),)
+    degrees = was.attributes.get("temperature") or was.attributes.get("target_temp_low")
+    given = {"temperature": degrees} if degrees is not None else {}
+    turned = (Move(name, Action.ON),) if now.state == "off" or is_away(now) else ()
+    return (*turned, Move(name, Action.SET, given, state=was.state))
 
 
 def is_away(entity: Entity | None) -> bool:

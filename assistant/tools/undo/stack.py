@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from assistant.clock import Clock
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.intents import suffix
+from assistant.tools.intents import Move, suffix
 from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.undo.home_step import HomeStep, Services, reasons
 from assistant.tools.undo.reversible import Choice, choose
@@ -17,7 +17,7 @@ from assistant.tools.undo.shelf import Shelf, Snapshots
 from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport, UndoStep
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
-from integrations.home_assistant.house import Entity
+from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ class Undone:
     levels: int  # so many were undone
     report: UndoneReport
     away: bool = False  # the house cannot be reached: nothing was tried, all is still there
+    changed: bool = False  # the rest would move something else by now than was judged: it is left
 
 
 @dataclass(eq=False, slots=True)
@@ -54,6 +55,7 @@ class _Kept:
 
     step: UndoStep
     keys: set[str]
+    moves: tuple[Move, ...] = ()  # what it switches, where it is none of the house
 
 
 @dataclass(eq=False, slots=True)
@@ -156,19 +158,36 @@ class UndoStack:
             if isinstance(one.step, HomeStep) and name in _OTHER_MEDIA:
                 one.step.other_media = True
 
-    def push(self, key: str, turn_id: str, step: UndoStep) -> None:
-        """Another kind of step, of a call that is under way."""
+    def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
+        """Another kind of step, of a call that is under way. `moves`: as what it is judged."""
         if not self._closed:
-            self._level(turn_id).kept.append(_Kept(step, {key}))
+            self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
-    async def undo(self, steps: int = 1) -> Undone:
-        """Put back what the newest turns have changed, the newest first. Never raises."""
+    def moves(self, steps: int = 1) -> tuple[Move, ...]:
+        """What `undo` would switch now, for the policy; nothing is put back."""
+        self._forget_old()
+        found: list[Move] = []
+        house = self._home.house
+        for level in reversed(self._levels[-steps:]):
+            some, house = _moves(level, house)
+            found += some
+        return tuple(found)
+
+    async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
+        """Put back what the newest turns have changed, the newest first. Never raises.
+
+        `judged`: what `moves` has told and the policy let through; None: all of it. What another
+        turn has changed since was not judged, and is left.
+        """
         report, count = UndoneReport(), 0
         async with self._lock:
             self._forget_old()
             while count < steps and self._levels:
                 if self._levels[-1].at_home and not self._home.connected:
                     return Undone(count, report, away=not count)
+                asked, _ = _moves(self._levels[-1], self._home.house)
+                if judged is not None and not all(move in judged for move in asked):
+                    return Undone(count, report, changed=True)
                 report += await self._run(self._levels.pop())
                 count += 1
         return Undone(count, report)
@@ -276,6 +295,17 @@ class UndoStack:
                 await asyncio.gather(*others, self._shelf.empty())
         except TimeoutError:
             _log.info("Snapshots are left in Home Assistant: they go at the next start.")
+
+
+def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
+    """What undoing this level would switch in that house, and the house after it."""
+    found: list[Move] = []
+    for one in reversed(level.kept):
+        if isinstance(one.step, HomeStep):
+            found += one.step.moves(house)
+            house = one.step.after(house)
+        found += one.moves
+    return found, house
 
 
 def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:

@@ -125,6 +125,21 @@ def test_what_can_be_chosen(stage: Stage) -> None:
     assert live.as_json()["volume"] == {"value": 1.0}
 
 
+async def test_which_profiles_may_do_more_than_the_present_one(stage: Stage) -> None:
+    profiles = {"kids": {"tools": ["HassTurnOn"]}, "parents": {}, "tiny": {"tools": ["HassTurnOn"]}}
+    live = await stage.process(profiles=profiles)
+    assert not any(live.widens(name) for name in (NO_PROFILE, "kids", "parents", "nobody"))
+    await live.set(LiveRequest(profile="kids"))
+    wider = {name: live.widens(name) for name in (NO_PROFILE, "kids", "tiny", "parents", "nobody")}
+    assert wider == {
+        NO_PROFILE: True,
+        "parents": True,
+        "kids": False,
+        "tiny": False,
+        "nobody": False,
+    }
+
+
 async def test_all_of_them_act_at_once_and_by_the_next_process(stage: Stage) -> None:
     sections: dict[str, Any] = {"profiles": {"kids": {}}}
     live = await stage.process(**sections)

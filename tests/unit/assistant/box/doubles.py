@@ -29,6 +29,7 @@ from integrations.web.requests import (
 )
 
 PROGRAM = Caller("http:washing", frozenset({"speak"}))
+OWNER = Caller("http:admin", frozenset({"admin"}))
 
 
 class FakeConversation:
@@ -67,6 +68,9 @@ class FakeModes:
         self.until: datetime | None = None
         self.full = False
 
+    def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
+        return mode.strictness < self.current.strictness
+
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
         self.current, self.until = mode, until
         if self.full:
@@ -88,15 +92,22 @@ class FakeDesk:
 
 
 class FakeLive:
-    """Settings that know the volume alone."""
+    """Settings that know the volume, and a profile that may do more than the present one."""
 
     def __init__(self) -> None:
         self.volume = 1.0
+        self.profile = "kids"
+
+    def widens(self, profile: str) -> bool:
+        return profile != "kids"
 
     def as_json(self) -> Mapping[str, Any]:
         return {"volume": {"value": self.volume}}
 
     async def set(self, wanted: LiveRequest) -> None:
+        if wanted.profile is not None:
+            self.profile = wanted.profile
+            return
         if wanted.volume is None:
             raise NotPossible("There is the volume, and nothing else.")
         self.volume = wanted.volume
@@ -139,6 +150,8 @@ class FakeSpeech:
 
 class FakeConfirmations:
     """Nothing waits."""
+
+    secure = False
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         return []

@@ -1,5 +1,6 @@
 """The box as programs see it."""
 
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from assistant.turn.state import State
 from assistant.version import own_version
 from audio.steady import MicrophoneStatus
 from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.callers import Caller
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -28,10 +30,13 @@ from integrations.web.requests import (
     TimerRequest,
 )
 from tests.unit.assistant.box.doubles import (
+    OWNER,
     PROGRAM,
+    FakeConfirmations,
     FakeConversation,
     FakeDesk,
     FakeHistory,
+    FakeLive,
     FakeModes,
     FakeRecords,
     FakeSpeech,
@@ -110,9 +115,80 @@ async def test_a_mode_is_switched_for_a_time_and_told() -> None:
         await box.set_mode("guest", 90, PROGRAM)
         assert (modes.current, modes.until) == (Mode.GUEST, clock.now() + timedelta(minutes=90))
         assert b'"mode": "guest"' in await anext(stream)
-        await box.set_mode("normal", None, PROGRAM)
+        await box.set_mode("normal", None, OWNER)
         assert (modes.current, modes.until) == (Mode.NORMAL, None)
         await stream.aclose()
+
+
+LOOSE = ("mode", "mute", "profile")
+
+
+@pytest.mark.parametrize(
+    ("caller", "let"),
+    [
+        (PROGRAM, ()),
+        (Caller("http:reader", frozenset({"read", "ask", "speak"})), ()),
+        (Caller("home-assistant", frozenset({"speak"})), ()),
+        (Caller("mqtt", frozenset({"speak"})), ()),
+        (Caller("mqtt", frozenset({"speak"}), loosens=frozenset({"mute"})), ("mute",)),
+        (Caller("mqtt", frozenset({"speak"}), loosens=frozenset({"profile"})), ("profile",)),
+        (OWNER, LOOSE),
+    ],
+)
+async def test_whatever_the_way_nobody_but_an_owner_loosens(
+    caller: Caller, let: tuple[str, ...]
+) -> None:
+    opened: list[bool] = []
+
+    async def mute(on: bool, *, aloud: bool = False) -> None:
+        opened.append(not on)
+
+    modes, live = FakeModes(), FakeLive()
+    modes.current = Mode.GUEST
+    happenings, told = Happenings(), list[Happening]()
+    happenings.follow(told.append)
+    box = box_of(replace(parts(), modes=modes, live=live, mute=mute), happenings)
+    parents = LiveRequest(profile="parents")
+    wishes: dict[str, Callable[[], Coroutine[None, None, None]]] = {
+        "mode": lambda: box.set_mode("normal", 60, caller),
+        "mute": lambda: box.mute(False, caller),
+        "profile": lambda: box.set_live(parents, caller),
+    }
+    for what, wish in wishes.items():
+        if what in let:
+            await wish()
+        else:
+            with pytest.raises(NotPossible, match="nly a person or an administrator"):
+                await wish()
+    loosened = (modes.current is Mode.NORMAL, opened == [True], live.profile == "parents")
+    assert loosened == tuple(what in let for what in LOOSE)
+    assert [one.data["what"] for one in told] == list(let)  # what was refused is no command
+
+
+async def test_anybody_makes_it_stricter() -> None:
+    muted: list[bool] = []
+
+    async def mute(on: bool, *, aloud: bool = False) -> None:
+        muted.append(on)
+
+    modes, live = FakeModes(), FakeLive()
+    box = box_of(replace(parts(), modes=modes, live=live, mute=mute))
+    await box.set_mode("guest", None, PROGRAM)
+    await box.mute(True, PROGRAM)
+    await box.set_live(LiveRequest(profile="kids"), PROGRAM)
+    assert (modes.current, muted, live.profile) == (Mode.GUEST, [True], "kids")
+
+
+async def test_while_a_secure_question_waits_the_volume_stays() -> None:
+    live, waits = FakeLive(), FakeConfirmations()
+    waits.secure = True
+    box = box_of(replace(parts(), live=live, confirmations=waits))
+    with pytest.raises(NotPossible, match="waits for its answer"):
+        await box.set_live(LiveRequest(volume=0.2), OWNER)
+    assert live.volume == 1.0
+    waits.secure = False
+    await box.set_live(LiveRequest(volume=0.2), PROGRAM)
+    assert live.volume == 0.2
 
 
 async def test_what_the_disk_did_not_take_is_told() -> None:
@@ -238,7 +314,7 @@ async def test_only_who_may_act_in_a_persons_place_opens_the_microphone_unheard(
         heard.append((on, aloud))
 
     box = box_of(replace(parts(), mute=mute))
-    for caller in (PROGRAM, replace(PROGRAM, scopes=frozenset({"admin"}))):
+    for caller in (replace(PROGRAM, loosens=frozenset({"mute"})), OWNER):
         await box.mute(False, caller)
     assert heard == [(False, True), (False, False)]
 

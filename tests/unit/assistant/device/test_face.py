@@ -120,7 +120,8 @@ async def test_what_happens_is_told_and_messages_act(tmp_path: Path) -> None:
             "Hearth Kitchen",
         )
         assert stage.home.send is not None
-        stage.home.send({"message": "command_mute", "hass_confirm_id": "1"})
+        order = {"message": "Quiet.", "data": {"hearth_command": "mute"}}
+        stage.home.send({**order, "hass_confirm_id": "1"})
         stage.home.send({"message": "News.", "hass_confirm_id": "2"})
         await stage.settle()
         assert stage.box.done == ["muted"]

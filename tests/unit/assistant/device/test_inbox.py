@@ -78,9 +78,29 @@ async def test_a_timer_rings(room: Room) -> None:
 
 
 async def test_a_command_acts_and_is_not_spoken(room: Room) -> None:
-    await room.send("command_mute")
+    await room.send("The microphone is off.", hearth_command="mute")
     assert room.box.done == ["muted"]
     assert room.said == []
+
+
+@pytest.mark.parametrize(
+    ("message", "data"),
+    [
+        ("command_mute", {}),
+        ("command_unmute", {}),
+        ("command_mode", {"mode": "trusting"}),
+        ("command_mode normal", {}),
+        ("command_profile", {"profile": "parents"}),
+    ],
+)
+async def test_a_text_is_neither_an_order_nor_spoken_as_one(
+    room: Room, message: str, data: dict[str, Any]
+) -> None:
+    await room.send(message, **data)
+    assert (room.box.done, room.said) == ([], [])
+    ((what, problem),) = room.heard.faults
+    assert what == message.partition(" ")[0]
+    assert "data: {hearth_command: mode, mode: guest}" in problem  # how it is sent now
 
 
 @pytest.mark.parametrize("message", ["", "clear_notification", "command_bluetooth", "?!"])

@@ -34,10 +34,10 @@ class Bench:
         self.spent: list[tuple[str, int, float]] = []
         catalogue = Catalogue()
         self.box = toolbox(self.hub, self.clock, self.journal)
-        teller = Teller(catalogue, self.thinker if words else None, self._spend)
+        teller = Teller(catalogue, self.thinker if words else None, self.spend)
         self.jobs = Jobs(catalogue, self.clock, self._announce, teller.tell)
         self.patient = Patient(self.box, self.jobs, catalogue, self.clock, after_s)
-        thinking = Thinking(self.thinker, self.box, self.jobs, self._guide, self._spend, catalogue)
+        thinking = Thinking(self.thinker, self.box, self.jobs, self.guide, self.spend, catalogue)
         self.box.offer(thinking.tool(), *LongWork(self.jobs, catalogue).tools())
         self._tasks = OwnedTasks()
 
@@ -77,13 +77,13 @@ class Bench:
     async def settle(self) -> None:
         await self.clock.settle()
 
-    async def _guide(self) -> Guidance:
+    async def guide(self) -> Guidance:
         return Guidance("You are the mind of the house.", "high")
 
     def _announce(self, text: str, language: str) -> None:
         self.announced.append((text, language))
 
-    async def _spend(self, work_id: str, spent: Spent) -> None:
+    async def spend(self, work_id: str, spent: Spent) -> None:
         self.spent.append((work_id, spent.usage.input_tokens, spent.cost_usd))
 
 

@@ -3,10 +3,15 @@
 import pytest
 
 from assistant.brains.protocol import BrainFault
-from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS, Thinking
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, Tier, ToolOutcome
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.situation import Situation
+from assistant.tools.toolbox import Toolbox
+from assistant.tools.verdict import Rulings
 from tests.unit.assistant.jobs.conftest import Bench
+from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, nothing, own_tool
 
 
 async def ask(bench: Bench, name: str, **arguments: str) -> ToolOutcome:
@@ -71,6 +76,31 @@ async def test_its_calls_are_a_turn_of_their_own_with_the_persons_words(bench: B
     assert [one.name for one in bench.box.mutations("t-a")] == ["change"]
     assert [one.name for one in bench.box.mutations("t")] == ["think_longer"]
     bench.thinker.answer("Because.")
+
+
+@pytest.mark.parametrize(
+    ("situation", "rule"),
+    [
+        (Situation(), "unbolt"),
+        (Situation(near_own_speech=True), "own_speech"),
+        (Situation(searched=True), "tainted"),
+    ],
+)
+async def test_its_calls_may_no_more_than_their_turn(
+    bench: Bench, situation: Situation, rule: str
+) -> None:
+    secure = own_tool("unbolt", nothing, Tier.SECURE)
+    loose = Rulings(secure="allow")
+    box = Toolbox(Hub(), Picture(), Journal(), Catalogue(), bench.clock, rulings=loose)
+    thinking = Thinking(bench.thinker, box, bench.jobs, bench.guide, bench.spend, Catalogue())
+    box.offer(thinking.tool(), secure)
+    call = ToolCall("a", "think_longer", {"question": "Why?"})
+    async with bench.running(box.call(call, "t", "why", "en", situation)):
+        outcome = await bench.thinker.asked[0].call(ToolCall("x", "unbolt", {}))
+        bench.thinker.answer("Because.")
+    allowed = rule == "unbolt"
+    assert outcome.decision is (Decision.ALLOWED if allowed else Decision.DENIED)
+    assert outcome.rule == ("built-in" if allowed else rule)
 
 
 @pytest.mark.parametrize("name", ["think_longer", "drop_it", "what_are_you_doing"])

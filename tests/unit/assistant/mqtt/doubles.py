@@ -14,6 +14,7 @@ from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
+from integrations.web.box import NotPossible
 from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
 
@@ -43,10 +44,14 @@ class FakeBox:
         self.answers: list[QuestionAnswer | Exception | Awaitable[QuestionAnswer]] = []
 
     async def mute(self, on: bool, caller: Caller) -> None:
+        if not on and not caller.may_loosen("mute"):
+            raise NotPossible("It stays muted.")
         self._note(("mute", on, caller.name))
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
         assert caller.may("speak")
+        if wanted.profile is not None and not caller.may_loosen("profile"):
+            raise NotPossible("It keeps its profile.")
         self._note(wanted)
 
     def listen(self, caller: Caller) -> bool:

@@ -47,6 +47,7 @@ class Rig:
             follow_up="question",
             words=words,
             may_unmute=False,
+            may_widen=False,
         )
 
     @property

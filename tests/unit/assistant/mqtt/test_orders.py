@@ -24,7 +24,9 @@ YES = QuestionAnswer(result="answered", id="yes", sentence="yes", turn_id="t1")
 class Rig:
     """Orders with all that they stand on."""
 
-    def __init__(self, tasks: OwnedTasks, *, may_unmute: bool = False) -> None:
+    def __init__(
+        self, tasks: OwnedTasks, *, may_unmute: bool = False, may_widen: bool = False
+    ) -> None:
         self.house = House()
         self.stands: list[str] = []  # whose state is told again
         self.clock = VirtualClock()
@@ -38,6 +40,7 @@ class Rig:
             lambda *told: self.answered.append(told),
             self.stands.append,
             may_unmute=may_unmute,
+            may_widen=may_widen,
         )
 
     async def take(self, key: str, payload: Any = "", **more: Any) -> bool:
@@ -151,7 +154,7 @@ async def test_a_muted_microphone_is_not_opened_from_the_broker(rig: Rig) -> Non
     assert rig.stands == ["mute"]
     (told,) = rig.told
     assert (told["kind"], told["what"], told["caller"]) == ("fault", "mute/set", "mqtt")
-    assert "mqtt.may_unmute" in told["problem"]
+    assert told["problem"] == "It stays muted."
 
 
 async def test_but_where_its_owner_lets_it() -> None:
@@ -164,6 +167,17 @@ async def test_but_where_its_owner_lets_it() -> None:
         assert await rig.take("mute/set", "OFF")
         assert rig.stands == ["mute"]
         assert rig.told[-1]["problem"] == "It stays muted: nobody would hear."
+
+
+@pytest.mark.parametrize("may_widen", [False, True])
+async def test_a_profile_is_widened_only_where_its_owner_lets_it(may_widen: bool) -> None:
+    async with OwnedTasks() as tasks:
+        rig = Rig(tasks, may_unmute=True, may_widen=may_widen)
+        assert await rig.take("profile/set", "parents")
+        wider = [LiveRequest(profile="parents")]
+        assert rig.house.box.done == (wider if may_widen else [])
+        assert rig.stands == ([] if may_widen else ["profile"])  # it shows what it is
+        assert len(rig.told) == (0 if may_widen else 1)
 
 
 async def test_a_setting_that_holds_but_is_not_kept_is_not_wanted_again(rig: Rig) -> None:

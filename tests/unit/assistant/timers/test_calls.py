@@ -15,6 +15,7 @@ from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.rules import OwnerRule
+from assistant.tools.situation import Situation
 from assistant.tools.verdict import Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 
@@ -132,3 +133,36 @@ async def test_only_what_needs_the_house_waits_for_it(house: House) -> None:
     unknown = replace(timer, payload={"tool": "gone", "arguments": {}, "heard": None})
     assert not away.ready(unknown)
     assert calls_of(house).ready(unknown)
+
+
+async def test_while_somebody_is_asked_about_a_door_it_waits(house: House) -> None:
+    timer = await frozen(house, ON, LAMP)
+    asks = Situation(can_ask=True, spoken=True)
+    asked = await house.do(OFF, DOOR, situation=asks)
+    question = house.box.question("turn", asked.id)
+    assert question is not None
+    assert not calls_of(house).ready(timer)
+    await house.box.settle(question, None)
+    assert calls_of(house).ready(timer)
+
+
+@pytest.mark.parametrize(
+    ("tainted", "searched", "later"),
+    [(False, False, False), (True, False, True), (False, True, True)],
+)
+async def test_what_text_from_outside_may_have_wanted_is_known_when_it_is_due(
+    house: House, tainted: bool, searched: bool, later: bool
+) -> None:
+    if tainted:
+        house.box.taint("turn")
+    payload = await calls_of(house).freeze(ON, LAMP, None, "en", "turn", searched=searched)
+    timer = TimerRecord("c", NOW, 600, NOW, kind="command", text="do it", payload=payload)
+    assert await calls_of(house).make(timer) == ""
+    assert house.box.is_tainted("due") is later
+
+
+async def test_a_command_of_an_earlier_version_is_done(house: House) -> None:
+    timer = await frozen(house, ON, LAMP)
+    payload = {key: value for key, value in (timer.payload or {}).items() if key != "tainted"}
+    assert await calls_of(house).make(replace(timer, payload=payload)) == ""
+    assert house.state("light.hall") == "on"

@@ -12,6 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools import backups as module
 from assistant.tools.backups import LIFE_S, Backup, Backups
 from assistant.tools.file_undo import FileUndo
+from assistant.tools.intents import Move
 from assistant.tools.server_paths import given_folders, meant
 from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport
 from assistant.tools.undo.words import tell
@@ -77,10 +78,12 @@ async def test_a_file_that_was_replaced_comes_back_with_its_rights(
 
 async def test_steps_are_kept_around_a_call(notes: Path, backups: Backups) -> None:
     pushed: list[tuple[str, str, Backup]] = []
+    work: list[tuple[str, str, bool]] = []
 
     class Stack:
-        def push(self, key: str, turn_id: str, step: Backup) -> None:
+        def push(self, key: str, turn_id: str, step: Backup, moves: tuple[Move, ...] = ()) -> None:
             pushed.append((key, turn_id, step))
+            work.extend((move.server, move.tool, move.rated) for move in moves)
 
     undo, file = FileUndo(backups, Stack()), notes / "list.txt"
     async with undo.around(server(notes), "read_text_file", {"path": "list.txt"}, "k", "t"):
@@ -96,6 +99,7 @@ async def test_steps_are_kept_around_a_call(notes: Path, backups: Backups) -> No
         await cut_off()
     ((key, turn_id, backup),) = pushed
     assert (key, turn_id) == ("k", "t")
+    assert work == [(server(notes).name, "write_file", False)]
     assert await backup.run() == UndoneReport(put_back=("list.txt",))
     assert names(notes) == []
 

@@ -20,10 +20,11 @@ from assistant.tools.builtin.protocol import (
 )
 from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Status, Tier
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.pending import EXPIRES_S
 from assistant.tools.situation import Situation
 from assistant.tools.verdict import Rulings
+from integrations.home_assistant.house import House as LiveHouse
 from tests.unit.assistant.tools.embedded import House, living
 
 ASK = Situation(can_ask=True, spoken=True)
@@ -270,10 +271,130 @@ class TestMedia:
         async with living("Hall", governance=noisy) as house:
             assert (await asked(house)).how == "pin"
 
+    @pytest.mark.parametrize(
+        ("by", "decision", "rule"),
+        [("voice", Decision.DENIED, "noisy"), ("typed", Decision.CONFIRMED, "unlock")],
+    )
+    async def test_a_room_that_has_become_loud_may_have_said_yes(
+        self, by: str, decision: Decision, rule: str
+    ) -> None:
+        room = Room(quiet=True)
+        async with living("Hall", governance=Governance(hush=room)) as house:
+            question = await asked(house)
+            room.quiet = False  # a film has begun since
+            outcome = await house.box.settle(question, Settlement("yes", by))
+            assert outcome is not None
+            assert (outcome.decision, outcome.rule) == (decision, rule)
+            assert room.resumed == 1
+            assert bool(house.demo.calls) is (decision is Decision.CONFIRMED)
+
+    async def test_what_costs_is_no_matter_of_quiet(self) -> None:
+        room = Room(quiet=True)
+        async with living("Hall", governance=Governance(hush=room)) as house:
+            question = await asked(house, VACUUM, ROBOT)
+            room.quiet = False
+            outcome = await house.box.settle(question, YES)
+            assert outcome is not None
+            assert outcome.decision is Decision.CONFIRMED
+
     async def test_a_typed_request_needs_no_quiet(self) -> None:
         async with living("Hall", governance=Governance(hush=Room(quiet=False))) as house:
             typed = replace(ASK, spoken=False)
             assert (await asked(house, situation=typed)).how == "confirm"
+
+
+def loud(name: str) -> BuiltIn:
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        return BuiltInResult("Said.")
+
+    return BuiltIn(name, name, NO_ARGUMENTS, Tier.COMFORT, run, sounds=name == "announce")
+
+
+def _all_play(now: LiveHouse) -> bool:
+    players = [one for one in now.entities.values() if one.domain == "media_player"]
+    return all(one.state == "playing" for one in players if "speaker" in one.entity_id)
+
+
+SPEAKER = {"name": "Kitchen speaker"}
+LOUD = [
+    ("HassMediaNext", {"area": "Living room"}),
+    ("HassMediaUnpause", SPEAKER),
+    ("HassSetVolume", {**SPEAKER, "volume_level": 80}),
+    ("HassTurnOn", SPEAKER),
+    ("HassTurnOn", {"name": "Coffee machine"}),  # a switch may be a radio's
+    ("announce", {}),
+]
+SILENT = [("HassTurnOn", {"name": "Hall light"}), ("GetDateTime", {}), ("timer", {})]
+
+
+class TestNothingSounds:
+    @pytest.fixture
+    async def house(self) -> AsyncIterator[House]:
+        async with living("Hall") as house:
+            players = ("media_player.kitchen_speaker", "media_player.living_room_speaker")
+            for name in players:
+                house.demo.house.write(name, "playing")
+            assert await house.home.wait_for(players, _all_play, 5.0)
+            house.box.offer(loud("announce"), loud("timer"))
+            yield house
+
+    async def call(self, house: House, turn: str, tool: str, arguments: Any) -> ToolOutcome:
+        return await house.box.call(ToolCall(f"{turn}-1", tool, arguments), turn, "do it")
+
+    @pytest.mark.parametrize("turn", ["turn", "another"])
+    @pytest.mark.parametrize(("tool", "arguments"), LOUD)
+    async def test_while_a_secure_question_waits(
+        self, house: House, turn: str, tool: str, arguments: Any
+    ) -> None:
+        question = await asked(house)
+        assert house.box.asks_aloud
+        held = await self.call(house, turn, tool, arguments)
+        assert (held.decision, held.rule, held.status) == (
+            Decision.DENIED,
+            "busy",
+            Status.NOT_RUN,
+        )
+        assert house.demo.calls == []
+        await house.box.settle(question, Settlement("no"))
+        assert not house.box.asks_aloud
+        after = await self.call(house, f"{turn} later", tool, arguments)
+        assert after.decision is Decision.ALLOWED
+        assert after.status is not Status.NOT_RUN
+
+    @pytest.mark.parametrize(("tool", "arguments"), SILENT)
+    async def test_what_nobody_hears_goes_on(self, house: House, tool: str, arguments: Any) -> None:
+        await asked(house)
+        outcome = await self.call(house, "another", tool, arguments)
+        assert outcome.status is Status.DONE
+
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "situation"),
+        [(VACUUM, ROBOT, ASK), (OFF, DOOR, replace(ASK, spoken=False))],
+    )
+    async def test_of_what_is_not_secure_or_typed_nothing_waits(
+        self, house: House, tool: str, arguments: Any, situation: Situation
+    ) -> None:
+        await asked(house, tool, arguments, situation=situation)
+        assert not house.box.asks_aloud
+        outcome = await self.call(house, "another", *LOUD[0])
+        assert outcome.decision is Decision.ALLOWED
+
+    async def test_not_even_what_was_said_yes_to_for_today(self) -> None:
+        clock, shelf = VirtualClock(), Shelf()
+        rules = Governance(consents=Consents(shelf, clock))
+        async with living("Hall", clock=clock, governance=rules) as house:
+            question = await asked(house, VACUUM, ROBOT)
+            await house.box.settle(question, Settlement("yes", "voice", always=True))
+            await asked(house, id="door")
+            held = await self.call(house, "another", VACUUM, ROBOT)
+            assert (held.decision, held.rule) == (Decision.DENIED, "busy")
+
+    async def test_a_question_that_has_expired_holds_nothing_back(self) -> None:
+        clock = VirtualClock()
+        async with living("Hall", clock=clock) as house:
+            await asked(house)
+            clock.advance(EXPIRES_S)
+            assert not house.box.asks_aloud
 
 
 class TestAlways:

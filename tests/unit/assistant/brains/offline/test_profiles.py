@@ -22,7 +22,7 @@ async def _never(name: str) -> None:
 
 
 def menu(*names: str) -> Menu:
-    tool = SwitchProfile(names, lambda: NONE, lambda present, wanted: False, _never, Catalogue())
+    tool = SwitchProfile(names, lambda wanted: False, _never, Catalogue())
     return build_menu((), {}, (tool.tool(),) if names else ())
 
 

@@ -41,6 +41,16 @@ class NoTools:
     def release(self, *_: Any) -> None:
         raise AssertionError
 
+    def taint(self, *_: Any) -> None:
+        raise AssertionError
+
+    def is_tainted(self, *_: Any) -> bool:
+        raise AssertionError
+
+    @property
+    def asks_aloud(self) -> bool:
+        raise AssertionError
+
 
 CLOCK = VirtualClock()
 SHELF = Shelf()

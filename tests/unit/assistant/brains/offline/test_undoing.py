@@ -1,5 +1,6 @@
 """Taking back and correcting, typed: what is understood, and what it calls."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import Undoing
 from assistant.tools.call import ToolCall
+from assistant.tools.intents import Move
 from assistant.tools.menu import Menu, build_menu
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.undo.stack import DoneCall, Undone
@@ -38,14 +40,17 @@ PARSER = Parser(house_names(HOUSE))
 class NoStack:
     """Of which nothing is asked here."""
 
-    async def undo(self, steps: int = 1) -> Undone:
+    def moves(self, steps: int = 1) -> tuple[Move, ...]:
+        raise AssertionError("nothing is judged here")
+
+    async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
         raise AssertionError("nothing is undone here")
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
         raise AssertionError("nothing is corrected here")
 
 
-async def no_rerun(call: ToolCall, request: object) -> None:
+async def no_rerun(call: ToolCall, request: object) -> ToolOutcome:
     raise AssertionError("nothing is called here")
 
 

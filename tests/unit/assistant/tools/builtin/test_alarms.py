@@ -33,7 +33,14 @@ class Calls(FrozenCalls):
         self.refusal = ""
 
     async def freeze(
-        self, name: str, arguments: Any, heard: Any, language: str, turn_id: str = ""
+        self,
+        name: str,
+        arguments: Any,
+        heard: Any,
+        language: str,
+        turn_id: str = "",
+        *,
+        searched: bool = False,
     ) -> dict[str, Any]:
         if self.refusal:
             raise NotLater(self.refusal, ("hall",))

@@ -24,11 +24,7 @@ class Live:
             raise StoreError("The disk is full.")
 
     def tool(self, *names: str, widens: bool = False) -> SwitchProfile:
-        def more(present: str, wanted: str) -> bool:
-            assert NONE not in (present, wanted)
-            return widens
-
-        return SwitchProfile(names, lambda: self.present, more, self.switch, Catalogue())
+        return SwitchProfile(names, lambda wanted: widens, self.switch, Catalogue())
 
 
 async def test_it_switches_and_says_so() -> None:

@@ -1,7 +1,7 @@
 """`undo` and `correct_last`, with the embedded house and the toolbox behind them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.undo import CORRECT_WITHIN_S, Undoing, through
 from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
+from assistant.tools.intents import Move
 from assistant.tools.menu import Menu
 from assistant.tools.outcome import Status, ToolOutcome
 from assistant.tools.toolbox import Toolbox
@@ -46,7 +47,10 @@ class Stack:
     calls: tuple[DoneCall, ...] = ()
     steps: int = 0
 
-    async def undo(self, steps: int = 1) -> Undone:
+    def moves(self, steps: int = 1) -> tuple[Move, ...]:
+        return ()
+
+    async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
         self.steps += steps
         return self.undone
 
@@ -55,7 +59,7 @@ class Stack:
         return self.calls
 
 
-async def no_call(call: ToolCall, request: BuiltInRequest) -> ToolOutcome | None:
+async def no_call(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
     raise AssertionError(call)
 
 
@@ -69,7 +73,13 @@ async def run(stack: Stack, number: int, **arguments: Any) -> BuiltInResult:
     [
         (Undone(0, UndoneReport()), "There is nothing from the last ten minutes", True),
         (Undone(0, UndoneReport(), away=True), CATALOGUE.say("tools.unreachable", "en"), True),
+        (Undone(0, UndoneReport(), changed=True), CATALOGUE.say("undo.changed", "en"), True),
         (Undone(1, UndoneReport(put_back=("Lamp",))), "I put back Lamp.", False),
+        (
+            Undone(1, UndoneReport(put_back=("Lamp",)), changed=True),
+            f"I put back Lamp. {CATALOGUE.say('undo.changed', 'en')}",
+            False,
+        ),
         (Undone(1, UndoneReport(unchanged=("Lamp",))), "Nothing had changed: Lamp.", False),
         (
             Undone(1, UndoneReport(not_put_back=(NotPutBack("Door", WHY_NEVER),))),

@@ -1,0 +1,398 @@
+"""Every way into the house leads to one judge: the same verdicts, whoever comes and however.
+
+The settings ask for nothing at all here, so that whatever is not done is left by the situation: a
+guest's, one that has read text from outside, one so soon after our own voice, or a program's.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Any
+
+import httpx
+import pytest
+
+from assistant.box.box import Box
+from assistant.clock import SystemClock, VirtualClock
+from assistant.device.commands import Commander
+from assistant.device.inbox import Inbox
+from assistant.happenings import Happenings
+from assistant.journal.records import TurnRecord
+from assistant.mqtt.orders import Orders
+from assistant.mqtt.topics import Topics
+from assistant.speech.catalogue import Catalogue
+from assistant.timers.book import TimerBook
+from assistant.timers.calls import FrozenCalls
+from assistant.tools.builtin.do_later import LaterTool
+from assistant.tools.builtin.timer_telling import Telling
+from assistant.tools.builtin.undo import Undoing, through
+from assistant.tools.call import ToolCall
+from assistant.tools.governance import Governance
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import ToolOutcome
+from assistant.tools.rights import CALLERS, Rights
+from assistant.tools.situation import Situation
+from assistant.tools.toolbox import Toolbox
+from assistant.tools.undo.stack import UndoStack
+from assistant.tools.verdict import Rulings
+from assistant.turn.log import FinishedTurn
+from integrations.demo_home import DemoHome
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.house import House as LiveHouse
+from integrations.home_assistant.push import Push
+from integrations.home_assistant.services import Services
+from integrations.home_assistant.snapshots import Snapshots
+from integrations.mcp.hub import McpHub
+from integrations.mcp.servers import home_assistant_server
+from integrations.mcp_server.tools import offered
+from integrations.mqtt import Arrival
+from integrations.owner import OwnedTasks
+from integrations.web.api import api_routes, web_app
+from integrations.web.callers import Caller
+from integrations.web.requests import AskRequest
+from tests.unit.assistant.box.doubles import FakeConversation, FakeDesk, FakeLive, FakeModes, parts
+from tests.unit.assistant.device.box import Fired, Says
+from tests.unit.assistant.mqtt.doubles import House as MqttHouse
+from tests.unit.assistant.timers.conftest import Shelf, an_almanac
+from tests.unit.assistant.tools.embedded import Journal
+from tests.unit.integrations.web.doubles import TOKEN, patient_guard, with_scope
+
+# What each wants: the call, and how the house shows that it was done.
+LAMP, HEAT, DOOR = "lamp", "heat", "door"
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    LAMP: ("HassTurnOn", {"name": "Hall light"}),
+    HEAT: ("HassClimateSetTemperature", {"name": "Living room thermostat", "temperature": 28}),
+    DOOR: ("HassTurnOff", {"name": "Front door"}),
+}
+# What may be done so, where the settings ask for nothing: comfort, what costs, what is secure.
+LET: dict[str, frozenset[str]] = {
+    "person": frozenset({LAMP, HEAT, DOOR}),
+    "guest": frozenset({LAMP}),
+    "tainted": frozenset({LAMP, HEAT}),
+    "own speech": frozenset({LAMP, HEAT}),
+    "program": frozenset({LAMP}),
+}
+
+
+class Programs(FakeConversation):
+    """Serves a program's typed turn as `assistant.turn.for_programs` does: within its rights."""
+
+    def __init__(self, rig: "Rig") -> None:
+        super().__init__()
+        self._rig = rig
+
+    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+        turn = self._rig.new_turn()
+        self._rig.tools.restrict(turn, rights, caller)
+        outcome = await self._rig.call(*CALLS[text], turn=turn)
+        self._rig.tools.release(turn)
+        record = TurnRecord(turn, VirtualClock().now(), "text", "en", answer=outcome.sentence)
+        return FinishedTurn(replace(record, heard=text, caller=caller), (outcome,))
+
+
+@dataclass
+class Rig:
+    """One house with all its doors, in one mood."""
+
+    mood: str
+    demo: DemoHome
+    home: HomeAssistant
+    tools: Toolbox
+    later: FrozenCalls
+    book: TimerBook
+    modes: FakeModes
+    live: FakeLive
+    happenings: Happenings
+    turns: int = 0
+
+    @property
+    def box(self) -> Box:
+        made = replace(parts(), modes=self.modes, live=self.live, conversation=Programs(self))
+        return Box(made, self.happenings, VirtualClock())
+
+    def new_turn(self) -> str:
+        """A turn in the rig's mood."""
+        self.turns += 1
+        turn = f"turn{self.turns}"
+        if self.mood == "tainted":
+            self.tools.taint(turn)
+        if self.mood == "program":
+            self.tools.restrict(turn, CALLERS, "http:panel")
+        return turn
+
+    async def call(self, tool: str, arguments: dict[str, Any], turn: str = "") -> ToolOutcome:
+        situation = Situation(can_ask=True, spoken=True, near_own_speech=self.mood == "own speech")
+        turn = turn or self.new_turn()
+        return await self.tools.call(
+            ToolCall(f"{turn}-c", tool, arguments), turn, "do it", "en", situation
+        )
+
+    async def before(self, tool: str, arguments: dict[str, Any]) -> None:
+        """A person has done this, earlier and in peace."""
+        mode, self.modes.current = self.modes.current, Mode.NORMAL
+        self.turns += 1
+        call = ToolCall("c", tool, arguments)
+        await self.tools.call(call, f"before{self.turns}", "do it", "en", Situation(can_ask=True))
+        self.modes.current = mode
+
+    def done(self, thing: str) -> bool:
+        house = self.demo.house
+        if thing == LAMP:
+            return house.get("light.hall").state == "on"
+        if thing == HEAT:
+            return bool(house.get("climate.living_room").attributes["temperature"] == 28)
+        return house.get("lock.front_door").state in ("unlocked", "unlocking", "open")
+
+
+@asynccontextmanager
+async def living(mood: str) -> AsyncIterator[Rig]:
+    """The settings ask for nothing."""
+    async with (
+        DemoHome(settle_s=0.02) as demo,
+        McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
+        HomeAssistant(demo.url, demo.token) as home,
+        UndoStack(home, Snapshots(home), Services(home), VirtualClock(), alone=True) as stack,
+    ):
+        modes, clock, catalogue = FakeModes(), VirtualClock(), Catalogue()
+        modes.current = Mode.GUEST if mood == "guest" else Mode.NORMAL
+        tools = Toolbox(
+            hub,
+            home,
+            Journal(),
+            catalogue,
+            SystemClock(),
+            area="Hall",
+            wait_s=1.0,
+            rulings=Rulings(costly="allow", secure="allow"),
+            moment=lambda: Moment(mode=modes.current),
+            governance=Governance(undo=stack),
+        )
+        shelf = Shelf()
+        book = TimerBook(shelf, clock, an_almanac(shelf))
+        later = FrozenCalls(tools, lambda: True, lambda: "due", catalogue)
+        telling = Telling(lambda: True, catalogue, clock, UTC)
+        undoing = Undoing(
+            stack, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue
+        )
+        tools.offer(*undoing.tools(), LaterTool(book, later, telling).tool())
+        await tools.menu()
+        yield Rig(mood, demo, home, tools, later, book, modes, FakeLive(), Happenings())
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is slow, and a snapshot is waited for in real time."""
+    monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
+
+
+# --- the ways in
+
+
+async def by_call(rig: Rig, thing: str) -> None:
+    """The model's, or the offline grammar's, in a person's turn."""
+    await rig.call(*CALLS[thing])
+
+
+async def by_undo(rig: Rig, thing: str) -> None:
+    """Undoing what a person has just done, which would bring the same about."""
+    house, before = rig.demo.house, rig.home.house.entities
+    house.write("light.hall", "on" if thing == LAMP else "off")
+    house.write("climate.living_room", None, temperature=28 if thing == HEAT else 18)
+    house.write("lock.front_door", "unlocked" if thing == DOOR else "locked")
+
+    def is_shown(shown: LiveHouse) -> bool:
+        return all(
+            shown.entities[name].state == house.get(name).state
+            and shown.entities[name].attributes.get("temperature")
+            == house.get(name).attributes.get("temperature")
+            for name in ("light.hall", "climate.living_room", "lock.front_door")
+        )
+
+    assert await rig.home.wait_for(list(before), is_shown, 5.0)
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        LAMP: ("HassTurnOff", {"name": "Hall light"}),
+        HEAT: ("HassClimateSetTemperature", {"name": "Living room thermostat", "temperature": 18}),
+        DOOR: ("HassTurnOn", {"name": "Front door"}),
+    }
+    await rig.before(*calls[thing])
+    assert not rig.done(thing)
+    await rig.call("undo", {})
+
+
+async def by_later(rig: Rig, thing: str) -> None:
+    """A command for later, made and due in this mood."""
+    tool, arguments = CALLS[thing]
+    await rig.call(
+        "do_later", {"tool": tool, "arguments": arguments, "what": "do it", "minutes": 5}
+    )
+    for timer in await rig.book.all():
+        if rig.later.ready(timer):
+            await rig.later.make(timer)
+
+
+async def by_http(rig: Rig, thing: str) -> None:
+    async with _browser(rig.box, with_scope("ask")) as client:
+        answer = await client.post("/v1/ask", json={"text": thing})
+        assert answer.status_code == 200, answer.text
+
+
+async def by_console(rig: Rig, thing: str) -> None:
+    """A person who has signed in with a browser, and types."""
+    async with _browser(rig.box, {"Origin": "http://localhost"}) as client:
+        assert (await client.post("/v1/session", json={"token": TOKEN})).status_code == 204
+        answer = await client.post("/v1/ask", json={"text": thing})
+        assert answer.status_code == 200, answer.text
+
+
+async def by_mcp(rig: Rig, thing: str) -> None:
+    (ask,) = [one for one in offered(rig.box, turns=True) if one.name == "ask"]
+    caller = Caller("mcp:agent", frozenset({"ask"}))
+    await ask.run(AskRequest(text=thing), caller)
+
+
+async def by_mqtt(rig: Rig, thing: str) -> None:
+    """Whatever a peer may write that could be taken for the wish."""
+    async with _broker(rig) as send:
+        for topic in ("announce", "ask", "profile/set", "mute/set", "listen"):
+            await send(topic, thing)
+
+
+async def by_notification(rig: Rig, thing: str) -> None:
+    """A message whose text, or data, could be taken for the wish."""
+    async with _inbox(rig) as inbox:
+        for data in ({}, {"hearth_command": thing}, {"hearth_command": "ask", "text": thing}):
+            await inbox.take(Push("", thing, data=data))
+
+
+@asynccontextmanager
+async def _browser(box: Box, headers: dict[str, str]) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(web_app(api_routes(box, patient_guard())))
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost", headers=headers
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _broker(rig: Rig) -> AsyncIterator[Callable[[str, str], Awaitable[bool]]]:
+    async with OwnedTasks() as tasks:
+        house = MqttHouse()
+        topics = Topics("hearth", "homeassistant", "0123456789abcdef")
+        orders = Orders(
+            *(topics, replace(house.parts, box=rig.box), VirtualClock(), tasks, "always"),
+            *(lambda name, answer: None, lambda key: None),
+            may_unmute=False,
+            may_widen=False,
+        )
+
+        async def send(topic: str, text: str) -> bool:
+            return await orders.take(Arrival(f"hearth/{topic}", text.encode()))
+
+        yield send
+
+
+@asynccontextmanager
+async def _inbox(rig: Rig) -> AsyncIterator[Inbox]:
+    says = Says()
+    commander = Commander(rig.box, rig.happenings)
+    inbox = Inbox(
+        *(FakeDesk(), says, rig.box, commander, Fired(), Catalogue(), VirtualClock()), ("en",)
+    )
+    async with inbox:
+        yield inbox
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way in, and what it could reach at all."""
+
+    come: Callable[[Rig, str], Awaitable[None]]
+    reach: frozenset[str] = frozenset(CALLS)
+    program: bool = False  # whoever comes by it is nobody's yes
+    closed: bool = False  # to programs altogether
+
+
+BACK = frozenset({LAMP, HEAT})  # nothing is undone into unlocked, nor done later
+WAYS = {
+    "a call": Way(by_call),
+    "undo": Way(by_undo, BACK, closed=True),
+    "later": Way(by_later, BACK, closed=True),
+    "HTTP": Way(by_http, program=True),
+    "console": Way(by_console, program=True),
+    "MCP": Way(by_mcp, program=True),
+    "MQTT": Way(by_mqtt, frozenset()),
+    "notification": Way(by_notification, frozenset()),
+}
+
+
+def lets(way: Way, mood: str) -> frozenset[str]:
+    """What may be done by that way in that mood: one rule for all of them."""
+    if way.closed and mood == "program":
+        return frozenset()
+    return LET[mood] & way.reach & LET["program" if way.program else "person"]
+
+
+@pytest.mark.parametrize("mood", LET)
+@pytest.mark.parametrize("name", WAYS)
+async def test_every_way_has_the_same_verdicts(name: str, mood: str) -> None:
+    way = WAYS[name]
+    async with living(mood) as rig:
+        done = set()
+        for thing in CALLS:
+            rig.demo.house.write("light.hall", "off")
+            assert not rig.done(thing)
+            await way.come(rig, thing)
+            done |= {thing} if rig.done(thing) else set()
+        assert done == lets(way, mood)
+
+
+LOOSE = ("mode", "profile", "unmute")
+
+
+async def loosen_by_notification(rig: Rig) -> None:
+    async with _inbox(rig) as inbox:
+        for text in ("command_mode trusting", "command_unmute", "command_profile parents"):
+            await inbox.take(Push("", text, data={"mode": "trusting", "profile": "parents"}))
+        for order in (
+            {"hearth_command": "mode", "mode": "trusting"},
+            {"hearth_command": "mode", "mode": "trusting", "minutes": 1},
+            {"hearth_command": "profile", "profile": "parents"},
+            {"hearth_command": "unmute"},
+        ):
+            await inbox.take(Push("", "An order.", data=order))
+
+
+async def loosen_by_mqtt(rig: Rig) -> None:
+    async with _broker(rig) as send:
+        for topic, text in (
+            ("profile/set", "parents"),
+            ("mute/set", "OFF"),
+            ("mode/set", "trusting"),
+        ):
+            await send(topic, text)
+
+
+async def loosen_by_http(rig: Rig) -> None:
+    for scope in ("speak", "ask", "read"):
+        async with _browser(rig.box, with_scope(scope)) as client:
+            for path, body in (
+                ("mode", {"mode": "trusting"}),
+                ("settings", {"profile": "parents"}),
+                ("mute", {"muted": False}),
+            ):
+                assert (await client.post(f"/v1/{path}", json=body)).status_code == 403
+
+
+@pytest.mark.parametrize("mode", [Mode.NORMAL, Mode.ASK, Mode.GUEST])
+@pytest.mark.parametrize("way", [loosen_by_notification, loosen_by_mqtt, loosen_by_http])
+async def test_no_way_of_a_program_loosens_anything(
+    way: Callable[[Rig], Awaitable[None]], mode: Mode
+) -> None:
+    async with living("person") as rig:
+        rig.modes.current = mode
+        told: list[str] = []
+        rig.happenings.follow(lambda one: told.append(one.kind))
+        await way(rig)
+        assert (rig.modes.current, rig.live.profile) == (mode, "kids")
+        assert "command" not in told

@@ -1,0 +1,357 @@
+"""Undoing is judged by what it would switch, in the situation in which it is asked for."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import time
+from typing import Any
+
+import pytest
+
+from assistant.clock import VirtualClock
+from assistant.confirm.question import Settlement
+from assistant.speech.catalogue import Catalogue
+from assistant.timers.calls import LATER
+from assistant.tools.builtin.undo import Undoing, through
+from assistant.tools.call import ToolCall
+from assistant.tools.governance import Governance
+from assistant.tools.intents import Action, Move
+from assistant.tools.moment import Mode, Moment
+from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.rights import CALLERS, Rights
+from assistant.tools.rules import OwnerRule
+from assistant.tools.situation import Situation
+from assistant.tools.toolbox import Toolbox
+from assistant.tools.undo.reversible import way_back
+from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.step import UndoneReport
+from assistant.tools.verdict import STRICT, Ruling, Rulings
+from integrations.home_assistant.house import Entity
+from tests.unit.assistant.tools.doubles import Hub, Journal
+from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
+
+CATALOGUE = Catalogue()
+ASK = Situation(can_ask=True, spoken=True)
+YES = Settlement("yes", "voice")
+LAMP = light("lamp")
+HEATER = thing("switch.space_heater", "on")
+BOILER = thing("climate.boiler", "heat", temperature=28.0, max_temp=35.0)
+BLIND = thing("cover.blind", "open", device_class="blind", current_position=70)
+
+
+@dataclass
+class Room:
+    """A house that a turn has changed, and the toolbox that may undo it."""
+
+    home: FakeHome
+    stack: UndoStack
+    tools: Toolbox
+    moment: list[Moment]
+    count: int = 0
+
+    async def change(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
+        self.count += 1
+        key = f"k{self.count}"
+        await self.stack.before(key, [entity_id], key)
+        self.home.write(entity_id, state, **attributes)
+        self.stack.after(key, outcome(entities=(entity_id,)))
+
+    async def undo(
+        self, situation: Situation = ASK, turn: str = "undoing", **arguments: Any
+    ) -> ToolOutcome:
+        self.count += 1
+        call = ToolCall(f"c{self.count}", "undo", arguments)
+        return await self.tools.call(call, turn, "undo that", "en", situation)
+
+    def state(self, entity_id: str) -> str:
+        return self.home.house.entities[entity_id].state
+
+
+@dataclass
+class Files:
+    """A step of a server's file."""
+
+    done: list[str] = field(default_factory=list)
+
+    async def run(self) -> UndoneReport:
+        self.done.append("run")
+        return UndoneReport(put_back=("notes.txt",))
+
+    async def forget(self) -> None:
+        return None
+
+
+ENTITIES = (
+    LAMP,
+    light("shelf"),
+    HEATER,
+    BOILER,
+    BLIND,
+    thing("switch.opener", "on"),
+    thing("media_player.radio", "playing", volume_level=0.3, supported_features=PLAYER),
+)
+
+
+async def _room(rulings: Rulings = STRICT) -> AsyncIterator[Room]:
+    home, clock = FakeHome(*ENTITIES), VirtualClock()
+    opener = replace(home.house.entities["switch.opener"], name="Front door opener")
+    home.put(opener)
+    moment = [Moment()]
+    async with UndoStack(home, home, home, clock, alone=True) as stack:
+        tools = Toolbox(
+            Hub(),
+            home,
+            Journal(),
+            CATALOGUE,
+            clock,
+            rulings=rulings,
+            moment=lambda: moment[0],
+            governance=Governance(undo=stack),
+        )
+        undoing = Undoing(
+            stack, through(tools), lambda: tools.current_menu, lambda: home.house, CATALOGUE
+        )
+        tools.offer(*undoing.tools())
+        await tools.menu()
+        yield Room(home, stack, tools, moment)
+
+
+@pytest.fixture
+async def room() -> AsyncIterator[Room]:
+    async for one in _room():
+        yield one
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "state", "attributes", "question"),
+    [
+        ("switch.space_heater", "off", {}, "Turn on Space Heater?"),
+        ("climate.boiler", None, {"temperature": 20.0}, "Set Boiler to 28 degrees?"),
+        ("climate.boiler", "off", {}, "Set Boiler to 28 degrees?"),
+        ("climate.boiler", "cool", {"temperature": 20.0}, "Set Boiler to 28 degrees?"),
+    ],
+)
+async def test_what_costs_is_asked_about_and_then_undone(
+    room: Room, entity_id: str, state: str | None, attributes: dict[str, Any], question: str
+) -> None:
+    was = room.home.house.entities[entity_id]
+    await room.change(entity_id, state, **attributes)
+    asked = await room.undo()
+    assert (asked.decision, asked.tier) == (Decision.NEEDS_CONFIRMATION, Tier.COSTLY)
+    assert not any(done.startswith("restore") for done in room.home.done)
+    frozen = room.tools.question("undoing", asked.id)
+    assert frozen is not None
+    assert frozen.text == question
+    settled = await room.tools.settle(frozen, YES)
+    assert settled is not None
+    assert (settled.status, settled.decision) == (Status.DONE, Decision.CONFIRMED)
+    assert room.home.house.entities[entity_id] == was
+
+
+async def test_a_no_leaves_it_and_it_can_be_undone_later(room: Room) -> None:
+    await room.change("switch.space_heater", "off")
+    asked = await room.undo()
+    frozen = room.tools.question("undoing", asked.id)
+    assert frozen is not None
+    await room.tools.settle(frozen, Settlement("no"))
+    assert room.state("switch.space_heater") == "off"
+    room.moment[0] = Moment(Mode.TRUSTING)
+    assert (await room.undo()).status is Status.DONE
+    assert room.state("switch.space_heater") == "on"
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "state"),
+    [("light.lamp", "off"), ("cover.blind", "closed"), ("media_player.radio", "off")],
+)
+async def test_what_is_comfort_is_undone_at_once(room: Room, entity_id: str, state: str) -> None:
+    await room.change(entity_id, state)
+    assert (await room.undo()).decision is Decision.ALLOWED
+
+
+@pytest.mark.parametrize(
+    "situation", [Situation(), ASK, replace(ASK, near_own_speech=True), replace(ASK, searched=True)]
+)
+async def test_nothing_is_undone_into_open(room: Room, situation: Situation) -> None:
+    await room.change("switch.opener", "off")
+    for mode in Mode:
+        room.moment[0] = Moment(mode)
+        denied = await room.undo(situation, turn=mode)
+        assert (denied.decision, denied.rule) == (Decision.DENIED, "undo_opens")
+        assert "Front door opener" in denied.sentence
+    assert room.state("switch.opener") == "off"
+
+
+async def test_guests_undo_comfort_alone(room: Room) -> None:
+    await room.change("light.lamp", "off")
+    await room.change("switch.space_heater", "off")
+    room.moment[0] = Moment(Mode.GUEST)
+    assert (await room.undo()).decision is Decision.DENIED
+    assert (await room.undo(steps=2)).decision is Decision.DENIED
+    assert (room.state("switch.space_heater"), room.state("light.lamp")) == ("off", "off")
+
+
+async def test_in_the_mode_ask_a_lamp_is_asked_about_too(room: Room) -> None:
+    await room.change("light.lamp", "off")
+    room.moment[0] = Moment(Mode.ASK)
+    assert (await room.undo()).decision is Decision.NEEDS_CONFIRMATION
+    await room.change("light.shelf", "off")
+    room.moment[0] = Moment(Mode.GUEST)
+    assert (await room.undo(turn="guest")).decision is Decision.ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("rights", "caller"), [(CALLERS, "http:panel"), (LATER.rights, LATER.name)]
+)
+async def test_no_program_undoes_what_others_did(room: Room, rights: Rights, caller: str) -> None:
+    await room.change("light.lamp", "off")
+    room.tools.restrict("undoing", rights, caller)
+    denied = await room.undo()
+    assert (denied.decision, denied.rule) == (Decision.DENIED, "caller")
+    assert room.state("light.lamp") == "off"
+
+
+@pytest.mark.parametrize(("now", "decision"), [(time(23), "denied"), (time(12), "allowed")])
+async def test_rules_of_the_owner_hold(now: time, decision: str) -> None:
+    night = OwnerRule(Ruling.DENY, entity="light.lamp", begins=time(22), ends=time(7))
+    async for room in _room(Rulings(rules=(night,))):
+        await room.change("light.lamp", "off")
+        room.moment[0] = Moment(now=now)
+        assert (await room.undo()).decision == decision
+
+
+@pytest.mark.parametrize(
+    ("rule", "decision"),
+    [
+        (OwnerRule(Ruling.ALLOW, entity="switch.space_heater"), Decision.ALLOWED),
+        (OwnerRule(Ruling.DENY, tool="undo"), Decision.DENIED),
+        (OwnerRule(Ruling.ALLOW, entity="switch.opener"), Decision.NEEDS_CONFIRMATION),
+    ],
+)
+async def test_a_rule_for_the_thing_or_the_tool_decides(
+    rule: OwnerRule, decision: Decision
+) -> None:
+    async for room in _room(Rulings(rules=(rule,))):
+        await room.change("switch.space_heater", "off")
+        assert (await room.undo()).decision is decision
+
+
+async def test_a_direction_rule_knows_which_way_a_blind_goes_back() -> None:
+    opening = OwnerRule(Ruling.DENY, domain="cover", direction="open")
+    async for room in _room(Rulings(rules=(opening,))):
+        await room.change("cover.blind", current_position=10)
+        assert (await room.undo()).decision is Decision.DENIED
+        await room.change("cover.blind", current_position=90)
+        assert (await room.undo()).decision is Decision.ALLOWED
+
+
+async def test_several_requests_are_judged_as_one_after_the_other(room: Room) -> None:
+    await room.change("switch.space_heater", "off")
+    await room.change("switch.space_heater", "on")
+    assert room.stack.moves() == (Move("switch.space_heater", Action.OFF),)
+    both = (Move("switch.space_heater", Action.OFF), Move("switch.space_heater", Action.ON))
+    assert room.stack.moves(2) == both
+    assert (await room.undo()).status is Status.DONE  # turning it off again is free
+    assert (await room.undo()).decision is Decision.NEEDS_CONFIRMATION
+
+
+async def test_what_another_turn_has_changed_since_was_not_judged(room: Room) -> None:
+    await room.change("light.lamp", "off")
+    judged = room.stack.moves()
+    await room.change("switch.space_heater", "off")
+    undone = await room.stack.undo(2, judged)
+    assert (undone.levels, undone.changed) == (0, True)
+    assert (room.state("switch.space_heater"), room.state("light.lamp")) == ("off", "off")
+
+
+async def test_a_question_is_about_what_it_was_about(room: Room) -> None:
+    await room.change("switch.space_heater", "off")
+    asked = await room.undo()
+    frozen = room.tools.question("undoing", asked.id)
+    assert frozen is not None
+    await room.change("climate.boiler", None, temperature=20.0)
+    settled = await room.tools.settle(frozen, YES)
+    assert settled is not None
+    assert (settled.status, settled.rule) == (Status.NOT_RUN, "changed_meanwhile")
+    assert room.state("switch.space_heater") == "off"
+
+
+FILE = Move("", Action.NOTE, server="files", tool="write_file")
+
+
+@pytest.mark.parametrize(
+    ("move", "mode", "decision"),
+    [
+        (FILE, Mode.NORMAL, Decision.NEEDS_CONFIRMATION),
+        (FILE, Mode.TRUSTING, Decision.ALLOWED),
+        (replace(FILE, rated=True), Mode.NORMAL, Decision.ALLOWED),
+        (replace(FILE, rated=True), Mode.GUEST, Decision.DENIED),
+    ],
+)
+async def test_a_server_s_work_is_taken_back_by_its_own_rules(
+    room: Room, move: Move, mode: Mode, decision: Decision
+) -> None:
+    files = Files()
+    await room.stack.before("file", [], "turn")
+    room.stack.push("file", "turn", files, (move,))
+    room.stack.after("file", outcome(server="files", name="write_file"))
+    room.moment[0] = Moment(mode)
+    assert (await room.undo()).decision is decision
+    assert files.done == (["run"] if decision is Decision.ALLOWED else [])
+
+
+async def test_a_lamp_beside_a_heater_is_named_in_the_question(room: Room) -> None:
+    for entity_id in ("light.lamp", "switch.space_heater"):
+        await room.stack.before(entity_id, [entity_id], "evening")
+        room.home.write(entity_id, "off")
+        room.stack.after(entity_id, outcome(entities=(entity_id,)))
+    asked = await room.undo()
+    frozen = room.tools.question("undoing", asked.id)
+    assert frozen is not None
+    assert frozen.text == "Turn on Space Heater, and also switch Lamp?"
+
+
+async def test_a_correction_is_judged_by_what_it_undoes(room: Room) -> None:
+    await room.change("switch.space_heater", "off")
+    call = ToolCall("c", "correct_last", {"name": "Lamp"})
+    asked = await room.tools.call(call, "turn", "no, the lamp", "en", ASK)
+    assert asked.decision is Decision.NEEDS_CONFIRMATION
+    assert room.state("switch.space_heater") == "off"
+
+
+THERE = {"supported_features": PLAYER}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "moves"),
+    [
+        (LAMP, "off", [(Action.ON, {})]),
+        (light("lamp", "off"), "on", [(Action.OFF, {})]),
+        (LAMP, "on", [(Action.SET, {})]),
+        (thing("number.level", "3"), "7", [(Action.SET, {})]),
+        (BLIND, "closed", [(Action.POSITION, {"position": 70})]),
+        (thing("cover.old", "open"), "closed", [(Action.ON, {})]),
+        (thing("cover.old", "closed"), "open", [(Action.OFF, {})]),
+        (thing("climate.a", "off"), "heat", [(Action.OFF, {})]),
+        (thing("climate.a", "heat"), "cool", [(Action.SET, {})]),
+        (BOILER, "unavailable", [(Action.ON, {}), (Action.SET, {"temperature": 28.0})]),
+        (
+            thing("climate.a", "heat_cool", target_temp_low=26, target_temp_high=30),
+            "heat_cool",
+            [(Action.SET, {"temperature": 26})],
+        ),
+        (
+            thing("media_player.tv", "playing", volume_level=0.3, **THERE),
+            "off",
+            [(Action.ON, {}), (Action.SET, {"volume_level": 0.3}), (Action.SET, {})],
+        ),
+        (thing("media_player.tv", "off", **THERE), "playing", [(Action.OFF, {})]),
+    ],
+)
+def test_the_way_back(
+    was: Entity, now: str, moves: Sequence[tuple[Action, dict[str, Any]]]
+) -> None:
+    found = way_back(
+        was, thing(was.entity_id, now, **(THERE if was.domain == "media_player" else {}))
+    )
+    assert [(move.action, dict(move.arguments)) for move in found] == list(moves)
+    assert {move.entity_id for move in found} == {was.entity_id}
