@@ -19,6 +19,8 @@ class Caller:
     scopes: frozenset[Scope]
     # The session it was let in by, as a hash of its id; "": by a token. Not written down.
     session: str = field(default="", repr=False)
+    # Tells this token from an earlier one of the same name: a part of its hash, never the secret.
+    token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""
