@@ -4,13 +4,18 @@ Seen on the simulated Gemini's wire: every message of every connection.
 """
 
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from assistant.brains.gemini.keepers import MAX_KEPT, MAX_OPEN, WARM_S
-from tests.pipeline.conversations_rig import Box, box, gemini
+from integrations.home_assistant.client import HomeAssistant
+from tests.pipeline.conversations_rig import Box, answer_to, box, gemini
+from tests.pipeline.gemini_hearing import clip_of
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE
-from tests.simulators.records import ConnectionRecord
+from tests.simulators.records import ConnectionRecord, HeardTurn
+from tests.simulators.script import Done, Hear, Say, Step
 
 WORDS = (("aubergine", "artichoke"), ("bandicoot", "bumblebee"), ("chinchilla", "cormorant"))
 
@@ -172,3 +177,81 @@ async def test_forgetting_the_peoples_talk_leaves_the_programs(tmp_path: Path) -
         assert [len(one.turns) for one in service.connections] == [1, 2, 1]
         assert not service.connections[2].resumed
         home.assert_apart(("aubergine",), ("bandicoot", "bumblebee"), ("artichoke",))
+
+
+class Engine:
+    """A home's engine that knows every sentence as a question, and whom it has talked with."""
+
+    def __init__(self) -> None:
+        self.talks: dict[str, list[str]] = {}  # conversation id -> what was said in it
+
+    async def command(self, home: HomeAssistant, kind: str, **fields: Any) -> Any:
+        if kind == "conversation/agent/homeassistant/debug":
+            row = {"match": True, "source": "builtin", "intent": {"name": "HassGetCurrentTime"}}
+            return {"results": [row for _ in fields["sentences"]]}
+        if kind != "conversation/process":
+            return await _command(home, kind, **fields)
+        talk = fields["conversation_id"] or f"talk-{len(self.talks)}"
+        self.talks.setdefault(talk, []).append(fields["text"])
+        speech = {"plain": {"speech": "It is noon."}}
+        response = {"response_type": "query_answer", "speech": speech, "data": {}}
+        return {"response": response, "conversation_id": talk}
+
+
+_command = HomeAssistant.command
+
+
+@pytest.mark.parametrize(
+    "brain",
+    [
+        {"order": ["home-assistant", OFFLINE]},
+        {"order": [LIVE, OFFLINE], "prefer_local": "always"},
+    ],
+    ids=["by itself", "before a model"],
+)
+async def test_a_homes_engine_talks_with_each_by_itself(
+    tmp_path: Path, brain: dict[str, Any]
+) -> None:
+    engine = Engine()
+
+    async def command(home: HomeAssistant, kind: str, **fields: Any) -> Any:
+        return await engine.command(home, kind, **fields)
+
+    with patch.object(HomeAssistant, "command", command):
+        async with box(tmp_path, gemini(), brain=brain) as home:
+            alpha, beta = home.token("alpha", "ask"), home.token("beta", "ask")
+            await first_round(home, alpha, beta)
+            await second_round(home, alpha, beta)
+            assert home.on.service.total_sockets == 0
+    assert list(engine.talks.values()) == [
+        ["my word is aubergine", "and also artichoke"],
+        ["my word is bandicoot", "and also bumblebee"],
+        ["my word is chinchilla", "and also cormorant"],
+    ]
+
+
+async def test_a_spoken_talk_goes_on_behind_a_programs_turn(tmp_path: Path, speech: Path) -> None:
+    """In the session that was opened for the first sentence; the room notices nothing."""
+
+    def respond(turn: HeardTurn) -> list[Step]:
+        if turn.kind == "text":
+            return answer_to(turn.text)
+        return [Hear("My word is aubergine."), Say("I understand enigrebua."), Done()]
+
+    clip = clip_of(
+        tmp_path / "clip.wav",
+        0.5,
+        speech / "okay_nabu.wav",
+        speech / "turn_on_the_office_lights_06.wav",
+        2.0,
+    )
+    async with box(tmp_path, gemini(respond=respond), hears=True) as home:
+        alpha = home.token("alpha", "ask")
+        await home.on.hear(clip.path)
+        await home.http(alpha, "my word is bandicoot")
+        await home.on.hear(clip.path)
+        peoples, programs = home.on.service.connections
+        assert [len(peoples.turns), len(programs.turns)] == [2, 1]
+        assert peoples.open
+        assert "bandicoot" not in "".join(peoples.frames)
+        assert len(programs.frames) == 2, "the set-up and the sentence: no sound of the room"

@@ -155,8 +155,10 @@ class AuditTools:
             told = sentences.say("audit.no_yes")
         else:
             told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
+        if program and row.rule in _UNCLEAR:
+            told = ""  # it quotes what was not understood: the program's words
         key = "audit.refused" if _is_refused(row) else "audit.other"
-        return sentences.say(f"{key}{end}", told=told, **who)
+        return sentences.say(f"{key}{end}", told=told, **who).strip()
 
     def _data(self, rows: Sequence[AuditRecord]) -> str:
         told = [

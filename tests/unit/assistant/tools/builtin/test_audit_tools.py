@@ -284,3 +284,14 @@ async def test_the_words_of_a_program_are_not_told_with_what_it_had_done() -> No
     people, program = json.loads(result.data)["calls"]
     assert (people["heard"], people["arguments"]) == (own.heard, own.arguments)
     assert (program["program"], program["observed"]) == ("agent", ["light.kitchen: on -> off"])
+
+
+async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
+    row = replace(
+        DOOR, satellite="mcp:agent", rule="which_thing", sentence="There is no bandicoot here."
+    )
+    result = await _ask("why_did_you_refuse", row)
+    assert "bandicoot" not in f"{result}"
+    assert result.sentence.startswith("At 18:02 the program agent asked for something")
+    own = await _ask("why_did_you_refuse", replace(row, satellite=""))
+    assert "bandicoot" in own.sentence
