@@ -244,9 +244,9 @@ def _house(home: HomeAssistant) -> House:
 
 
 async def _lately(store: Store) -> str:
-    """What was heard last. Raises StoreError."""
-    turn = await store.last_turn()
-    return (turn.heard if turn is not None else None) or ""
+    """What people said last. Raises StoreError."""
+    turns = await store.turns_of_people(1)
+    return (turns[0].heard if turns else None) or ""
 
 
 def _is_guest(moments: Moments) -> bool:

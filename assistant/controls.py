@@ -7,14 +7,14 @@ from typing import Any, Protocol, TypeGuard
 
 from assistant.clock import Clock
 from assistant.config.voice import VoiceChoice
-from assistant.journal.records import UNASKED, StoreError, TurnRecord
+from assistant.journal.records import StoreError, TurnRecord, is_peoples
 from assistant.turn.log import FinishedTurn, TurnLog
 from assistant.turn.record import wordless
 
 KEPT = "voice"  # the name under which the store keeps volume and speed
 SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking
 REPEAT_WITHIN = timedelta(minutes=10)  # an older answer is not what somebody did not catch
-_LOOKED_AT = 100  # of the newest rows, announcements among them
+_LOOKED_AT = 100  # of the newest turns
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ class Keeping(Protocol):
         """What is kept under that name."""
         ...
 
-    async def turns(self, limit: int) -> list[TurnRecord]:
-        """The last turns, newest first."""
+    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
+        """The last turns that people asked for, newest first."""
         ...
 
     async def forget_words(self, turn_id: str) -> None:
@@ -134,8 +134,9 @@ class Controls:
     # --- the talk
 
     async def last_answer(self) -> str:
-        """What was answered last in this home, "" for nothing lately. Raises StoreError."""
-        newest = [turn.record for turn in reversed(self._log.turns)] if self._log else []
+        """What people were answered last, "" for nothing lately. Raises StoreError."""
+        kept = reversed(self._log.turns) if self._log else ()
+        newest = [turn.record for turn in kept if is_peoples(turn.record)]
         since = self._clock.now() - REPEAT_WITHIN
         for record in newest or await self._asked():
             if record.answer:
@@ -182,9 +183,8 @@ class Controls:
         await self._store.forget_words(turn_id)
 
     async def _asked(self) -> list[TurnRecord]:
-        """The turns that somebody asked for, newest first."""
-        turns = await self._store.turns(_LOOKED_AT)
-        return [turn for turn in turns if turn.source not in UNASKED]
+        """The turns that people asked for, newest first."""
+        return await self._store.turns_of_people(_LOOKED_AT)
 
     async def _keep(self) -> None:
         value = {"volume": self._volume, "speed": self._speed, "settings": self._settings()}

@@ -126,6 +126,7 @@ def _box(
         lambda: troubles.now,
         sound,
         stuck,
+        settings.http.mcp_turns,
     )
     return Box(parts, bridge.happenings, clock)
 

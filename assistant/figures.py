@@ -31,8 +31,8 @@ class Turns(Protocol):
 class Journal(Protocol):
     """Where turns are kept (`assistant.journal.store.Store`). Each raises StoreError."""
 
-    async def last_turn(self) -> TurnRecord | None:
-        """The turn that began last, of those that somebody asked for."""
+    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
+        """The last turns that people asked for, newest first."""
         ...
 
     async def spent_since(self, since: datetime) -> float:
@@ -94,8 +94,7 @@ class Figures:
     async def _recall(self) -> None:
         """The last turn of an earlier process."""
         try:
-            record = await self._journal.last_turn()
-            if record is not None:
+            for record in await self._journal.turns_of_people(1):
                 self._take(record)
         except StoreError as error:
             self._say(error)

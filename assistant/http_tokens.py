@@ -45,7 +45,8 @@ class TokenRow(BaseModel):
     @property
     def caller(self) -> Caller:
         """Whose it is, as the journal names it."""
-        return Caller(f"http:{self.name}", frozenset(self.scopes))
+        mark = self.sha256[:16]
+        return Caller(f"http:{self.name}", frozenset(self.scopes), token=mark)
 
 
 _ROWS = TypeAdapter(tuple[TokenRow, ...])

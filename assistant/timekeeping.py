@@ -1,10 +1,12 @@
 """Timers, alarms, reminders, requests and commands for later, wired together."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.clock import Clock, synchronised
-from assistant.journal.records import new_id
+from assistant.journal.records import REQUEST, new_id
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
@@ -26,13 +28,13 @@ from assistant.turn.log import FinishedTurn
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.busy import Busy
 
-REQUEST = "request"  # the caller of a turn that a person's own request opens
-
 
 class Conversation(Speaker, Protocol):
     """What is needed of the turn's `Runner`."""
 
-    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None
+    ) -> FinishedTurn:
         """One typed turn whose answer is not spoken. Raises Busy."""
         ...
 
@@ -74,8 +76,11 @@ class Timekeeping:
         """Who rings and does what is due. `say`: aloud, soon, in that language."""
 
         async def ask(text: str, language: str, caller: str) -> str:
+            # What a person has asked for goes on with the people's talk; what a program has, not.
+            rights = READ_ONLY if caller else replace(READ_ONLY, recalls=True)
+            owner = None if caller else PEOPLE
             try:
-                turn = await runner.ask_quietly(text, READ_ONLY, caller or REQUEST)
+                turn = await runner.ask_quietly(text, rights, caller or REQUEST, owner)
             except Busy:
                 return self._catalogue.say("later.failed", language, what=text)
             error = turn.record.error

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from assistant.brains.gemini_once import ThinkResult
-from assistant.brains.protocol import BrainFault, Spent
+from assistant.brains.protocol import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.bridge import Bridge
 from assistant.clock import Clock
 from assistant.config.quiet import QuietHours
@@ -156,10 +156,11 @@ class Works:
     def _announce(self, text: str, language: str) -> None:
         self.say(text, language)
 
-    async def _guide(self) -> Guidance:
+    async def _guide(self, recalls: bool) -> Guidance:
         assert self._minds is not None
         profile = self._runner.profile if self._runner is not None else ""
-        briefing = await self._minds.briefer.brief(profile)
+        owner = PEOPLE if recalls else ConversationOwner("program", recalls=False)
+        briefing = await self._minds.briefer.brief(profile, "", owner)
         return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
     async def spent(self, work_id: str, spent: Spent) -> None:

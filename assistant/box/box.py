@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from assistant.box.parts import Parts
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import Clock
 from assistant.happenings import Happening, Happenings
 from assistant.health import word_of
@@ -207,8 +208,17 @@ class Box:
         return await self._parts.talks.begin(wanted, caller)
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
-        turn = await self._parts.conversation.ask_quietly(wanted.text, CALLERS, caller.name)
+        recalls = self._may_recall(caller)
+        rights = replace(CALLERS, recalls=recalls)
+        owner = ConversationOwner(caller.name, caller.token, recalls)
+        turn = await self._parts.conversation.ask_quietly(wanted.text, rights, caller.name, owner)
         return as_json(turn.record, turn.outcomes)
+
+    def _may_recall(self, caller: Caller) -> bool:
+        """Whether its turns may be told what people have said: as by `GET /v1/memory`, and by /mcp
+        only where that may tell of people's turns too."""
+        over_mcp = caller.name.startswith("mcp:")
+        return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
 
     # --- timers, confirmations, memory
 

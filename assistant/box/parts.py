@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.announce_desk import Announcing
+from assistant.brains.protocol import ConversationOwner
 from assistant.journal.records import Mark
 from assistant.level import Reading
 from assistant.tools.moment import Mode
@@ -46,7 +47,9 @@ class Conversation(Protocol):
         """Silence at once."""
         ...
 
-    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+    ) -> FinishedTurn:
         """One typed turn whose answer is not spoken. Raises Busy."""
         ...
 
@@ -256,3 +259,4 @@ class Parts:
     troubles: Callable[[], Mapping[str, str]]  # what does not work now, and a sentence on it
     sound: Sound | None = None  # None where no device is meant to be told of
     stuck: Callable[[], str] = str  # why only a restart helps, "" where all goes on
+    mcp_turns: bool = False  # programs at /mcp may be told what people have said

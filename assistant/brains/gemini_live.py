@@ -1,11 +1,12 @@
 """The brain that streams the sentence to Gemini Live from its first syllable."""
 
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from assistant.brains.briefing import Briefing
 from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.keeper import Keeper
+from assistant.brains.gemini.keepers import Keepers, Making
 from assistant.brains.gemini.ports import Briefer, Client
 from assistant.brains.gemini.turn import GeminiLiveTurn, Means
 from assistant.brains.protocol import TurnRequest
@@ -16,9 +17,10 @@ from integrations.owner import OwnedTasks
 
 
 class GeminiLiveBrain:
-    """A Brain. Enter it: its context owns the session, its timers and every turn's upload.
+    """A Brain. Enter it: its context owns the sessions, their timers and every turn's upload.
 
-    No byte of sound leaves outside of a turn's activity; a session that is only warm is silent.
+    Each owner of a conversation has a session of its own (`gemini.keepers`). No byte of sound
+    leaves outside of a turn's activity; a session that is only warm is silent.
     """
 
     def __init__(
@@ -41,14 +43,23 @@ class GeminiLiveBrain:
         self._native_voice = native_voice
         habits = habits or LiveHabits()
         self._tasks = OwnedTasks()
-        self._keeper = Keeper(client, briefer, self._setup, self._tasks, clock, habits)
-        self._means = Means(self._keeper, briefer, row, native_voice, self._tasks, clock, habits)
+        self._keepers = Keepers(Making(client, briefer, self._setup, self._tasks, clock, habits))
+        self._means = Means(
+            self._keepers,
+            self._keepers.people,
+            briefer,
+            row,
+            native_voice,
+            self._tasks,
+            clock,
+            habits,
+        )
         self._entered = False
         self._empty_turn = ""  # id of the newest turn that ended without an answer
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._tasks.start(self._keeper.run(), "gemini-live keeper")
+        self._keepers.start()
         self._entered = True
         return self
 
@@ -60,7 +71,7 @@ class GeminiLiveBrain:
     ) -> None:
         self._entered = False
         try:
-            await self._keeper.close()
+            await self._keepers.close()
         finally:
             await self._tasks.__aexit__(kind, error, traceback)
 
@@ -72,7 +83,7 @@ class GeminiLiveBrain:
     @property
     def openings(self) -> int:
         """How many sessions were opened or resumed since the start."""
-        return self._keeper.openings
+        return self._keepers.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:
         """Start on a turn; nothing is sent before its events are asked for.
@@ -82,24 +93,25 @@ class GeminiLiveBrain:
         heard may be half of the sentence, so the sound is sent again.
         """
         heard_whole = request.turn_id == self._empty_turn and bool(request.heard)
-        return GeminiLiveTurn(request, self._means, heard_whole, self._note_empty)
+        means = replace(self._means, keeper=self._keepers.of(request.owner))
+        return GeminiLiveTurn(request, means, heard_whole, self._note_empty)
 
     def anticipate(self) -> None:
-        """A turn may be about to begin: brief and connect, unless that was done just now."""
+        """A person may be about to speak: brief and connect, unless that was done just now."""
         if self._entered:
-            self._keeper.suspect()
+            self._keepers.people.suspect()
 
     def forget(self) -> None:
-        """The talk so far is over, and the next turn begins without it."""
-        self._keeper.forget()
+        """The people's talk so far is over, and their next turn begins without it."""
+        self._keepers.people.forget()
 
     def learn(self, text: str) -> None:
-        """Something that the model is to know with its next turn; it does not answer."""
-        self._keeper.note(text)
+        """Something that the model is to know with the people's next turn; it does not answer."""
+        self._keepers.people.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """The answer to that turn was cut off: only these words of it were heard."""
-        self._keeper.cut_off(turn_id, heard)
+        """The answer to that turn of people's was cut off: only these words of it were heard."""
+        self._keepers.people.cut_off(turn_id, heard)
 
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id

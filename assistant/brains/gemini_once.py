@@ -174,7 +174,7 @@ class OnceTurn:
         request = self._request
         # While the person is still speaking.
         said = request.text or request.heard or ""
-        briefing = await self._briefer.brief(request.profile, said)
+        briefing = await self._briefer.brief(request.profile, said, request.owner)
         # The profile's thinking is for hard questions: a plain command does not pay for it.
         setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)

@@ -9,16 +9,18 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from assistant.brains.breaker import PASSING, Breaker
 from assistant.brains.budget import Budget
 from assistant.brains.protocol import (
+    PEOPLE,
     Brain,
     BrainEvent,
     BrainFault,
     BrainTurn,
+    ConversationOwner,
     Heard,
     NotMeant,
     Preface,
@@ -31,7 +33,7 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.brains.rungs import CLOUD, LOST, Deed, Standing, account, most_telling, outcomes
+from assistant.brains.rungs import LOST, Deed, Rung, Standing, account, most_telling, outcomes
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
@@ -56,24 +58,6 @@ class Ledger(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One brain and whether it may be asked."""
-
-    brain: Brain
-    breaker: Breaker
-
-    @property
-    def name(self) -> str:
-        """As in `brain.order`."""
-        return self.brain.name
-
-    @property
-    def cloud(self) -> bool:
-        """It costs money and speaks for Gemini."""
-        return self.name in CLOUD
-
-
 class Ladder:
     """A brain made of brains. It keeps what is down, and what the person knows of it."""
 
@@ -90,13 +74,14 @@ class Ladder:
         """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
         language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
         that its turns go to."""
-        self.rungs = tuple(Rung(brain, Breaker(clock)) for brain in brains)
+        self.rungs = tuple(Rung(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.ledger = ledger
         self.budget = budget
         self.catalogue = catalogue
         self.clock = clock
         self.language_of = language_of
         self.standing = Standing(catalogue)
+        self._standing_of_programs = Standing(catalogue)
         self._orders = orders or {}
         self.expected: Callable[[], str] = lambda: ""  # the profile that the next turn will have
 
@@ -125,9 +110,13 @@ class Ladder:
         """Start on a turn; nothing happens before its events are asked for."""
         return LadderTurn(self, request)
 
-    async def barred(self) -> dict[str, BrainFault]:
-        """The brains that are not to be asked now, and why."""
-        barred = {rung.name: rung.breaker.fault for rung in self.rungs}
+    def standing_of(self, owner: ConversationOwner) -> Standing:
+        """What that owner has been told. What a program was, people are told all the same."""
+        return self.standing if owner.is_people else self._standing_of_programs
+
+    async def barred(self, owner: ConversationOwner = PEOPLE) -> dict[str, BrainFault]:
+        """The brains that are not to be asked now in a turn of that owner's, and why."""
+        barred = {rung.name: rung.fault(owner) for rung in self.rungs}
         if any(rung.cloud for rung in self.rungs) and await self.budget.reached():
             limit = f"{self.budget.limit_usd:g} USD"
             message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
@@ -143,6 +132,8 @@ class LadderTurn:
     def __init__(self, ladder: Ladder, request: TurnRequest) -> None:
         self._ladder = ladder
         self._request = request  # with what was heard so far
+        self._owner = request.owner
+        self._standing = ladder.standing_of(request.owner)
         self._language = request.language
         self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
         self._attempts = 0
@@ -175,7 +166,7 @@ class LadderTurn:
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Those of one brain after the other, each attempt announced by Serving, up to the first
         that ends the turn; BrainFault where none does, or where none may be asked any more."""
-        barred = await self._ladder.barred()
+        barred = await self._ladder.barred(self._owner)
         rungs = self._ladder.rungs_of(self._request.profile)
         self._faults |= {rung.name: barred[rung.name] for rung in rungs if rung.name in barred}
         for rung in self._to_ask(barred):
@@ -214,7 +205,8 @@ class LadderTurn:
         """Whether the same brain may be asked once more. One that kept the person waiting is not:
         twice its patience is longer than anybody waits."""
         silent_s = self._failed_at - self._sign_at
-        return fault.retryable and rung.breaker.fault is None and silent_s < REPEAT_WITHIN_S
+        asked = rung.fault(self._owner) is None
+        return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
     async def _attempt(self, rung: Rung) -> AsyncGenerator[BrainEvent]:
         """One brain's events without its fault, which is left in `_faults`."""
@@ -223,7 +215,7 @@ class LadderTurn:
         self._serving = rung.name
         self._sign_at = self._ladder.clock.monotonic()
         self._faults.pop(rung.name, None)
-        knew = self._ladder.standing.known
+        knew = self._standing.known
         fault = BrainFault("broken", f"{rung.name} ended without an answer.", retryable=True)
         try:
             turn = rung.brain.begin(self._request)
@@ -242,7 +234,7 @@ class LadderTurn:
                             fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
                             break
                         if self._serving == rung.name:
-                            rung.breaker.succeeded()
+                            rung.succeeded()
                         yield event
                         return
                     if isinstance(event, ReplyText | ReplyAudio):
@@ -263,12 +255,12 @@ class LadderTurn:
         _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
         waits = self._asks and fault.kind in ("empty", "timeout")  # for the person, as we do
         if not waits:
-            rung.breaker.failed(fault)
+            rung.failed(self._owner, fault)
         self._faults[rung.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
         self._vain_s += self._failed_at - self._sign_at
         self._share(rung, fault)
-        self._ladder.standing.known = knew  # what it may have said of it is void
+        self._standing.known = knew  # what it may have said of it is void
 
     def _share(self, rung: Rung, fault: BrainFault) -> None:
         """Gemini's brains go by one line: where one was silent or away for a while and the next is
@@ -280,8 +272,8 @@ class LadderTurn:
         if len(lost) < 2:
             return
         for one, why in lost:
-            if one.breaker.fault is None:
-                one.breaker.failed(why)
+            if one.fault(self._owner) is None:
+                one.failed(self._owner, why)
 
     def _words(self, text: str) -> ReplyText:
         """What the ladder says by itself."""
@@ -354,13 +346,13 @@ class LadderTurn:
                 break
             if other.cloud and other.name in self._faults:
                 above.append(self._faults[other.name])
-        line = self._ladder.standing.line(rung.name, above, self._language)
+        line = self._standing.line(rung.name, above, self._language)
         self._prefaced = bool(line)
         return line
 
     @property
     def _preface(self) -> Preface:
-        return Preface(alone=self._ladder.standing.known.alone)
+        return Preface(alone=self._standing.known.alone)
 
     async def _deeds(self) -> Sequence[Deed]:
         """What was done in this turn, once the calls under way have come back, or have had time to.

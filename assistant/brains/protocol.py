@@ -179,6 +179,26 @@ BrainEvent = (
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationOwner:
+    """The caller that a conversation belongs to: the people of the box, or one token of a program.
+
+    Nothing that a brain keeps from one turn to the next passes from one owner to another.
+    """
+
+    name: str = ""  # of a program, as the audit has it ("mcp:agent"); "": the people of the box
+    token: str = ""  # tells a token from an earlier one of the same name; never the secret
+    recalls: bool = True  # it may be told what people have asked to remember
+
+    @property
+    def is_people(self) -> bool:
+        """True for whoever lives with the box, by voice or keyboard."""
+        return not self.name
+
+
+PEOPLE = ConversationOwner()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """What a brain is given at the start of a turn."""
 
@@ -190,6 +210,7 @@ class TurnRequest:
     profile: str = ""  # name of the configured profile, "" for none
     heard: str | None = None  # what an earlier attempt at this turn understood, if any
     note: str = ""  # what a model must know to understand this turn, "" for nothing
+    owner: ConversationOwner = PEOPLE  # whose conversation the turn belongs to
 
 
 class BrainTurn(Protocol):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.protocol import BrainFault, FaultKind
+from assistant.brains.breaker import Breaker
+from assistant.brains.protocol import Brain, BrainFault, ConversationOwner, FaultKind
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import ToolOutcome
 
@@ -35,6 +36,43 @@ _ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next one may work
 # Told also where another of Gemini's brains answers: what a person can mend, or may wonder about.
 _INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
 LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # of the connection
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One brain and whether it may be asked.
+
+    What fails for a program, such as a session beyond the service's limit, may work for people: its
+    failures have a breaker of their own, and keep nobody but programs from the brain.
+    """
+
+    brain: Brain
+    breaker: Breaker  # of people's turns
+    programs: Breaker
+
+    @property
+    def name(self) -> str:
+        """As in `brain.order`."""
+        return self.brain.name
+
+    @property
+    def cloud(self) -> bool:
+        """It costs money and speaks for Gemini."""
+        return self.name in CLOUD
+
+    def fault(self, owner: ConversationOwner) -> BrainFault | None:
+        """What keeps it from being asked now, in a turn of that owner's."""
+        of_program = None if owner.is_people else self.programs.fault
+        return self.breaker.fault or of_program
+
+    def failed(self, owner: ConversationOwner, fault: BrainFault) -> None:
+        """It has failed once, in a turn of that owner's."""
+        (self.breaker if owner.is_people else self.programs).failed(fault)
+
+    def succeeded(self) -> None:
+        """It has served a turn, so that it may be asked by anybody."""
+        self.breaker.succeeded()
+        self.programs.succeeded()
 
 
 class Deed(Protocol):

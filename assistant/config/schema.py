@@ -263,7 +263,7 @@ class Http(Section):
     mcp_turns: Flag = Field(
         default=False,
         description="Whether programs that use `/mcp` with the scope `read` are told by "
-        "`get_last_turns` what was said lately.",
+        "`get_last_turns` what was said lately, and by `ask` what people asked to remember.",
     )
 
 

@@ -36,6 +36,10 @@ class Tools(Protocol):
         """Judge, run, verify and journal one call."""
         ...
 
+    def caller_of(self, turn_id: str) -> str:
+        """The program whose own turn it is, "" for people's."""
+        ...
+
     def question(self, turn_id: str, call_id: str) -> Question | None:
         """What the person is to be asked for a call."""
         ...
@@ -112,7 +116,8 @@ class Patient:
         entry = self._tools.current_menu.find(call.name)
         own = entry is not None and entry.built_in is not None
         texts = (value for value in call.arguments.values() if isinstance(value, str) and value)
-        about = " ".join(next(texts, "").split())
+        # The label is told to people, and to their model: a program's words stay out of it.
+        about = "" if self._tools.caller_of(turn_id) else " ".join(next(texts, "").split())
         title = entry.tool.title or entry.tool.name if entry is not None else call.name
         name = title.rpartition("__")[2].replace("_", " ").strip()
         words = own or call.sentence is not None  # the way it goes is nothing for people

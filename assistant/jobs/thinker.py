@@ -60,4 +60,5 @@ class Guidance:
     thinking: str  # thinking level of the turn's profile; "" for the model's own
 
 
-Guide = Callable[[], Awaitable[Guidance]]  # never raises
+# Told whether whoever asks may be told what people asked to remember; never raises.
+Guide = Callable[[bool], Awaitable[Guidance]]

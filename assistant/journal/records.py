@@ -17,6 +17,7 @@ Source = Literal[
     "job",  # no turn at all: what work that outlasted its turn has cost
 ]
 UNASKED: tuple[Source, Source] = ("announcement", "job")  # what nobody began by asking
+REQUEST = "request"  # the caller of a turn that a person's own request for later opens
 Mark = Literal["", "wrong", "misheard"]  # what a person said of a turn afterwards
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
@@ -84,6 +85,12 @@ class TurnRecord:
     model: str | None = None  # that was paid for, the last one where there were two
     understood: bool = True  # False: no brain could make anything of it
     mark: Mark = ""  # kept whatever is written of the turn later
+
+
+def is_peoples(turn: TurnRecord) -> bool:
+    """Whether people asked for it: by voice, keyboard or a request for later, and no program."""
+    typed_by_program = turn.source == "text" and turn.caller not in ("", REQUEST)
+    return turn.source not in UNASKED and not typed_by_program
 
 
 @dataclass(frozen=True, slots=True)

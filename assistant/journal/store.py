@@ -15,6 +15,7 @@ from assistant.journal.database import Database
 from assistant.journal.memory_rows import MemoryRows
 from assistant.journal.processes import is_alive, own_mark
 from assistant.journal.records import (
+    REQUEST,
     UNASKED,
     AnnouncementRecord,
     AuditRecord,
@@ -124,6 +125,14 @@ class Store:
             "WHERE source NOT IN (?, ?) ORDER BY started_at DESC, rowid DESC LIMIT 1", UNASKED
         )
         return turns[0] if turns else None
+
+    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
+        """The last turns that people asked for, newest first: none of a program's own."""
+        return await self._turns(
+            "WHERE source NOT IN (?, ?) AND (source != 'text' OR caller IN ('', ?)) "
+            "ORDER BY started_at DESC, rowid DESC LIMIT ?",
+            (*UNASKED, REQUEST, limit),
+        )
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
         """The last turns, newest first, with announcements and what work has cost. `before`: those

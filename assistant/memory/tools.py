@@ -93,10 +93,11 @@ class Memories:
         self._told: tuple[MemoryRecord, ...] = ()  # in the last briefing
         self._unsigned: MemoryRecord | None = None  # whose person was asked for the name
 
-    async def briefed(self, said: str = "") -> tuple[str, ...]:
+    async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """The facts for a model's instruction, each on one line, the oldest first. Never raises.
 
-        `said`: what is asked now, where that is known before the instruction is made.
+        `said`: what is asked now, where that is known before the instruction is made. `program`:
+        a program asks: what people said last has no part in the choice, nor its own in theirs.
         """
         if self._private():
             return ()
@@ -104,12 +105,15 @@ class Memories:
             known = await self._store.all()
             chosen = choose(known, [])
             if len(chosen) < sum(not fact.sensitive for fact in known):
-                words = f"{said} {await self._lately()} {self._area}"
-                chosen = choose(known, await like(words, self._store), self._told)
+                lately = "" if program else await self._lately()
+                words = f"{said} {lately} {self._area}"
+                before = () if program else self._told
+                chosen = choose(known, await like(words, self._store), before)
         except StoreError as error:
             _log.warning("what was to be remembered cannot be read: %s", error)
             return ()
-        self._told = chosen
+        if not program:
+            self._told = chosen
         lines = tuple(told(fact) for fact in chosen)
         return lines if len(chosen) == len(known) else (*lines, MORE)
 
@@ -149,11 +153,20 @@ class Memories:
         run: Run,
         asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None,
     ) -> BuiltIn:
-        reads = asks is None  # a program may ask what is known; people say what is to be kept
+        # A program may ask what is known, where its token may read that; people say what is kept.
+        reads = asks is None
         tier = Tier.READ if reads else Tier.COMFORT
         safe = self._safely(run)
         return BuiltIn(
-            name, description, takes, tier, safe, guests=False, programs=reads, asks=asks
+            name,
+            description,
+            takes,
+            tier,
+            safe,
+            guests=False,
+            programs=reads,
+            words=True,
+            asks=asks,
         )
 
     def _safely(self, run: Run) -> Run:

@@ -8,11 +8,11 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import Program, Rights
+from assistant.tools.rights import COMMAND, Program, Rights
 from assistant.tools.verdict import Verdict
 
 # Nobody is there to be asked. What is secure is not done later, whatever the settings say of it.
-LATER = Program("later", Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY))
+LATER = Program(COMMAND, Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY, recalls=True))
 
 
 class Tools(Protocol):

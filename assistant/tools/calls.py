@@ -12,6 +12,7 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import domain_of, is_called, listed
+from assistant.tools.rights import Rights
 from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
 from assistant.tools.weighing import PRIVATE, Caller, Stake
 from integrations.home_assistant.house import House
@@ -96,11 +97,12 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
     return _is_private(entry.suffix, arguments, house)
 
 
-def closed_to_programs(entry: MenuEntry) -> bool:
+def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
     """Whether a program's turn may not have this tool at all: what is about the talk in the room,
     tells what others said, undoes their deeds or speaks aloud."""
     if entry.built_in is not None:
-        return not entry.built_in.programs
+        unread = entry.built_in.words and not rights.recalls
+        return unread or not entry.built_in.programs
     return entry.of_home and entry.suffix == BROADCAST
 
 

@@ -73,7 +73,7 @@ def judge(
     caller = Caller(entry.names, entry.server, rulings, moment)
     if moment.mode is Mode.GUEST and closed_to_guests(entry, arguments, house):
         return denied(entry.tier, "guest", arguments, {})
-    if moment.program is not None and closed_to_programs(entry):
+    if moment.program is not None and closed_to_programs(entry, moment.program.rights):
         return denied(entry.tier, barred(moment.program), arguments, {})
     if entry.built_in is not None:
         return judge_built_in(entry.built_in, arguments, caller, heard, house)

@@ -44,7 +44,14 @@ class Request:
             self.language,
             program=self.program is not None,
             situation=self.situation,
+            recalls=self.program is None or self.program.rights.recalls,
+            caller=self.caller,
         )
+
+    @property
+    def caller(self) -> str:
+        """The program whose own turn it is; "": people's."""
+        return "" if self.program is None else self.program.caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from assistant.journal.records import REQUEST
 from assistant.tools.outcome import Tier
 
+COMMAND = "later"  # who makes the call that people have asked for later
 _KEPT = 1_000  # turns that have ended; what they left in the background goes on for 10 min at most
 
 
@@ -20,13 +22,14 @@ class Rights:
     # Above it a yes is needed even where the settings ask for none, unless a rule of the owner's
     # names the caller.
     free: Tier = Tier.COMFORT
+    recalls: bool = False  # it may be told what people have said: what is remembered, their timers
 
 
 READ_ONLY = Rights(Tier.READ, asks=False)
 CALLERS = Rights(Tier.SECURE, asks=False)  # comfort freely; the rest only by a rule that names it
 # A person answers what a program has said, and the model was told of it in the program's words:
 # what is more than comfort may be its wish, so that the person is asked in ours.
-TALK = Rights(Tier.SECURE, asks=True)
+TALK = Rights(Tier.SECURE, asks=True, recalls=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Program:
 
     name: str  # as rules know it by `satellite`, and the audit too: "mcp:kitchen"
     rights: Rights
+
+    @property
+    def caller(self) -> str:
+        """Its name where the turn is its own; "": people's, whatever part a program has in it."""
+        return "" if self.rights.asks or self.name in (REQUEST, COMMAND) else self.name
 
 
 class Programs:

@@ -23,8 +23,9 @@ MAX_SPEECH = 2_000  # characters of a reply
 class Engine(Protocol):
     """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
 
-    async def process(self, text: str, language: str) -> Reply:
-        """Say it. Raises Unanswered where it may have been carried out, else IntegrationError."""
+    async def process(self, text: str, language: str, owner: str = "") -> Reply:
+        """Say it, in the conversation of `owner`. Raises Unanswered where it may have been carried
+        out, else IntegrationError."""
         ...
 
 
@@ -38,12 +39,18 @@ class Saying:
         self._wait_s = wait_s
 
     async def run(
-        self, match: SentenceMatch, verdict: Verdict, outcome: ToolOutcome, sentences: Sentences
+        self,
+        match: SentenceMatch,
+        verdict: Verdict,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        owner: str = "",
     ) -> ToolOutcome:
-        """The outcome, filled in from one that holds what is known before."""
+        """The outcome, filled in from one that holds what is known before. `owner`: whose talk
+        with the engine it is part of, a program's name or "" for people."""
         before = self._home.house
         try:
-            reply = await self._engine.process(match.text, match.language)
+            reply = await self._engine.process(match.text, match.language, owner)
         except Unanswered as error:
             status = Status.TIMEOUT if error.timed_out else Status.UNKNOWN
             sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")

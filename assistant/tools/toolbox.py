@@ -145,6 +145,11 @@ class Toolbox:
         """The program's turn is over."""
         self._programs.release(turn_id)
 
+    def caller_of(self, turn_id: str) -> str:
+        """The program whose own turn it is, or whose work; "": people's."""
+        program = self._programs.of(turn_id)
+        return "" if program is None else program.caller
+
     async def call(
         self,
         call: ToolCall,
@@ -321,7 +326,7 @@ class Toolbox:
 
         async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
-                return saying.run(match, allowed, outcome, request.sentences)
+                return saying.run(match, allowed, outcome, request.sentences, request.caller)
 
             return await self._sender.send(request, SPOKEN, allowed, run, confirmed_by)
 

@@ -6,6 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.speech.manner import Manner
 from assistant.turn.events import Announced, AnswersBy, Source, WakeHeard
 from assistant.turn.programs import Then
@@ -31,6 +32,9 @@ class OpenTurn:
     then: Then | None = None  # of an announcement: why the microphone opens afterwards
     caller: str = ""  # the program that opened it; "": a person
     talk: Announced | None = None  # a program's opening line, which the person now answers
+    owner: ConversationOwner = (
+        PEOPLE  # whose conversation it belongs to; all that is spoken: theirs
+    )
 
     @property
     def silent(self) -> bool:

@@ -6,6 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.speech.manner import PLAIN, Manner
 from assistant.turn.programs import Then
 
@@ -100,6 +101,7 @@ class Typed:
 
     text: str
     caller: str = ""  # the program; "": a person
+    owner: ConversationOwner = PEOPLE
 
 
 @dataclass(frozen=True, slots=True)

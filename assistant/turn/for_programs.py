@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import Clock
 from assistant.speech.manner import Manner
 from assistant.tools.rights import Rights
@@ -63,6 +64,7 @@ class _Sentence:
     text: str
     rights: Rights
     caller: str
+    owner: ConversationOwner
     begun: bool = False
 
 
@@ -106,8 +108,12 @@ class ForPrograms:
         """Whoever asked has gone: where it is under way it ends."""
         self._conversation.dispatch(Withdrawn(then))
 
-    async def ask(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
+    ) -> FinishedTurn:
         """One typed turn that nobody hears, within these rights. Raises Busy.
+
+        `owner`: whose conversation it is part of; None: the caller's own, whichever its token.
 
         Once it has begun it outlives whoever waits for it: what it called for is not left half
         done, and its rights hold until its last call is back.
@@ -117,7 +123,8 @@ class ForPrograms:
             raise RuntimeError("this runner was made without anybody who keeps programs' rights")
         if self._conversation.ending:
             raise Busy("The assistant is about to end.")
-        sentence = _Sentence(text, rights, caller)
+        owner = owner or ConversationOwner(caller, recalls=rights.recalls)
+        sentence = _Sentence(text, rights, caller, owner)
         serving = self._hands.group.create_task(self._serve(sentence, limits))
         try:
             served = await asyncio.shield(serving)
@@ -146,7 +153,7 @@ class ForPrograms:
             return busy
 
     async def _one_turn(self, sentence: _Sentence, limits: Limits) -> FinishedTurn:
-        self._conversation.dispatch(Typed(sentence.text, sentence.caller))
+        self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
         turn = self._hands.turn
         assert turn is not None  # the conversation rested: it has begun
         sentence.begun = True

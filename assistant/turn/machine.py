@@ -231,7 +231,8 @@ def _typed(machine: Machine, event: Typed) -> Step:
         source="text",
         silent=bool(event.caller),
     )
-    return thinking, [*before, OpenTurn(turn, "text", text=event.text, caller=event.caller)]
+    opening = OpenTurn(turn, "text", text=event.text, caller=event.caller, owner=event.owner)
+    return thinking, [*before, opening]
 
 
 def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:

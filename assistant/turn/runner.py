@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
@@ -312,13 +313,15 @@ class Runner:
         """Whoever had that said has gone: where it is under way it ends."""
         self._programs.withdraw(then)
 
-    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
+    ) -> FinishedTurn:
         """One typed turn of a program, once the conversation rests: nothing of it sounds, nobody
-        is asked, and a person's wake word cuts it.
+        is asked, and a person's wake word cuts it. `owner`: as in `ForPrograms.ask`.
 
         Raises Busy where it cannot begin within half a minute.
         """
-        return await self._programs.ask(text, rights, caller)
+        return await self._programs.ask(text, rights, caller, owner)
 
     def end_talk(self) -> None:
         """After the answer under way nothing is listened for without the wake word."""

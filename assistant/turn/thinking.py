@@ -171,6 +171,7 @@ class Thinking:
             self._turn.audio,
             self._turn.profile,
             note=note_of(self._turn.opening.talk),
+            owner=self._turn.opening.owner,
         )
 
     async def _follow(

@@ -15,7 +15,9 @@ from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.shapes import mapping, rows
 
 AGENT = "conversation.home_assistant"
+PEOPLE = ""  # the owner of the conversation of those who live with the box
 KEPT_S = 300.0  # Home Assistant forgets a conversation after 5 minutes (helpers/chat_session.py)
+MAX_KEPT = 16  # conversations whose id is kept; beyond, the program's that spoke longest ago goes
 
 Source = Literal["builtin", "custom", "trigger"]
 
@@ -46,7 +48,10 @@ class Reply:
 
 
 class Conversation:
-    """Talks to the engine over the live connection. A conversation goes on for five minutes."""
+    """Talks to the engine over the live connection. A conversation goes on for five minutes.
+
+    The people of the box have one, and each program one of its own.
+    """
 
     def __init__(
         self,
@@ -60,8 +65,8 @@ class Conversation:
         self._device_id = device_id
         self._monotonic = monotonic
         self._takes_device: bool | None = None  # None: not known yet
-        self._id: str | None = None
-        self._last_s = 0.0
+        # Owner -> id and the moment of the last sentence; who spoke longest ago comes first.
+        self._kept: dict[str, tuple[str, float]] = {}
 
     async def offered(self) -> bool | None:
         """Whether this home can be asked what a sentence would do; None: it is away just now."""
@@ -90,27 +95,39 @@ class Conversation:
             raise Unavailable("Home Assistant tells of a sentence in an unknown form.") from None
         return next((one for one in found if one is not None), None)
 
-    async def process(self, text: str, language: str) -> Reply:
-        """Say it: it is carried out. Raises CommandRefused, Unanswered and Unavailable."""
-        if self._monotonic() - self._last_s > KEPT_S:
-            self._id = None
+    async def process(self, text: str, language: str, owner: str = PEOPLE) -> Reply:
+        """Say it: it is carried out. Raises CommandRefused, Unanswered and Unavailable.
+
+        `owner`: whose conversation it belongs to.
+        """
         answer = await self._home.command(
             _SAY,
             text=text,
             language=language,
             agent_id=AGENT,
-            conversation_id=self._id,
+            conversation_id=self._id_of(owner),
             **await self._device(),
         )
         reply = answer if isinstance(answer, Mapping) else {}
         conversation = reply.get("conversation_id")
-        self._id = conversation if isinstance(conversation, str) else None
-        self._last_s = self._monotonic()
+        self._keep(owner, conversation if isinstance(conversation, str) else None)
         return _reply(reply.get("response"))
 
     def forget(self) -> None:
-        """What is said next begins a new conversation."""
-        self._id = None
+        """What people say next begins a new conversation."""
+        self._kept.pop(PEOPLE, None)
+
+    def _id_of(self, owner: str) -> str | None:
+        """The id of the conversation that goes on; None begins one."""
+        conversation, last_s = self._kept.get(owner, (None, 0.0))
+        return conversation if self._monotonic() - last_s <= KEPT_S else None
+
+    def _keep(self, owner: str, conversation: str | None) -> None:
+        self._kept.pop(owner, None)
+        if conversation is not None:
+            self._kept[owner] = (conversation, self._monotonic())
+        while len(self._kept) > MAX_KEPT:
+            del self._kept[next(one for one in self._kept if one != PEOPLE)]
 
     async def _device(self) -> dict[str, str]:
         """This box as a field of a command; nothing where the release refuses sentences with one.

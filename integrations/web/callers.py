@@ -23,6 +23,8 @@ class Caller:
     # The session it was let in by, as a hash of its id; "": by a token. Not written down.
     session: str = field(default="", repr=False)
     loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do beside `admin`
+    # Tells this token from an earlier one of the same name: a part of its hash, never the secret.
+    token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""

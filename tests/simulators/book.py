@@ -81,6 +81,8 @@ class Book:
         cancels_blocking: bool,
         gives_handles: bool,
         version: str,
+        most_sessions: int | None,
+        keeps_frames: bool,
     ) -> None:
         self.clock = clock
         self.changes = Changes()
@@ -96,6 +98,8 @@ class Book:
         self.cancels_blocking = cancels_blocking
         self.gives_handles = gives_handles
         self.version = version
+        self.keeps_frames = keeps_frames
+        self._most_sessions = most_sessions
         self._models = models
         self._retired = set(retired)
         self._keep_turns = keep_turns
@@ -128,6 +132,11 @@ class Book:
             self.note(f"refused, as expected: {said}")
         else:
             self.fail(f"refused: {said}")
+
+    def is_full(self, newest: ConnectionRecord) -> bool:
+        """As many sessions are open, beside this connection, as the key may have."""
+        others = [one for one in self.connections if one is not newest and one.open and one.setup]
+        return self._most_sessions is not None and len(others) >= self._most_sessions
 
     # --- models and sessions
 

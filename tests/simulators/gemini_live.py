@@ -13,7 +13,7 @@ What it refuses, as the service does (sources at each check):
   activity_start twice, activity_end without it; function responses with an id that is missing,
   unknown, answered or cancelled; scheduling, behaviour or context updates the model does not have
 - 1008: a model or a handle that it does not have
-- 1011: a handle whose old socket is still open
+- 1011: a handle whose old socket is still open; a session beyond `most_sessions`
 Sound outside of an activity it ignores, as the service does, and tells the test (`stray`).
 
 What it adds for the test: whatever was not scripted, and whatever was scripted and did not happen,
@@ -53,7 +53,8 @@ class GeminiSimulator:
     `turns`, `once`, `openings`: what is done for each, in their order; beyond them `respond`,
     `respond_once` and `opening` tell. `refusals`: patterns of "1007 reason" that the test means to
     provoke. `retired`: models that are gone. `cancels_blocking`: new input cancels a BLOCKING call.
-    `keep_turns`: only so many of the newest are kept, for long runs.
+    `keep_turns`: only so many of the newest are kept, for long runs. `most_sessions`: Live sessions
+    that the key may have at once. `keep_frames`: every message of a client's is kept.
     """
 
     def __init__(
@@ -75,6 +76,8 @@ class GeminiSimulator:
         stray_fails: bool = True,
         check: bool = True,
         keep_turns: int | None = None,
+        most_sessions: int | None = None,
+        keep_frames: bool = False,
         clock: Clock | None = None,
         port: int = 0,
     ) -> None:
@@ -96,6 +99,8 @@ class GeminiSimulator:
             cancels_blocking=cancels_blocking,
             gives_handles=handles,
             version=version,
+            most_sessions=most_sessions,
+            keeps_frames=keep_frames,
         )
         self.key = key
         self.port = port

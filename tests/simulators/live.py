@@ -127,6 +127,8 @@ class LiveSocket:
             self._tasks.start(answer(delay), "simulator-pong")
 
     def _take(self, data: str | bytes) -> None:
+        if self._book.keeps_frames:
+            self._record.frames.append(data if isinstance(data, str) else data.decode())
         if self._over:
             return
         try:
@@ -172,6 +174,9 @@ class LiveSocket:
         if self._opening.refuse:
             code, reason = self._opening.refuse
             raise Refusal(reason, code, scripted=True)
+        if self._book.is_full(self._record):
+            # Reported of sessions beyond the tier's limit: they are closed as any use beyond it is.
+            raise Refusal("RESOURCE_EXHAUSTED: too many sessions at once.", INTERNAL, scripted=True)
         rules = self._rules(fields["setup"])
         setup = self._record.setup = read_setup(fields["setup"], rules)
         self._session = self._session_of(setup)

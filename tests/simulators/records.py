@@ -166,6 +166,8 @@ class ConnectionRecord:
     answers: list[Json] = field(default_factory=list)  # function responses, in camel case
     turns: list[int] = field(default_factory=list)  # indices
     pings: int = 0
+    # Every message as it came on the wire, where the simulator was made with `keep_frames`.
+    frames: list[str] = field(default_factory=list)
 
     @property
     def handle(self) -> str | None:

@@ -5,12 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from assistant.brains.briefing.home_text import around
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.clock import Clock
 from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
@@ -33,6 +34,14 @@ FIRST_S = 4.0  # the same while nothing is known: without its tools a model can 
 FRESH_S = 3.0  # one asking serves all briefings this close: connecting early, then the turn itself
 
 _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
+
+
+class Memories(Protocol):
+    """What people asked to remember (`assistant.memory.tools.Memories.briefed`)."""
+
+    async def __call__(self, said: str, *, program: bool) -> tuple[str, ...]:
+        """The facts to be told, by what is `said`; `program`: a program says it. Never raises."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +68,15 @@ class Briefer:
         clock: Clock,
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
-        memories: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
+        memories: Memories | None = None,
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
     ) -> None:
         """`menu` lists the tools anew, `prompt` the home server's own text.
 
         `prompt` raises IntegrationError while the home is away. `learn` is given the list of
-        exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories` gives facts that
-        people asked to remember, by what is asked now, and never raises.
+        exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories`: facts that
+        people asked to remember.
         """
         self._menu_source = menu
         self._prompt_source = prompt
@@ -98,14 +107,19 @@ class Briefer:
     ) -> None:
         await self._owned.__aexit__(kind, error, traceback)
 
-    async def brief(self, profile: str = "", said: str = "") -> Briefing:
+    async def brief(
+        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
+    ) -> Briefing:
         """The briefing as things are now, within `wait_s`, at first `first_s`. Never raises.
 
         `profile`: a name in `[profiles]`; "" or an unknown one: none. `said`: what is asked, where
-        that is known already.
+        that is known already. `owner`: whose conversation it is for; one that may not recall is
+        told nothing of what people asked to remember.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
-        memories = await self._memories(said) if self._memories is not None else ()
+        memories: tuple[str, ...] = ()
+        if self._memories is not None and owner.recalls:
+            memories = await self._memories(said, program=not owner.is_people)
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
         offered = [entry for entry in self._menu.offered() if may_use(entry.names, chosen.tools)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LiveHabits:
-    """How patient the brain is and how long it keeps things. All in seconds."""
+    """How patient the brain is and how long it keeps things. Spans are in seconds."""
 
     # Sessions
     connect_s: float = 5.0  # from wanting a session to having one
@@ -15,6 +15,7 @@ class LiveHabits:
     fresh_after_s: float = 600.0  # a spell without a turn after which the talk is forgotten
     handle_s: float = 7_200.0  # Google's session page: valid 2 h after the session ended
     go_away_margin_s: float = 10.0  # left before the service's deadline, at the latest
+    rotates: bool = True  # one that must be left is opened anew before anybody speaks
     back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # after each failure on suspicion
     close_s: float = 2.0  # for closing a socket
 

@@ -1,9 +1,9 @@
-"""Keeps the one session with Gemini Live: opens, resumes, rotates and closes it as `life` says."""
+"""Keeps one session with Gemini Live: opens, resumes, rotates and closes it as `life` says."""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,7 @@ from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer, Client
 from assistant.brains.gemini.responses import note_of_cut
 from assistant.brains.gemini.spending import Meter
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.clock import Clock
 from integrations.errors import (
     Exhausted,
@@ -34,8 +35,18 @@ _SOON_S = 0.001  # a moment that rounding puts just ahead must not be waited for
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session would fail as well
 
 
+# Asked by a keeper before it connects (False), or when that was refused for want of quota (True);
+# gives whether another session was closed.
+MakeRoom = Callable[["Keeper", bool], Awaitable[bool]]
+
+
+async def _no_room(keeper: "Keeper", refused: bool) -> bool:
+    return False
+
+
 class Keeper:
-    """Owner of the session. Its timers run by themselves, whether or not anything arrives."""
+    """Holds the session of one conversation. Its timers run by themselves, whether or not anything
+    arrives."""
 
     def __init__(
         self,
@@ -45,7 +56,10 @@ class Keeper:
         tasks: OwnedTasks,
         clock: Clock,
         habits: LiveHabits,
+        owner: ConversationOwner = PEOPLE,
+        make_room: MakeRoom = _no_room,
     ) -> None:
+        """`owner`: whose conversation it is; `make_room`: see `MakeRoom`."""
         self.meter = Meter()
         self.openings = 0  # sessions opened or resumed since the start
         self._client = client
@@ -54,6 +68,9 @@ class Keeper:
         self._tasks = tasks
         self._clock = clock
         self._habits = habits
+        self._owner = owner
+        self._make_room = make_room
+        self._running: asyncio.Task[None] | None = None
         self._life = Life(habits)
         self._lock = asyncio.Lock()  # one socket is opened or closed at a time
         self._link: Link | None = None
@@ -69,6 +86,10 @@ class Keeper:
         self._cut_notes: deque[str] = deque(maxlen=1)  # of it, until that was told
         self._unwanted = False  # the talk so far is to be forgotten as soon as no turn is in it
 
+    def begin(self) -> None:
+        """Do what is due from now on, in the background, until `end`."""
+        self._running = self._tasks.start(self.run(), "gemini-live keeper")
+
     async def run(self) -> None:
         """Do what is due, for ever."""
         while True:
@@ -80,6 +101,30 @@ class Keeper:
                 await within(self._clock, wait_s, self._changed.wait())
             except TimeoutError:
                 continue
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a turn has or wants the session."""
+        return self._user is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a session now."""
+        return self._link is not None
+
+    async def rest(self) -> bool:
+        """Close the session, to be resumed when it is wanted. False: it is in use, or closed."""
+        if self.in_use or not self.is_open or self._lock.locked():
+            return False
+        async with self._lock:
+            await self._close_link()
+        return True
+
+    async def end(self) -> None:
+        """The conversation is over for good."""
+        if self._running is not None:
+            self._running.cancel()
+        await self.close()
 
     async def close(self) -> None:
         """Close every socket; bounded in time."""
@@ -228,7 +273,7 @@ class Keeper:
             await self._connect_on_suspicion()
 
     async def _connect_on_suspicion(self) -> None:
-        briefing = await self._briefer.brief()
+        briefing = await self._briefer.brief(owner=self._owner)
         async with self._lock:
             await self._close_doomed()
             if self._link is not None:
@@ -282,8 +327,9 @@ class Keeper:
     async def _open(self, setup: LiveSetup) -> Link:
         """Connect: by the handle where there is one, then afresh. Raises IntegrationError."""
         handle = self._life.take_handle(self._clock.monotonic())
+        await self._make_room(self, False)
         try:
-            link = await self._connect(setup, handle)
+            link = await self._connect_with_room(setup, handle)
         except IntegrationError as error:
             if handle is None or isinstance(error, _NO_MATTER_HOW):
                 raise
@@ -293,6 +339,15 @@ class Keeper:
         self.openings += 1
         self._life.opened(self._clock.monotonic())
         return link
+
+    async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> Link:
+        """Connect. Where the service takes no further session, another conversation's may go."""
+        try:
+            return await self._connect(setup, handle)
+        except Exhausted:
+            if not await self._make_room(self, True):
+                raise
+            return await self._connect(setup, handle)
 
     async def _connect(self, setup: LiveSetup, handle: str | None) -> Link:
         if handle is None:

@@ -139,7 +139,8 @@ class Life:
 
     def _rotate(self, now: float) -> Step:
         """A service that sends a goAway to every session must not make us connect for ever."""
-        if now >= self._keep_until or not self._may_suspect(now):
+        rotates = self._habits.rotates and self._may_suspect(now)
+        if now >= self._keep_until or not rotates:
             return Step.CLOSE
         self._suspected = now
         self._failures = 0

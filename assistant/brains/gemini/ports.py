@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from assistant.brains.briefing import Briefing
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import LiveEvent
 from integrations.gemini.live import FunctionAnswer
@@ -65,8 +66,11 @@ class Client(Protocol):
 class Briefer(Protocol):
     """Knows what the model is to be told before a turn."""
 
-    async def brief(self, profile: str = "", said: str = "") -> Briefing:
-        """Instruction and functions as they are now, for what is `said`, where that is known.
+    async def brief(
+        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
+    ) -> Briefing:
+        """Instruction and functions as they are now, for what is `said`, where that is known, in
+        the conversation of `owner`.
 
         Never raises, and is bounded in time.
         """

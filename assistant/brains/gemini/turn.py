@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assistant.brains.briefing import STAY_SILENT, Exchange
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.keeper import Keeper
+from assistant.brains.gemini.keepers import Keepers
 from assistant.brains.gemini.link import Link
 from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer
@@ -30,7 +31,8 @@ _MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is droppe
 class Means:
     """What every turn of the brain works with."""
 
-    keeper: Keeper
+    keepers: Keepers
+    keeper: Keeper  # of the conversation that the turn belongs to
     briefer: Briefer
     row: ModelRow
     native_voice: bool
@@ -112,7 +114,7 @@ class GeminiLiveTurn:
         self._arrived.set()
 
     def _spent(self) -> list[BrainEvent]:
-        used = self._means.keeper.meter.take()
+        used = (*self._means.keeper.meter.take(), *self._means.keepers.take_owed())
         if not used:
             return []
         usage = sum((_usage(one) for one in used), Usage(0, 0))

@@ -56,7 +56,8 @@ class Upload:
             self._post(Closed(IntegrationError("The sentence could not be sent to Gemini.")))
 
     async def _run(self) -> None:
-        plain = await self._briefer.brief(self._request.profile, self._text or "")
+        request = self._request
+        plain = await self._briefer.brief(request.profile, self._text or "", request.owner)
         briefing = self._with_note(plain, self._row)
         link = self.link = await self._keeper.acquire(briefing, self._post)
         self._post(Reached("connected"))

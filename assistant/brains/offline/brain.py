@@ -179,8 +179,8 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
-        """As of `Expected`, where this sentence is no command."""
-        if understood.commands or not understood.text:
+        """As of `Expected`, where this sentence is no command. A person was asked, no program."""
+        if understood.commands or not understood.text or not self._request.owner.is_people:
             return None
         return await self._brain.expected(understood.text, self._request.text is None)
 

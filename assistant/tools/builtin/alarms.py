@@ -1,6 +1,7 @@
 """`set_alarm`: an alarm, a reminder or a request, at a time of day, by the sun or after a while."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from assistant.journal.records import TimerKind
@@ -87,6 +88,7 @@ class AlarmTool:
         wanted = self._wanted(arguments, language)
         if isinstance(wanted, str):
             return telling.failed(wanted, language)
+        wanted = replace(wanted, caller=request.caller)
         if len(await self._book.all()) >= MOST:
             return telling.failed("timers.too_many", language)
         timer = await self._book.set(wanted)

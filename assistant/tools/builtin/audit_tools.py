@@ -145,7 +145,7 @@ class AuditTools:
         """ "At 18:02 I turned off Kitchen Light, because you said “turn off the light”." """
         time = f"{row.at.astimezone(self._clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
-        program = row.satellite.partition(":")[2]  # "agent" of "mcp:agent"; no box is called so
+        program = _program_of(row)
         end = "_program" if program else "_heard" if heard else ""
         who = {"time": time, "heard": heard, "program": program}
         if row.status is Status.DONE and row.observed:
@@ -155,16 +155,17 @@ class AuditTools:
             told = sentences.say("audit.no_yes")
         else:
             told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
+        if program and row.rule in _UNCLEAR:
+            told = ""  # it quotes what was not understood: the program's words
         key = "audit.refused" if _is_refused(row) else "audit.other"
-        return sentences.say(f"{key}{end}", told=told, **who)
+        return sentences.say(f"{key}{end}", told=told, **who).strip()
 
     def _data(self, rows: Sequence[AuditRecord]) -> str:
         told = [
             {
                 "time": row.at.astimezone(self._clock.now().tzinfo).isoformat(timespec="minutes"),
-                "heard": row.heard,
+                **_asked_by(row),
                 "tool": row.name,
-                "arguments": row.arguments,
                 "entities": row.entities,
                 "decision": row.decision,
                 "rule": row.rule,
@@ -176,6 +177,18 @@ class AuditTools:
             for row in rows[:_MAX_ROWS]
         ]
         return json.dumps({"calls": told}, ensure_ascii=False)
+
+
+def _asked_by(row: AuditRecord) -> dict[str, Any]:
+    """Who asked, in which words. A program's words are its own: people are told what it had done,
+    not what it said, which the arguments may hold too."""
+    program = _program_of(row)
+    return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
+
+
+def _program_of(row: AuditRecord) -> str:
+    """The program whose turn it was: "agent" of "mcp:agent"; "": people's. No box is called so."""
+    return row.satellite.partition(":")[2]
 
 
 def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:

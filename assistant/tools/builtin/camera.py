@@ -89,7 +89,7 @@ class Looking:
             seen = await self._snap(camera.entity_id)
         except Refused:
             return self._failed("camera.dark", request, name=camera.name)
-        guidance = await self._guide()
+        guidance = await self._guide(request.recalls)
         task = _TASK.format(camera=_quoted(camera.name), language=request.language)
         thought = await self._thinker.think(
             str(arguments["question"]),

@@ -22,6 +22,8 @@ class BuiltInRequest:
     program: bool = False  # a program asks, and not a person
     situation: Situation = CALM  # for calls that it makes in its turn
     judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
+    recalls: bool = True  # whoever asks may be told what people have said
+    caller: str = ""  # the program whose own turn it is, as the audit names it; "": people's
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class BuiltIn:
     needed: Callable[[], bool] = lambda: True  # whether this house has anything to use it on
     guests: bool = True  # may be used while `policy.mode` is "guest"
     programs: bool = True  # a program's turn may use it, within its rights
+    words: bool = False  # it tells what people have said: a program needs `Rights.recalls` for it
     # The tier by the arguments, where they decide; then its name is the rule of a gated call, and
     # the catalogue holds `confirm.ask_NAME`, `confirm.left_NAME` and `policy.NAME`.
     stake: Callable[[Mapping[str, Any]], Tier] | None = None

@@ -93,7 +93,7 @@ class Thinking:
             self._under_way -= 1
 
     async def _think(self, question: str, request: BuiltInRequest) -> BuiltInResult:
-        guidance = await self._guide()
+        guidance = await self._guide(request.recalls)
         offered = self._tools.current_menu.offered()
         thought = await self._thinker.think(
             question,

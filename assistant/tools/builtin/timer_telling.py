@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -99,9 +100,10 @@ class Telling:
         return json.dumps([row_of(timer, now) for timer in timers], ensure_ascii=False)
 
     def the_one(
-        self, timers: Sequence[TimerRecord], which: Which, language: str
+        self, timers: Sequence[TimerRecord], which: Which, request: BuiltInRequest
     ) -> TimerRecord | BuiltInResult:
         """The one that is meant, or what to say instead."""
+        language = request.language
         if not timers:
             return self.failed("timers.none", language)
         now = self.now()
@@ -113,12 +115,14 @@ class Telling:
         if len(meant) == 1:
             return meant[0]
         if not meant:
-            return self.unknown(timers, language)
+            return self.unknown(timers, request)
+        meant = as_known_to(request, meant)
         told = "; ".join(self.short_state(timer, language) for timer in meant)
         return self.failed(_of(meant, "which"), language, meant, what=told)
 
-    def unknown(self, timers: Sequence[TimerRecord], language: str) -> BuiltInResult:
+    def unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
         """None is meant; these there are."""
+        language, timers = request.language, as_known_to(request, timers)
         told = "; ".join(self.short_state(timer, language) for timer in timers)
         return self.failed(_of(timers, "no_such"), language, timers, what=told)
 
@@ -136,6 +140,17 @@ class Telling:
             for timer in options
         )
         return BuiltInResult(sentence, failed=True, valid_options=told)
+
+
+def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[TimerRecord]:
+    """The timers as whoever asks may know them: without the names and texts that others gave, for a
+    program that may not be told what people have said."""
+    return [
+        timer
+        if request.recalls or timer.caller == request.caller
+        else replace(timer, name="", text=timer.text and "…")
+        for timer in timers
+    ]
 
 
 def _of(timers: Sequence[TimerRecord], line: str) -> str:

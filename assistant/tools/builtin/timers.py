@@ -11,6 +11,7 @@ from assistant.timers.book import (
     SHORTEST_S,
     SNOOZE_S,
     TimerBook,
+    Wanted,
     is_over,
     left_of,
 )
@@ -22,6 +23,7 @@ from assistant.tools.builtin.timer_telling import (
     LENGTH,
     WHICH,
     Telling,
+    as_known_to,
     bare,
     capital,
     seconds_of,
@@ -118,7 +120,9 @@ class TimerTools:
         if len(await self._book.all()) >= MOST:
             return telling.failed("timers.too_many", language)
         name = bare(arguments.get("name"), language)
-        timer = await self._book.start(seconds, name, language)
+        wanted = Wanted(seconds=seconds, name=name, language=language, caller=request.caller)
+        timer = await self._book.set(wanted)
+        assert timer is not None  # a length has its moment
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
         sentence = self._catalogue.say(key, language, length=length, name=name)
@@ -133,7 +137,8 @@ class TimerTools:
             key = "timers.none" if timer else "alarms.none"
             return BuiltInResult(self._catalogue.say(key, language), "[]")
         if not meant:
-            return telling.unknown(timers, language)
+            return telling.unknown(timers, request)
+        meant = as_known_to(request, meant)
         told = " ".join(telling.state(timer, language) for timer in meant)
         return BuiltInResult(f"{told}{telling.silence(language)}", telling.data(meant))
 
@@ -143,29 +148,32 @@ class TimerTools:
         if action in (ADD, SUBTRACT) and not SHORTEST_S <= seconds <= LONGEST_S:
             key = "timers.too_long" if seconds else "timers.how_long"
             return self._telling.failed(key, language)
-        found = self._telling.the_one(await self._book.all(), which_of(arguments), language)
+        found = self._telling.the_one(await self._book.all(), which_of(arguments), request)
         if isinstance(found, BuiltInResult):
             return found
         over = is_over(found, self._telling.now())
         if action == SNOOZE:
-            return await self._snooze(found, seconds or SNOOZE_S, language, over=over)
+            return await self._snooze(found, seconds or SNOOZE_S, request, over=over)
         if action == PAUSE and over:
-            return await self._end([found], language)  # "pause" to what rings is "stop"
+            return await self._end([found], request)  # "pause" to what rings is "stop"
         if is_of_day(found) and not over:
             return self._telling.failed("alarms.set_anew", language)
         left_s = left_of(found, self._telling.now())
         if action == SUBTRACT and seconds >= left_s:
-            return self._telling.failed_with(self._telling.state(found, language))
+            [shown] = as_known_to(request, [found])
+            return self._telling.failed_with(self._telling.state(shown, language))
         if action == ADD and left_s + seconds > LONGEST_S:
             return self._telling.failed("timers.too_long", language)
         changed = await self._carried_out(action, found, seconds)
         if changed is None:
             return self._telling.failed("timers.none", language)
-        return BuiltInResult(self._telling.state(changed, language), self._telling.data([changed]))
+        [shown] = as_known_to(request, [changed])
+        return BuiltInResult(self._telling.state(shown, language), self._telling.data([shown]))
 
     async def _snooze(
-        self, timer: TimerRecord, seconds: int, language: str, *, over: bool
+        self, timer: TimerRecord, seconds: int, request: BuiltInRequest, *, over: bool
     ) -> BuiltInResult:
+        language = request.language
         if not over:
             return self._telling.failed("alarms.nothing_rings", language)
         changed = await self._book.add(timer, seconds)
@@ -173,7 +181,7 @@ class TimerTools:
             return self._telling.failed("timers.none", language)
         left = rest_of(seconds, self._catalogue, language)
         sentence = self._catalogue.say("alarms.snoozed", language, left=left)
-        return BuiltInResult(sentence, self._telling.data([changed]))
+        return BuiltInResult(sentence, self._telling.data(as_known_to(request, [changed])))
 
     async def _carried_out(
         self, action: str, timer: TimerRecord, seconds: int
@@ -192,15 +200,17 @@ class TimerTools:
             meant = choose(timers, which, self._telling.zone)
             if not meant:
                 return self._telling.failed("timers.none", request.language)
-            return await self._end(meant, request.language)
-        found = self._telling.the_one(timers, which, request.language)
+            return await self._end(meant, request)
+        found = self._telling.the_one(timers, which, request)
         if isinstance(found, BuiltInResult):
             return found
-        return await self._end([found], request.language)
+        return await self._end([found], request)
 
-    async def _end(self, timers: Sequence[TimerRecord], language: str) -> BuiltInResult:
+    async def _end(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
+        language = request.language
         for timer in timers:
             await self._book.end(timer)
+        timers = as_known_to(request, timers)
         section = "timers" if all(timer.kind == "timer" for timer in timers) else "alarms"
         if len(timers) > 1:
             sentence = self._catalogue.say(f"{section}.ended_many", language, count=len(timers))

@@ -126,7 +126,7 @@ class Broken:
     async def kept(self, name: str) -> Any | None:
         raise StoreError("The disk is full.")
 
-    async def turns(self, limit: int) -> list[TurnRecord]:
+    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
         raise StoreError("The disk is full.")
 
     async def forget_words(self, turn_id: str) -> None:
@@ -206,3 +206,25 @@ async def test_the_sentence_that_asks_for_it_is_forgotten_once_it_is_written_dow
     assert on.log.turns[0].record.heard is None
     assert following is not None
     assert following.heard == "is it on"
+
+
+async def test_what_a_program_was_answered_is_nothing_to_repeat_for_people(on: Stage) -> None:
+    await on.turn("t1", "It is open.")
+    await on.turn("t2", "It is shut.", source="text", caller="http:agent")
+    assert await on.controls.last_answer() == "It is open."
+    on.log.turns.clear()  # as after a restart: the journal tells
+    assert await on.controls.last_answer() == "It is open."
+    await on.turn("t3", "It rains.", source="text", caller="request")
+    assert await on.controls.last_answer() == "It rains.", "people have asked for it"
+
+
+async def test_forgetting_the_last_turns_means_those_of_people(on: Stage) -> None:
+    await on.turn("t1", heard="a secret")
+    for number in range(200):
+        await on.turn(f"p{number}", source="text", caller="http:agent", heard="a program's")
+    assert await on.controls.forget_words(1, "now") == 1
+    forgotten, kept = await on.store.turn("t1"), await on.store.turn("p199")
+    assert forgotten is not None
+    assert forgotten.heard is None
+    assert kept is not None
+    assert kept.heard == "a program's"

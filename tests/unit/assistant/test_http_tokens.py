@@ -129,3 +129,18 @@ def test_two_that_are_made_at_once_are_both_there(file: TokenFile) -> None:
     for thread in threads:
         thread.join()
     assert {row.name for row in file.rows()} == set(names)
+
+
+def test_a_token_is_told_from_an_earlier_one_of_its_name(
+    file: TokenFile, tokens: HttpTokens
+) -> None:
+    marks = []
+    for _ in range(2):
+        token = file.make("kitchen", ("speak",), NOW)
+        caller = tokens.caller(token)
+        assert caller is not None
+        assert caller.token not in ("", token)
+        assert caller.token not in repr(caller)
+        marks.append(caller.token)
+        file.revoke("kitchen")
+    assert marks[0] != marks[1]

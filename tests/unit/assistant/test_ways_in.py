@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from assistant.box.box import Box
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import SystemClock, VirtualClock
 from assistant.device.commands import Commander
 from assistant.device.inbox import Inbox
@@ -82,7 +83,9 @@ class Programs(FakeConversation):
         super().__init__()
         self._rig = rig
 
-    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+    ) -> FinishedTurn:
         turn = self._rig.new_turn()
         self._rig.tools.restrict(turn, rights, caller)
         outcome = await self._rig.call(*CALLS[text], turn=turn)

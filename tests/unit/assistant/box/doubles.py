@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.box.parts import Parts
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import VirtualClock
 from assistant.journal.records import Mark, StoreError, TurnRecord
 from assistant.level import Level
@@ -42,6 +43,7 @@ class FakeConversation:
         self.woken: list[str] = []
         self.stopped = 0
         self.asked: list[tuple[str, Rights, str]] = []
+        self.owners: list[ConversationOwner] = []
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
         self.observers.append(observer)
@@ -54,8 +56,11 @@ class FakeConversation:
     def stop(self) -> None:
         self.stopped += 1
 
-    async def ask_quietly(self, text: str, rights: Rights, caller: str) -> FinishedTurn:
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+    ) -> FinishedTurn:
         self.asked.append((text, rights, caller))
+        self.owners.append(owner)
         record = TurnRecord("t1", VirtualClock().now(), "text", "en", answer="It is noon.")
         return FinishedTurn(replace(record, heard=text, caller=caller), ())
 

@@ -9,6 +9,7 @@ import pytest
 
 from assistant.box.box import Box
 from assistant.box.parts import Parts
+from assistant.brains.protocol import ConversationOwner
 from assistant.clock import VirtualClock
 from assistant.happenings import Happening, Happenings
 from assistant.tools.moment import Mode
@@ -18,7 +19,7 @@ from assistant.turn.state import State
 from assistant.version import own_version
 from audio.steady import MicrophoneStatus
 from integrations.web.box import NotKept, NotPossible, Unknown
-from integrations.web.callers import Caller
+from integrations.web.callers import Caller, Scope
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -366,3 +367,27 @@ async def test_what_is_written_down_is_read() -> None:
     assert await box.forget(PROGRAM) == 3
     assert (await box.doctor())[0]["check"] == "clock"
     assert (box.confirmations(), await box.memories()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "mcp_turns", "recalls"),
+    [
+        ("http:washing", {"ask"}, True, False),
+        ("http:washing", {"ask", "read"}, False, True),
+        ("http:admin", {"admin"}, False, True),
+        ("mcp:agent", {"ask"}, True, False),
+        ("mcp:agent", {"ask", "read"}, False, False),
+        ("mcp:agent", {"ask", "read"}, True, True),
+        ("mcp:admin", {"admin"}, False, False),
+    ],
+)
+async def test_a_program_has_a_conversation_and_hears_of_people_what_it_may_read(
+    name: str, scopes: set[Scope], mcp_turns: bool, recalls: bool
+) -> None:
+    conversation = FakeConversation()
+    box = box_of(replace(parts(), conversation=conversation, mcp_turns=mcp_turns))
+    caller = Caller(name, frozenset(scopes), token="0123")
+    await box.ask(AskRequest(text="what time is it"), caller)
+    [(_, rights, _)] = conversation.asked
+    assert rights == replace(CALLERS, recalls=recalls)
+    assert conversation.owners == [ConversationOwner(name, "0123", recalls)]

@@ -11,8 +11,10 @@ from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import STAY_SILENT, Briefing
 from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
 from assistant.brains.protocol import (
+    PEOPLE,
     BrainEvent,
     BrainFault,
+    ConversationOwner,
     FaultKind,
     Heard,
     NotMeant,
@@ -101,14 +103,18 @@ class Service:
         self._rounds = list(rounds)
         self.conversation: Conversation | None = None
         self.profiles: list[str] = []
+        self.owners: list[ConversationOwner] = []
 
     def converse(self, setup: OnceSetup) -> Conversation:
         assert self.conversation is None
         self.conversation = Conversation(setup, self._rounds)
         return self.conversation
 
-    async def brief(self, profile: str = "", said: str = "") -> Briefing:
+    async def brief(
+        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
+    ) -> Briefing:
         self.profiles.append(profile)
+        self.owners.append(owner)
         return BRIEFING
 
     @property

@@ -8,8 +8,10 @@ from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import Briefing
 from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.brains.protocol import (
+    PEOPLE,
     BrainEvent,
     BrainFault,
+    ConversationOwner,
     FaultKind,
     Reached,
     ReplyText,
@@ -47,7 +49,9 @@ SOUND = bytes(index * 31 % 256 for index in range(32_000))
 class Fixed:
     """Always the same briefing."""
 
-    async def brief(self, profile: str = "", said: str = "") -> Briefing:
+    async def brief(
+        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
+    ) -> Briefing:
         return Briefing("Be brief.", DECLARATIONS, (), (), "", "")
 
 

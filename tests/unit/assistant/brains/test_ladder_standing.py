@@ -7,7 +7,9 @@ import pytest
 
 from assistant.brains.ladder import REPEAT_WITHIN_S
 from assistant.brains.protocol import (
+    BrainEvent,
     BrainFault,
+    ConversationOwner,
     FaultKind,
     Heard,
     Preface,
@@ -28,6 +30,7 @@ from tests.unit.assistant.brains.ladder_stage import (
     LIVE,
     OFFLINE,
     ONCE,
+    REQUEST,
     Stage,
     fault,
     said,
@@ -37,6 +40,7 @@ from tests.unit.assistant.brains.scripted import (
     Passes,
     ScriptedBrain,
     Step,
+    play,
 )
 
 # --- what is down
@@ -324,3 +328,58 @@ def test_every_fault_has_its_sentences(kind: FaultKind) -> None:
     assert catalogue.say(f"fault.{kind}", "en")
     assert catalogue.say(f"ladder.away_{kind}", "en")
     assert most_telling([fault(kind)]) == fault(kind)
+
+
+# --- programs
+
+PROGRAM = ConversationOwner("mcp:agent")
+
+
+async def run(stage: Stage, owner: ConversationOwner) -> list[BrainEvent]:
+    turn = stage.ladder.begin(replace(REQUEST, owner=owner))
+    return await play(turn, stage.house)
+
+
+async def test_what_is_refused_to_a_program_is_still_asked_for_people(stage: Stage) -> None:
+    stage.expect(live=[[fault("quota")]], once=[DONE, DONE])
+    assert served(await run(stage, PROGRAM)) == [LIVE, ONCE]
+    assert served(await run(stage, PROGRAM)) == [ONCE]
+    stage.ladder.anticipate()
+    assert stage.live.anticipated == 1
+    stage.expect(live=[DONE])
+    assert served(await stage.run()) == [LIVE]
+
+
+async def test_what_works_for_people_may_be_asked_by_programs_again(stage: Stage) -> None:
+    stage.expect(live=[[fault("quota")], DONE, DONE], once=[DONE])
+    await run(stage, PROGRAM)
+    await stage.run()
+    assert served(await run(stage, PROGRAM)) == [LIVE]
+
+
+async def test_what_is_down_for_people_is_down_for_programs(stage: Stage) -> None:
+    stage.expect(live=[[fault("quota")]], once=[DONE, DONE])
+    await stage.run()
+    assert served(await run(stage, PROGRAM)) == [ONCE]
+
+
+async def test_two_lost_lines_found_by_a_program_keep_no_person_from_trying(stage: Stage) -> None:
+    wait = Passes(stage.clock, REPEAT_WITHIN_S)
+    stage.expect([[wait, fault()]], [[fault()]], [DONE, DONE])
+    assert served(await run(stage, PROGRAM)) == [LIVE, ONCE, OFFLINE]
+    assert served(await run(stage, PROGRAM)) == [OFFLINE]
+    stage.expect(live=[DONE])
+    assert served(await stage.run()) == [LIVE]
+
+
+async def test_people_are_told_of_it_though_a_program_was(stage: Stage) -> None:
+    stage.expect([[fault()]], [[fault()]], [DONE])
+    assert said(await run(stage, PROGRAM)).startswith(AWAY)
+    assert not stage.ladder.standing.known.alone
+    stage.expect([[fault()]], [[fault()]], [DONE])
+    assert said(await stage.run()).startswith(AWAY)
+    stage.clock.advance(700)
+    stage.expect(live=[DONE])
+    assert said(await run(stage, PROGRAM)).startswith(BACK)
+    stage.expect(live=[DONE])
+    assert said(await stage.run()).startswith(BACK)

@@ -32,6 +32,7 @@ class Bench:
         self.thinker = Thinker()
         self.announced: list[tuple[str, str]] = []
         self.spent: list[tuple[str, int, float]] = []
+        self.recalls: bool | None = None  # as the guide was asked last
         catalogue = Catalogue()
         self.box = toolbox(self.hub, self.clock, self.journal)
         teller = Teller(catalogue, self.thinker if words else None, self.spend)
@@ -77,7 +78,8 @@ class Bench:
     async def settle(self) -> None:
         await self.clock.settle()
 
-    async def guide(self) -> Guidance:
+    async def guide(self, recalls: bool) -> Guidance:
+        self.recalls = recalls
         return Guidance("You are the mind of the house.", "high")
 
     def _announce(self, text: str, language: str) -> None:

@@ -1,5 +1,7 @@
 """Thinking for long, asking what goes on, and dropping it."""
 
+from dataclasses import replace
+
 import pytest
 
 from assistant.brains.protocol import BrainFault
@@ -7,6 +9,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS, Thinking
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.rights import CALLERS
 from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
@@ -225,3 +228,25 @@ async def test_it_never_drops_itself_or_its_own_turn(bench: Bench) -> None:
     outcome = await ask(bench, "drop_it")
     assert outcome.sentence == "I am not working on anything in the background."
     bench.hub.answer("seen")
+
+
+async def test_a_programs_thinking_is_told_no_more_of_people_than_it_may_read(bench: Bench) -> None:
+    for rights, recalls in ((CALLERS, False), (replace(CALLERS, recalls=True), True)):
+        bench.box.restrict(f"t{recalls}", rights, "mcp:agent")
+        bench.begin("think_longer", f"t{recalls}", question="Why?")
+        await bench.settle()
+        assert bench.recalls is recalls
+    bench.begin("think_longer", "of people", question="Why?")
+    await bench.settle()
+    assert bench.recalls is True
+    for number in range(3):
+        bench.thinker.answer("Because.", number)
+
+
+async def test_people_are_told_of_a_programs_work_without_its_words(bench: Bench) -> None:
+    bench.box.restrict("of a program", CALLERS, "mcp:agent")
+    await bench.job("think_longer", "of a program", question="about a bandicoot")
+    told = await bench.box.call(ToolCall("b", "what_are_you_doing", {}), "t2")
+    assert "bandicoot" not in told.sentence
+    assert "think longer" in told.sentence
+    bench.thinker.answer("Because.")

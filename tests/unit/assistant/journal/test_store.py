@@ -11,6 +11,7 @@ from assistant.journal.records import (
     ErrorRecord,
     Source,
     TurnRecord,
+    is_peoples,
 )
 from assistant.journal.store import Store
 from assistant.tools.outcome import Decision, Observed, Status
@@ -289,3 +290,24 @@ async def test_every_write_of_a_timer_is_on_the_disk_when_it_returns(
         assert told[0] == "PRAGMA synchronous = FULL"
         assert told[-1] == "COMMIT"
         assert [line for line in told if line.startswith("PRAGMA")] == told[:1]
+
+
+async def test_turns_of_people_are_no_typed_ones_of_programs(
+    store: Store, clock: VirtualClock
+) -> None:
+    rows: tuple[tuple[str, Source, str], ...] = (
+        ("spoken", "voice", ""),
+        ("pressed", "voice", "http:panel"),
+        ("typed", "text", ""),
+        ("later", "text", "request"),
+        ("program", "text", "http:panel"),
+        ("news", "announcement", ""),
+    )
+    for turn_id, source, caller in rows:
+        clock.advance(1)
+        turn = replace(a_turn(clock, turn_id), source=source, caller=caller)
+        await store.record_turn(turn)
+        assert is_peoples(turn) is (turn_id not in ("program", "news"))
+    found = [turn.turn_id for turn in await store.turns_of_people(9)]
+    assert found == ["later", "typed", "pressed", "spoken"]
+    assert [turn.turn_id for turn in await store.turns_of_people(1)] == ["later"]

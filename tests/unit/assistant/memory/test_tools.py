@@ -427,3 +427,25 @@ async def test_a_broken_store_costs_a_sentence() -> None:
         assert "does not work" in result.sentence
     assert await memories.briefed() == ()
     assert await memories.expected("Ana", spoken=False) is None
+
+
+async def test_what_people_said_last_has_no_part_in_what_a_program_is_told(
+    store: Store, clock: VirtualClock
+) -> None:
+    """Nor does what a program asks change what people are told."""
+
+    async def lately() -> str:
+        return "and the zebra"
+
+    memories = Memories(store.memory, Catalogue(), clock, lately=lately)
+    await store.memory.keep(*(MemoryRecord(f"{n:03}", f"Fact number {n}", NOW) for n in range(100)))
+    await store.memory.keep(
+        MemoryRecord("001", "The zebra eats at nine", NOW),
+        MemoryRecord("002", "The gnu eats at ten", NOW),
+    )
+    peoples = await memories.briefed()
+    assert "The zebra eats at nine" in peoples
+    programs = await memories.briefed("when does the gnu eat", program=True)
+    assert "The gnu eats at ten" in programs
+    assert "The zebra eats at nine" not in programs
+    assert await memories.briefed() == peoples

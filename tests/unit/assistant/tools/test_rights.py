@@ -283,7 +283,7 @@ class TestReadOnly:
 
     async def test_sentences_for_the_home_neither(self) -> None:
         class Engine:
-            async def process(self, text: str, language: str) -> Any:
+            async def process(self, text: str, language: str, owner: str = "") -> Any:
                 raise AssertionError("it was said to the home")
 
         async with living("Hall", engine=Engine()) as house:
@@ -375,3 +375,39 @@ def test_tools_of_the_room_are_marked() -> None:
         CORRECT: False,
         FORGET: False,
     }
+    assert all(tool.words for tool in memory)
+
+
+@pytest.mark.parametrize(
+    ("rights", "allowed"),
+    [
+        (None, True),
+        (CALLERS, False),
+        (replace(CALLERS, recalls=True), True),
+        (READ_ONLY, False),
+        (TALK, True),
+    ],
+)
+async def test_what_people_have_said_is_told_to_who_may_read_it(
+    house: House, rights: Rights | None, allowed: bool
+) -> None:
+    asked: list[BuiltInRequest] = []
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        asked.append(request)
+        return BuiltInResult("Done.")
+
+    house.box.offer(BuiltIn("recall_it", "Recalls.", {}, Tier.READ, run, words=True))
+    if rights is not None:
+        house.box.restrict("turn", rights, KITCHEN)
+    outcome = await house.do("recall_it", {}, situation=ASK)
+    assert (outcome.decision is Decision.ALLOWED) is allowed
+    assert [request.recalls for request in asked] == [True] * allowed
+    own = rights is not None and not rights.asks
+    assert [request.caller for request in asked] == [KITCHEN if own else ""] * allowed
+
+
+def test_what_people_have_asked_for_later_is_theirs() -> None:
+    names = ("request", "later", "mcp:agent")
+    assert [Program(name, READ_ONLY).caller for name in names] == ["", "", "mcp:agent"]
+    assert Program("mcp:agent", TALK).caller == ""

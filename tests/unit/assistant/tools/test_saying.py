@@ -12,6 +12,7 @@ from assistant.clock import SystemClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.rights import CALLERS, READ_ONLY, TALK, Rights
 from assistant.tools.saying import NAME
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
@@ -49,10 +50,12 @@ class Engine:
     def __init__(self, *answers: Reply | IntegrationError) -> None:
         self._answers = list(answers)
         self.said: list[tuple[str, str]] = []
+        self.owners: list[str] = []
         self.works: Callable[[], None] = lambda: None
 
-    async def process(self, text: str, language: str) -> Reply:
+    async def process(self, text: str, language: str, owner: str = "") -> Reply:
         self.said.append((text, language))
+        self.owners.append(owner)
         answer = self._answers.pop(0)
         if isinstance(answer, IntegrationError):
             raise answer
@@ -260,3 +263,23 @@ async def test_a_broadcast_that_nobody_took_is_not_called_done(house: House) -> 
     outcome = await Stage(house, Reply("Done", "action_done")).say(said)
     assert outcome.status is Status.NOT_OBSERVED
     assert "nobody heard it" in outcome.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "rights", "owner"),
+    [
+        ("", None, ""),
+        ("mcp:agent", CALLERS, "mcp:agent"),
+        ("http:panel", TALK, ""),  # a person answers what it has said
+        ("request", READ_ONLY, ""),  # a person's own, for later
+    ],
+)
+async def test_a_sentence_is_part_of_its_callers_conversation(
+    house: House, name: str, rights: Rights | None, owner: str
+) -> None:
+    stage = Stage(house, DONE)
+    if rights is not None:
+        stage.tools.restrict("t", replace(rights, highest=Tier.SECURE), name)
+    assert stage.tools.caller_of("t") == owner
+    await stage.say(ON)
+    assert stage.engine.owners == [owner]

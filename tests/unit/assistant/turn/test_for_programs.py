@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
+from assistant.brains.protocol import (
+    PEOPLE,
+    BrainEvent,
+    BrainFault,
+    ConversationOwner,
+    ReplyText,
+    Serving,
+    TurnDone,
+)
 from assistant.clock import VirtualClock
 from assistant.speech.manner import OPENING, PLAIN
 from assistant.tools.call import ToolCall
@@ -416,3 +424,14 @@ class TestQuietly:
         async with runner_with(ScriptedBrain(asks), ScriptedEar({}), limits=Desk()) as (runner, _):
             await ask(runner)
             assert runner.state is State.IDLE
+
+
+async def test_a_programs_turn_belongs_to_a_conversation_of_its_own() -> None:
+    brain = ScriptedBrain(says_hello, says_hello, says_hello)
+    owner = ConversationOwner(PROGRAM, "0123", recalls=True)
+    async with runner_with(brain, limits=Desk()) as (runner, _):
+        await runner.ask("Say hello.")
+        await ask(runner)
+        await runner.ask_quietly("Hello?", READ_ONLY, PROGRAM, owner)
+    owners = [turn.request.owner for turn in brain.turns]
+    assert owners == [PEOPLE, ConversationOwner(PROGRAM, recalls=False), owner]

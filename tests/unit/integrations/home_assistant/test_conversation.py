@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.conversation import AGENT, Conversation, Recognized, Reply
+from integrations.home_assistant.conversation import (
+    AGENT,
+    MAX_KEPT,
+    Conversation,
+    Recognized,
+    Reply,
+)
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
 # As Home Assistant 2026.11.0 answered.
@@ -243,3 +249,41 @@ async def test_a_conversation_that_is_to_be_forgotten_does_not_go_on() -> None:
 async def test_what_goes_wrong_is_told_as_it_is(error: IntegrationError) -> None:
     with pytest.raises(type(error)):
         await Conversation(Home(error)).process("x", "en")
+
+
+def replies(*names: str) -> list[dict[str, Any]]:
+    return [{**DONE, "conversation_id": name} for name in names]
+
+
+async def test_each_owner_has_a_conversation_of_its_own() -> None:
+    home = Home(*replies("people", "agent", "panel", "people", "agent", "panel"))
+    conversation = Conversation(home, monotonic=lambda: 1000.0)
+    for owner in ("", "mcp:agent", "http:panel") * 2:
+        await conversation.process("lights on", "en", owner)
+    kept = [fields["conversation_id"] for _, fields in home.asked]
+    assert kept == [None, None, None, "people", "agent", "panel"]
+
+
+async def test_people_who_forget_leave_the_programs_theirs() -> None:
+    home = Home(*replies("people", "agent", "new", "agent"))
+    conversation = Conversation(home, monotonic=lambda: 1000.0)
+    await conversation.process("one", "en")
+    await conversation.process("one", "en", "mcp:agent")
+    conversation.forget()
+    await conversation.process("two", "en")
+    await conversation.process("two", "en", "mcp:agent")
+    kept = [fields["conversation_id"] for _, fields in home.asked]
+    assert kept == [None, None, None, "agent"]
+
+
+async def test_of_many_programs_the_oldest_is_forgotten_and_never_the_people() -> None:
+    names = [f"c{number}" for number in range(MAX_KEPT)]
+    home = Home(*replies("people", *names, "anew", "people"))
+    conversation = Conversation(home, monotonic=lambda: 1000.0)
+    await conversation.process("one", "en")
+    for name in names:
+        await conversation.process("one", "en", name)
+    await conversation.process("two", "en", "c0")
+    await conversation.process("two", "en")
+    kept = [fields["conversation_id"] for _, fields in home.asked]
+    assert kept[-2:] == [None, "people"]

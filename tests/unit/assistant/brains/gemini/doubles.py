@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.brains.briefing import Briefing
+from assistant.brains.protocol import PEOPLE, ConversationOwner
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
@@ -156,10 +157,14 @@ class ScriptedBriefer:
 
     def __init__(self, *briefings: Briefing) -> None:
         self.profiles: list[str] = []
+        self.owners: list[ConversationOwner] = []
         self._briefings = list(briefings) or [BRIEFING]
 
-    async def brief(self, profile: str = "", said: str = "") -> Briefing:
+    async def brief(
+        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
+    ) -> Briefing:
         self.profiles.append(profile)
+        self.owners.append(owner)
         return self._briefings.pop(0) if len(self._briefings) > 1 else self._briefings[0]
 
 

@@ -1,6 +1,6 @@
 """The brain's events: what it hears, calls and answers, for typed and for spoken turns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,15 @@ import pytest
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import BrainFault, Heard, ReplyText, TurnDone, TurnRequest
+from assistant.brains.protocol import (
+    PEOPLE,
+    BrainFault,
+    ConversationOwner,
+    Heard,
+    ReplyText,
+    TurnDone,
+    TurnRequest,
+)
 from assistant.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
@@ -299,3 +307,22 @@ async def test_the_weather_is_asked_of_its_own_tool_and_its_sentence_said(
         ("weather_forecast", {"when": when})
     ]
     assert turn.answer == "It will be sunny."
+
+
+async def test_the_name_that_a_person_was_asked_for_is_not_a_programs_to_tell() -> None:
+    asked: list[str] = []
+
+    async def expected(text: str, spoken: bool) -> tuple[Mapping[str, Any], str] | None:
+        asked.append(text)
+        return None
+
+    async def menu() -> Menu:
+        return build_menu((), {}, ())
+
+    brain = OfflineBrain(
+        corpus_house, menu, FreeRecognizer(), Catalogue(), VirtualClock(), expected=expected
+    )
+    for owner in (ConversationOwner("mcp:agent"), PEOPLE):
+        request = replace(typed("Ana"), owner=owner)
+        assert [event async for event in brain.begin(request).events()]
+    assert asked == ["Ana"], "people alone were asked"

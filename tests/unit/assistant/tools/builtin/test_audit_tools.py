@@ -269,3 +269,29 @@ async def test_what_a_program_was_refused_is_told_as_its_own() -> None:
         "At 18:02 the program panel asked for something that I did not do. A program may not."
     )
     assert "under policy, can let it" in told.sentence
+
+
+async def test_the_words_of_a_program_are_not_told_with_what_it_had_done() -> None:
+    own = replace(LAMP, call_id="c2", heard="my word is aubergine")
+    programs = replace(
+        LAMP,
+        satellite="mcp:agent",
+        heard="my word is bandicoot",
+        arguments={"question": "about a bandicoot"},
+    )
+    result = await _ask("what_did_you_do", own, programs, minutes=10)
+    assert "bandicoot" not in f"{result}"
+    people, program = json.loads(result.data)["calls"]
+    assert (people["heard"], people["arguments"]) == (own.heard, own.arguments)
+    assert (program["program"], program["observed"]) == ("agent", ["light.kitchen: on -> off"])
+
+
+async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
+    row = replace(
+        DOOR, satellite="mcp:agent", rule="which_thing", sentence="There is no bandicoot here."
+    )
+    result = await _ask("why_did_you_refuse", row)
+    assert "bandicoot" not in f"{result}"
+    assert result.sentence.startswith("At 18:02 the program agent asked for something")
+    own = await _ask("why_did_you_refuse", replace(row, satellite=""))
+    assert "bandicoot" in own.sentence

@@ -60,7 +60,7 @@ class Stage:
             raise Refused("no picture")
         return Snapshot(entity_id.encode(), "image/jpeg")
 
-    async def guide(self) -> Guidance:
+    async def guide(self, recalls: bool) -> Guidance:
         return Guidance("Be brief.", "high")
 
     async def spend(self, work_id: str, spent: Spent) -> None:

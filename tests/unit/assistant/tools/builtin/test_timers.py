@@ -36,13 +36,16 @@ class Kitchen:
         tools = TimerTools(book, telling).tools()
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
         self.last = BuiltInResult("")
+        self.program = ""  # that asks
+        self.recalls = False  # it may be told what people have said
 
     async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
         """The sentence of one call."""
         tool = self.tools[tool_name]
         fitted = fit(tool.schema, arguments)
         assert not fitted.problem, fitted.problem
-        request = BuiltInRequest("t-1", "t", None, language)
+        program, recalls = self.program, self.recalls or not self.program
+        request = BuiltInRequest("t-1", "t", None, language, bool(program), recalls, program)
         self.last = await tool.run(fitted.arguments, request)
         return self.last.sentence
 
@@ -279,3 +282,30 @@ def test_on_the_menu(kitchen: Kitchen) -> None:
         Tier.COMFORT,
     ]
     assert all(tool.guests and not tool.open_world for tool in kitchen.tools.values())
+
+
+async def test_a_program_knows_no_names_of_others_unless_it_may_read(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    kitchen.program = "mcp:agent"
+    await kitchen.say("start_timer", minutes=5, name="eggs")
+    told = await kitchen.say("list_timers")
+    assert "pasta" not in f"{told} {kitchen.last.data}"
+    assert "Eggs" in told
+    assert [row["name"] for row in json.loads(kitchen.last.data)] == ["eggs", ""]
+    for tool, arguments in (
+        ("list_timers", {"name": "tea"}),
+        ("cancel_timer", {"name": "tea"}),
+        ("cancel_timer", {"kind": "timer"}),
+        ("change_timer", {"action": "pause", "name": "pasta"}),
+        ("change_timer", {"action": "subtract", "hours": 1, "name": "pasta"}),
+        ("cancel_timer", {"name": "pasta"}),
+    ):
+        told = await kitchen.say(tool, **arguments)
+        assert "pasta" not in f"{told} {kitchen.last.data} {kitchen.last.valid_options}", tool
+    assert [timer.name for timer in await kitchen.shelf.timers()] == ["eggs"]
+
+
+async def test_a_program_that_may_read_knows_the_names(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    kitchen.program, kitchen.recalls = "mcp:agent", True
+    assert "Pasta" in await kitchen.say("list_timers")
