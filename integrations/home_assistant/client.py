@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -69,10 +70,12 @@ class HomeAssistant:
         *,
         pause_s: tuple[float, float] = (0.5, 5.0),
         settle_s: float = 0.3,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`url` is the base ("http://host:8123"), `pause_s` the least and longest retry pause.
 
-        `settle_s`: how long changes of the registries are collected before they are read.
+        `settle_s`: how long changes of the registries are collected before they are read;
+        `monotonic`: the clock by which the age of the picture is told.
         """
         self._url = url
         self._token = token
@@ -80,6 +83,8 @@ class HomeAssistant:
         self._ca_file = ca_file
         self._pause_s = pause_s
         self._settle_s = settle_s
+        self._monotonic = monotonic
+        self._lost_s: float | None = None  # when the picture stopped being live; None: no picture
         self.openings = 0  # connections that were signed in to, since the start
         self._picture = Picture()
         self._connection: Connection | None = None
@@ -122,6 +127,14 @@ class HomeAssistant:
     def connected(self) -> bool:
         """Whether the picture is being kept up to date."""
         return self._connection is not None
+
+    @property
+    def age_s(self) -> float | None:
+        """Seconds since the picture stopped being live: 0.0 while connected, None before the first
+        one. A silent connection is given up by its pings, so it may be 9 s more."""
+        if self.connected:
+            return 0.0
+        return None if self._lost_s is None else self._monotonic() - self._lost_s
 
     @property
     def problem(self) -> IntegrationError | None:
@@ -204,6 +217,7 @@ class HomeAssistant:
                 self._problem = first_of(group)
             if self.connected:
                 pause_s = self._pause_s[0]
+                self._lost_s = self._monotonic()
             self._connection = None
             self._settled.set()
             log.warning("%s", self._problem)

@@ -103,6 +103,27 @@ async def test_it_finds_the_house_again(caplog: pytest.LogCaptureFixture) -> Non
             assert home.problem is None
 
 
+async def test_the_age_of_the_picture_grows_from_the_loss_on() -> None:
+    now = 100.0
+    async with AsyncExitStack() as running:
+        demo = await running.enter_async_context(DemoHome())
+        home = HomeAssistant(demo.url, demo.token, pause_s=QUICK, monotonic=lambda: now)
+        async with home:
+            assert home.age_s == 0.0
+            await running.aclose()
+            async with asyncio.timeout(20):
+                while home.connected:  # noqa: ASYNC110 (the client has no event for it)
+                    await asyncio.sleep(0.01)
+            now = 340.0
+            assert home.age_s == 240.0
+            assert home.house.entities["lock.front_door"].state == "locked"
+
+
+async def test_a_house_that_was_never_seen_has_no_age() -> None:
+    async with HomeAssistant("http://127.0.0.1:9", "t", pause_s=QUICK) as home:
+        assert home.age_s is None
+
+
 def _is_on(home: HomeAssistant) -> bool:
     entity = home.house.entities.get("light.kitchen")
     return home.connected and entity is not None and entity.state == "on"
