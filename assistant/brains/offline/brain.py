@@ -59,11 +59,12 @@ class OfflineBrain:
         *,
         expected: Expected = _nothing,
         connected: Callable[[], bool] = lambda: False,
+        age_s: Callable[[], float | None] = lambda: 0.0,
     ) -> None:
         """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
         `languages`: those that a typed sentence may be in; `expected`: see `Expected`;
         `connected`: whether the house is there: it keeps the picture up to date, and answers where
-        it is asked for tools."""
+        it is asked for tools; `age_s`: seconds since the picture was live, 0.0 while it is."""
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
@@ -72,7 +73,7 @@ class OfflineBrain:
         self.clock = clock
         self.expected = expected
         self.connected = connected
-        self.questions = Questions(catalogue, clock)
+        self.questions = Questions(catalogue, clock, age_s)
         self._area = area.casefold()
 
     @property

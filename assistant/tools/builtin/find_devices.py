@@ -10,13 +10,14 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.mend import are_near, folded, stemmed
 from assistant.tools.nearest import nearest
 from assistant.tools.outcome import Tier
 from assistant.tools.resolve import listed
-from assistant.tools.states import short_state
+from assistant.tools.states import plain_state, short_state
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"
@@ -25,25 +26,17 @@ MAX_NEAR = 5  # names that only look like the one asked for
 
 Place = TypeVar("Place", Area, Floor)
 
-# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
-_OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
-_ON_AND_OFF = {
-    **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
-    **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),
-    "lock": ("unlocked", "locked"),
-    "moisture": ("wet", "dry"),
-    "presence": ("home", "away"),
-    "battery": ("low", "normal"),
-}
-
 _stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
 
 
-def find_devices(home: LivePicture, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`."""
+def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
+    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`, with
+    `warning` in front where contact is lost."""
+    answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        if not home.connected:
+        age_s = home.age_s
+        if age_s is None:
             sentence = catalogue.say("tools.not_live", request.language)
             return BuiltInResult(sentence, failed=True)
         house = home.house
@@ -58,7 +51,11 @@ def find_devices(home: LivePicture, catalogue: Catalogue) -> BuiltIn:
         if len(found) > MAX_ROWS:
             told["left_out"] = len(found) - MAX_ROWS
         sentence = catalogue.say("tools.answered", request.language)
-        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
+        warning = staleness(home)
+        if warning:
+            told = {"warning": warning, **told}
+            sentence = answers.notice(request.language, age_s)
+        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False), stale=bool(warning))
 
     def argument(description: str) -> dict[str, str]:
         return {"type": "string", "description": description}
@@ -172,10 +169,8 @@ def _state_of(entity: Entity) -> Iterable[str]:
 
 def _meaning(entity: Entity) -> str:
     """What on and off mean of a sensor that knows only these; "" where they mean themselves."""
-    if entity.domain != "binary_sensor" or entity.state not in ("on", "off"):
-        return ""
-    words = _ON_AND_OFF.get(entity.device_class or "")
-    return words[entity.state == "off"] if words else ""
+    plain = plain_state(entity)
+    return plain if plain != entity.state else ""
 
 
 def _row(entity: Entity, house: House) -> dict[str, str]:
