@@ -82,7 +82,9 @@ class StateCheck:
         if room is None:
             found = facts(question_of(command), house)
             same = {one.entity_id for one in found.asked} == set(match.targets)
-            if same and found.sure and not found.ajar and found.asked:
+            # Of a contact it says "off".
+            plain = not any(one.domain == "binary_sensor" for one in found.asked)
+            if same and plain and found.asked and found.sure and not found.ajar:
                 return ""
         elif not room.sensors:
             return ""

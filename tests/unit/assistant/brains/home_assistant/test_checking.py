@@ -75,6 +75,10 @@ async def own(asked: SentenceMatch, house: House = HOUSE, age_s: float = 0.0) ->
             match("what is the temperature", "climate.k", intent="HassClimateGetTemperature"),
             "It is 19 degrees in the kitchen.",
         ),
+        (
+            match("is the patio door open", "binary_sensor.p", name="Patio Door", state="on"),
+            "No, the patio door is closed.",  # and not "No, off"
+        ),
         # Only the engine knows these words.
         (
             match("how goes it with the lamps upstairs", "light.a", "light.h", state="on"),
