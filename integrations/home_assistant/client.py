@@ -26,6 +26,8 @@ from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.rest import home_tls
 from integrations.home_assistant.searching import search
 from integrations.home_assistant.websocket import (
+    PING_EVERY_S,
+    PONG_WITHIN_S,
     UNKNOWN_FORM,
     Connection,
     EventHandler,
@@ -40,6 +42,7 @@ FIRST_PICTURE_S = 10.0  # how long entering waits for the first picture before g
 SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant logs every attempt
 RUNNING = "RUNNING"  # `state` in get_config, once every integration is loaded
 LOOK_AGAIN_S = 1.0  # between two looks whether a Home Assistant that is starting is done
+LOOK_S = 1.0  # for an answer to a ping, while a person waits for theirs
 UNTOLD_S = 300.0  # between two readings of the registries where their events are refused
 
 
@@ -131,10 +134,20 @@ class HomeAssistant:
     @property
     def age_s(self) -> float | None:
         """Seconds since the picture stopped being live: 0.0 while connected, None before the first
-        one. A silent connection is given up by its pings, so it may be 9 s more."""
+        one. A silent connection counts as connected until its pings give it up; see `look`."""
         if self.connected:
             return 0.0
         return None if self._lost_s is None else self._monotonic() - self._lost_s
+
+    async def look(self) -> float | None:
+        """The same, once Home Assistant has answered just now. Takes a round trip, at most LOOK_S.
+
+        A connection that is silent may have been so since the last ping that was answered.
+        """
+        connection = self._connection
+        if connection is None or await connection.answers(LOOK_S):
+            return self.age_s
+        return PING_EVERY_S + PONG_WITHIN_S
 
     @property
     def problem(self) -> IntegrationError | None:

@@ -174,6 +174,22 @@ async def test_after_the_link_is_lost_answers_have_their_age(
         assert LOST not in await ask(box, "is the garage door closed")
 
 
+@pytest.mark.usefixtures("sensors")
+async def test_a_house_that_is_frozen_is_not_told_as_live(
+    house: Address, admin: Admin, power: Power, tmp_path: Path
+) -> None:
+    async with asking(house, admin, tmp_path, ["offline"]) as box:
+        home = box.app.bridge.home
+        await box.app.bridge.tools.menu()
+        with power.frozen():
+            assert home.connected, "nothing has told yet"
+            assert await home.look() == 9.0
+            answer = await ask(box, "is the garage door closed")
+        assert answer == f"{LOST} less than a minute ago; the garage door was closed then."
+        await until(lambda: home.connected)
+        assert await home.look() == 0.0
+
+
 async def _tools_tell_it(box: OpenBox) -> None:
     """What a model reads has the warning, and the outcome says it too."""
     tools = box.app.bridge.tools

@@ -12,36 +12,39 @@ from assistant.tools.house_questions import Question, room_sensors
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 
+ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
+
 
 class Questions:
     """Answers one question; None means that the intent is no question."""
 
-    def __init__(
-        self, say: Catalogue, clock: Clock, age_s: Callable[[], float | None] = lambda: 0.0
-    ) -> None:
-        """`age_s`: seconds since the house's picture was live, 0.0 while it is."""
+    def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
         self._clock = clock
-        self._age_s = age_s
         self._states = HouseAnswers(say)
-        self._answers: dict[str, Callable[[Command, House, str], str]] = {
-            "HassGetState": self._about,
-            "HassClimateGetTemperature": self._about,
+        self._answers: dict[str, Callable[[Command, str], str]] = {
             "HassGetCurrentTime": self._time,
             "HassGetCurrentDate": self._date,
             "HassNevermind": self._never_mind,
             "HassRespond": self._greeting,
         }
 
-    def answer(self, command: Command, house: House, language: str) -> str | None:
-        """One sentence, or None where the command is to be done and not answered."""
-        found = self._answers.get(command.intent)
-        return None if found is None else found(command, house, language)
+    def answer(
+        self, command: Command, house: House, language: str, age_s: float | None = 0.0
+    ) -> str | None:
+        """One sentence, or None where the command is to be done and not answered.
 
-    def _time(self, command: Command, house: House, language: str) -> str:
+        `age_s`: seconds since `house` was live, 0.0 where it is, None where nothing was ever seen.
+        """
+        if command.intent in ABOUT_STATES:
+            return answer_state(self._states, command, house, language, age_s)
+        found = self._answers.get(command.intent)
+        return None if found is None else found(command, language)
+
+    def _time(self, command: Command, language: str) -> str:
         return self._say.say("offline.time", language, time=f"{self._clock.now():%H:%M}")
 
-    def _date(self, command: Command, house: House, language: str) -> str:
+    def _date(self, command: Command, language: str) -> str:
         now = self._clock.now()
         return self._say.say(
             "offline.date",
@@ -51,15 +54,12 @@ class Questions:
             month=self._say.say(f"offline.month_{now.month}", language),
         )
 
-    def _never_mind(self, command: Command, house: House, language: str) -> str:
+    def _never_mind(self, command: Command, language: str) -> str:
         return self._say.say("offline.never_mind", language)
 
-    def _greeting(self, command: Command, house: House, language: str) -> str:
+    def _greeting(self, command: Command, language: str) -> str:
         key = "offline.hello" if command.response == "hello" else "offline.what_i_can"
         return self._say.say(key, language)
-
-    def _about(self, command: Command, house: House, language: str) -> str:
-        return answer_state(self._states, command, house, language, self._age_s())
 
 
 @dataclass(frozen=True, slots=True)

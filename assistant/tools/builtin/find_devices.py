@@ -35,7 +35,7 @@ def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
     answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        age_s = home.age_s
+        age_s = await home.look()
         if age_s is None:
             sentence = catalogue.say("tools.not_live", request.language)
             return BuiltInResult(sentence, failed=True)
@@ -51,7 +51,7 @@ def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
         if len(found) > MAX_ROWS:
             told["left_out"] = len(found) - MAX_ROWS
         sentence = catalogue.say("tools.answered", request.language)
-        warning = staleness(home)
+        warning = staleness(age_s)
         if warning:
             told = {"warning": warning, **told}
             sentence = answers.notice(request.language, age_s)

@@ -47,7 +47,7 @@ def live_context(home: AgedPicture, catalogue: Catalogue, clock: Clock) -> Built
     answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        age_s = home.age_s
+        age_s = await home.look()
         if age_s is None:
             sentence = catalogue.say("tools.not_live", request.language)
             return BuiltInResult(sentence, failed=True)
@@ -58,7 +58,7 @@ def live_context(home: AgedPicture, catalogue: Catalogue, clock: Clock) -> Built
             return BuiltInResult(sentence, json.dumps({"error": error}), failed=True)
         content = {"result": overview(house, found, clock)}
         sentence = catalogue.say("tools.answered", request.language)
-        warning = staleness(home)
+        warning = staleness(age_s)
         if warning:
             content = {"warning": warning, **content}
             sentence = answers.notice(request.language, age_s)

@@ -25,16 +25,14 @@ class LivePicture(Protocol):
 class AgedPicture(LivePicture, Protocol):
     """The house, with the age of what is known of it."""
 
-    @property
-    def age_s(self) -> float | None:
+    async def look(self) -> float | None:
         """Seconds since it stopped being live: 0.0 while it is, None where there is none."""
         ...
 
 
-def staleness(home: AgedPicture) -> str:
+def staleness(age_s: float) -> str:
     """Warning to a model that the picture is not live; "" where it is."""
-    age_s = home.age_s or 0.0
-    if home.connected:
+    if age_s == 0:
         return ""
     minutes = int(age_s // 60)
     age = f"{minutes} minutes" if minutes > 1 else "one minute" if minutes else "under a minute"

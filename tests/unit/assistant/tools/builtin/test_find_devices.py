@@ -44,6 +44,9 @@ class Home:
     def connected(self) -> bool:
         return self.age_s == 0.0
 
+    async def look(self) -> float | None:
+        return self.age_s
+
 
 @pytest.mark.parametrize(
     ("arguments", "found"),

@@ -53,6 +53,9 @@ class Home:
     def connected(self) -> bool:
         return self.age_s == 0.0
 
+    async def look(self) -> float | None:
+        return self.age_s
+
 
 async def ask(home: Home, **arguments: Any) -> tuple[bool, dict[str, Any]]:
     tool = live_context(home, Catalogue(), VirtualClock(datetime(2026, 11, 22, 14, tzinfo=MADRID)))
