@@ -5,6 +5,7 @@ An answer of a picture that is no longer live is in the past tense and tells its
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.words import length_of
@@ -21,6 +22,7 @@ _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
+_OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
 _PLURAL = re.compile(r"(?i)[^sui]s$")  # English names of several things
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles that the person said
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
@@ -280,19 +282,24 @@ class _Telling:
             return self._say("state_low")
         if state in _OTHERS:
             return self._say_offline(f"state_{state}")
-        unit = None if entity is None else entity.attributes.get("unit_of_measurement")
-        return f"{state} {unit}" if unit else state.replace("_", " ")
+        if entity is None or entity.domain != "sensor":
+            return state.replace("_", " ")
+        return _reading(entity)
 
     def _names(self, things: Iterable[Entity]) -> str:
         """The names, as a sentence has them."""
-        names = [
-            self._say("thing", name=_lowered(name) if self._lowers else name)
-            for name in dict.fromkeys(one.name for one in things)
-        ]
+        names = [self._name(name) for name in dict.fromkeys(one.name for one in things)]
         if len(names) > _LISTED:
             listed, rest = ", ".join(names[:_LISTED]), len(names) - _LISTED
             return self._say("more", names=listed, count=rest)
         return self._joined(names)
+
+    def _name(self, name: str) -> str:
+        if not self._lowers:
+            return self._say("thing", name=name)
+        if _OWNED.match(name):
+            return name
+        return self._say("thing", name=_lowered(name))
 
     @property
     def _lowers(self) -> bool:
@@ -314,6 +321,16 @@ def _full_state(entity: Entity) -> str:
     """What puts things into one statement: their state, of a reading with its unit."""
     unit = entity.attributes.get("unit_of_measurement")
     return f"{plain_state(entity)} {unit}" if unit else plain_state(entity)
+
+
+def _reading(entity: Entity) -> str:
+    """A sensor's state as Home Assistant shows it: with its decimals and its unit."""
+    shown = entity.state
+    if entity.precision is not None:
+        with suppress(ValueError):  # it is a word
+            shown = f"{float(shown):.{entity.precision}f}"
+    unit = entity.attributes.get("unit_of_measurement")
+    return f"{shown} {unit}" if unit else shown
 
 
 def _listed(things: Sequence[Entity]) -> str:

@@ -49,7 +49,7 @@ class Shows(Enum):
 
     YES = "yes"
     NO = "no"
-    MOVING = "moving"  # on its way: neither open nor closed
+    MOVING = "moving"  # on its way or jammed: neither open nor closed
     UNKNOWN = "unknown"  # out of reach, or without a reading
     MUTE = "mute"  # its kind does not tell: a lock does not know whether its door is closed
 
@@ -105,7 +105,8 @@ def facts(question: Question, house: House) -> Facts:
 def openings(entity: Entity) -> frozenset[str]:
     """Return as what people ask for this opening: "door", "window", "garage", "gate"; or nothing.
 
-    Without a device class, or with the class "opening" that fits all of them, its name decides.
+    Without a device class, or with the class "opening" that fits all of them, its name decides. A
+    cover of which neither tells is "other", unless its name is that of a blind: it may be a gate.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -122,9 +123,9 @@ def openings(entity: Entity) -> frozenset[str]:
         named |= {"door"}
     if not unclear:
         return kinds | (named & {"garage", "gate"})
-    if named or entity.domain == "cover":
-        return named
-    return frozenset({"door", "window"})
+    if named or entity.domain == "binary_sensor":
+        return named or frozenset({"door", "window"})
+    return frozenset() if mentions("asked_blinds", *entity.names) else frozenset({"other"})
 
 
 def is_contact(entity: Entity) -> bool:
@@ -203,7 +204,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
     if wanted in LOCKING:
         if not is_lock(entity):
             return Shows.MUTE
-        if state in ("locking", "unlocking"):
+        if state in ("locking", "unlocking", "jammed"):
             return Shows.MOVING
         return Shows.YES if (state == "locked") is (wanted == "locked") else Shows.NO
     if wanted in OPENNESS and (is_of_a_door(entity) or entity.domain in ("cover", "valve")):
@@ -258,7 +259,7 @@ def _of_locks(question: Question, house: House) -> Facts:
     there = _there(question, house)
     kinds = question.classes - {EVERYTHING} or frozenset({"door"})
     if EVERYTHING in question.classes:
-        kinds = frozenset(_NAMED)
+        kinds = frozenset({*_NAMED, "other"})
     locks = [one for one in there if is_lock(one)]
     if kinds == {"window"}:
         locks = [one for one in locks if mentions("asked_windows", *one.names)]

@@ -13,11 +13,12 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.house_answers import HouseAnswers
+from assistant.tools.house_questions import openings
 from assistant.tools.mend import are_near, folded, stemmed
 from assistant.tools.nearest import nearest
 from assistant.tools.outcome import Tier
 from assistant.tools.resolve import listed
-from assistant.tools.states import plain_state, short_state
+from assistant.tools.states import UNKNOWN, plain_state, short_state
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"
@@ -30,8 +31,11 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
 
 
 def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`, with
-    `warning` in front where contact is lost."""
+    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+
+    In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what
+    fits everything but whose state nobody knows, where a state was asked for.
+    """
     answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
@@ -45,16 +49,30 @@ def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
             sentence = catalogue.say("tools.found_none", request.language)
             near = [one_line(name) for name in _nearest(house, arguments)]
             none = {"found": 0, "devices": [], "nearest_names": near}
-            return BuiltInResult(sentence, json.dumps(none, ensure_ascii=False))
+            return answered(none, house, arguments, sentence, request, age_s)
         rows = [_row(entity, house) for entity in found[:MAX_ROWS]]
         told: dict[str, Any] = {"found": len(found), "devices": rows}
         if len(found) > MAX_ROWS:
             told["left_out"] = len(found) - MAX_ROWS
         sentence = catalogue.say("tools.answered", request.language)
-        warning = staleness(age_s)
-        if warning:
-            told = {"warning": warning, **told}
+        return answered(told, house, arguments, sentence, request, age_s)
+
+    def answered(
+        told: dict[str, Any],
+        house: House,
+        arguments: Mapping[str, Any],
+        sentence: str,
+        request: BuiltInRequest,
+        age_s: float,
+    ) -> BuiltInResult:
+        """With what the model must not overlook in front."""
+        front: dict[str, Any] = {}
+        if warning := staleness(age_s):
+            front["warning"] = warning
             sentence = answers.notice(request.language, age_s)
+        if away := _of_unknown_state(house, arguments):
+            front["state_not_known"] = away
+        told = {**front, **told}
         return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False), stale=bool(warning))
 
     def argument(description: str) -> dict[str, str]:
@@ -97,6 +115,15 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
         found = [entity for entity in found if entity.area_id in areas]
     name = _text(arguments, "name")
     return _called(found, name) if name else found
+
+
+def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
+    """Names of what may or may not be in the state that was asked for."""
+    if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
+        return []
+    others = {key: value for key, value in arguments.items() if key != "state"}
+    away = [one for one in find(house, others) if one.state in UNKNOWN]
+    return [one_line(", ".join(one.names)) for one in away[:MAX_ROWS]]
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
@@ -159,7 +186,8 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    return (entity.device_class,) if entity.device_class else ()
+    """Its class, and what people ask for: a garage door and a gate are doors."""
+    return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:

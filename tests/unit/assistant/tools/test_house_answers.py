@@ -16,6 +16,7 @@ KITCHEN = contact("k", "Kitchen Window", "open")
 BEDROOM = contact("b", "Bedroom Window", "closed")
 BATH = contact("w", "Bath Window", "unavailable")
 GARAGE = thing("cover.g", "Garage Door", "closed", "garage")
+_MM = {"unit_of_measurement": "mm"}
 FRONT = lock("f", "Front Door", "locked")
 
 
@@ -92,6 +93,29 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
             "I don't know: there is no reading from the rain gauge.",
         ),
         (named(GARAGE, "open"), (GARAGE,), "No, the garage door is closed."),
+        (
+            named(lock("j", "Side Door", "jammed"), "locked"),
+            (lock("j", "Side Door", "jammed"),),
+            "The side door is jammed.",
+        ),
+        (
+            Question("any", "open", classes=frozenset({EVERYTHING})),
+            (thing("cover.x", "Somfy 3", "open"), contact("a", "Ana's Window", "open")),
+            "Yes, the somfy 3 and Ana's Window are open.",
+        ),
+        (
+            named(thing("sensor.t", "Rain", "1.04999")),
+            (
+                thing("sensor.t", "Rain", "1.04999", precision=1, attributes=_MM),
+                thing("sensor.o", "Other", "2", precision=1),
+            ),
+            "The rain is 1.0 mm.",
+        ),
+        (
+            named(thing("sensor.t", "Phase", "waxing")),
+            (thing("sensor.t", "Phase", "waxing", precision=1),),
+            "The phase is waxing.",
+        ),
         (
             named(FRONT, "closed"),
             (FRONT,),

@@ -166,3 +166,36 @@ async def test_a_live_picture_has_no_warning() -> None:
     result = await find_devices(Home(), Catalogue()).run({}, BuiltInRequest("t-a", "t", None, "en"))
     assert not result.stale
     assert "warning" not in json.loads(result.data)
+
+
+AWAY = House(
+    {},
+    {},
+    {
+        one.entity_id: one
+        for one in (
+            Entity("binary_sensor.a", "Bath", "unavailable", device_class="window"),
+            Entity("binary_sensor.b", "Hall", "off", device_class="window"),
+            Entity("cover.g", "Garage", "open", device_class="garage"),
+            Entity("binary_sensor.o", "Velux", "unknown", device_class="opening"),
+        )
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found", "not_known"),
+    [
+        ({"device_class": "window", "state": "open"}, 0, ["Bath", "Velux"]),
+        ({"device_class": "window", "state": "closed"}, 1, ["Bath", "Velux"]),
+        ({"device_class": "window", "state": "unavailable"}, 1, None),
+        ({"device_class": "window"}, 3, None),
+        ({"device_class": "door", "state": "open"}, 1, None),  # a garage door is one
+        ({"name": "Hall", "state": "open"}, 0, None),
+    ],
+)
+async def test_what_may_be_in_that_state_too_is_told(
+    arguments: dict[str, Any], found: int, not_known: list[str] | None
+) -> None:
+    data = await told(Home(AWAY), **arguments)
+    assert (data["found"], data.get("state_not_known")) == (found, not_known)
