@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assistant.brains.home_assistant.checking import StateCheck
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.governing import Governed, open_governance
@@ -174,6 +175,9 @@ def _toolbox(
         clock,
         area=settings.assistant.area,
         engine=engine,
+        check=StateCheck(
+            partial(_house, home), lambda: home.age_s, catalogue, settings.assistant.area
+        ),
         rulings=rulings_of(settings.policy),
         ask_scripts=partial(ask_scripts, home.command),
         moment=moments,

@@ -285,6 +285,7 @@ class _Maker:
             settings.assistant.languages,
             expected=bridge.memories.expected,
             connected=lambda: bridge.home.connected and bridge.hub.answered(HOME_ASSISTANT),
+            look=bridge.home.look,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

@@ -113,6 +113,7 @@ class Executor:
             sentence=result.sentence,
             data=result.data[:MAX_DATA],
             retryable=result.failed and bool(result.valid_options),
+            stale=result.stale,
             valid_options=result.valid_options,
         )
 

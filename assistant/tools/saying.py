@@ -1,5 +1,6 @@
 """Says one sentence to the home's conversation engine, once, and looks what happened."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -19,6 +20,9 @@ from integrations.home_assistant.refusals import CommandRefused, Unanswered
 NAME = "conversation.process"  # of such a call in the journal; no tool of the menu
 MAX_SPEECH = 2_000  # characters of a reply
 
+# A sentence -> Hearth's own answer to it, where the engine's is not to be trusted; "": it is.
+CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
+
 
 class Engine(Protocol):
     """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
@@ -32,11 +36,18 @@ class Engine(Protocol):
 class Saying:
     """The execution of a call that is a sentence. Its own words of reply end in `data`."""
 
-    def __init__(self, engine: Engine, home: LivePicture, wait_s: float) -> None:
-        """`wait_s`: how long a change in the house is waited for."""
+    def __init__(
+        self,
+        engine: Engine,
+        home: LivePicture,
+        wait_s: float,
+        check: CheckAnswer | None = None,
+    ) -> None:
+        """`wait_s`: how long a change in the house is waited for; `check`: see `CheckAnswer`."""
         self._engine = engine
         self._home = home
         self._wait_s = wait_s
+        self._check = check
 
     async def run(
         self,
@@ -68,6 +79,10 @@ class Saying:
                 retryable=isinstance(error, Unavailable),
             )
         speech = one_line(reply.speech, MAX_SPEECH)
+        own = await self._check(match) if self._check and verdict.tier is Tier.READ else ""
+        if own:  # also in place of an error: it names nothing that can be seen
+            answered = sentences.say("tools.answered")
+            return replace(outcome, status=Status.DONE, sentence=answered, data=own)
         if reply.kind == "error":
             reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
             return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)

@@ -4,13 +4,33 @@ from typing import Any
 
 from integrations.home_assistant.house import Entity
 
-_UNKNOWN = ("unavailable", "unknown")
+UNKNOWN = frozenset({"unavailable", "unknown"})
+# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
+_OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
+ON_AND_OFF = {
+    **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
+    **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),
+    "lock": ("unlocked", "locked"),
+    "moisture": ("wet", "dry"),
+    "presence": ("home", "away"),
+    "battery": ("low", "normal"),
+}
+
+
+def plain_state(entity: Entity, state: str | None = None) -> str:
+    """The state as people say it, that of the entity or another one of its kind: the "on" of a
+    contact is "open"."""
+    state = entity.state if state is None else state
+    if entity.domain != "binary_sensor" or state not in ("on", "off"):
+        return state
+    on, off = ON_AND_OFF.get(entity.device_class or "", ("on", "off"))
+    return on if state == "on" else off
 
 
 def short_state(entity: Entity) -> str:
     """The state and the one attribute that people mean: "on 30 %", "heat 21 °C", "open 20 %"."""
     state, attributes = entity.state, entity.attributes
-    if state in _UNKNOWN:
+    if state in UNKNOWN:
         return state
     detail = ""
     if entity.domain == "light" and state == "on":

@@ -27,7 +27,7 @@ from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.refusing import Refusing
 from assistant.tools.request import SPOKEN, Refusal, Request, Way, unsent, way_of
 from assistant.tools.rights import Program, Programs, Rights
-from assistant.tools.saying import NAME, Engine, Saying
+from assistant.tools.saying import NAME, CheckAnswer, Engine, Saying
 from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
 from assistant.tools.situation import CALM, Situation
@@ -52,18 +52,19 @@ class Toolbox:
         area: str = "",
         wait_s: float = WAIT_S,
         engine: Engine | None = None,
+        check: CheckAnswer | None = None,
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], Moment] = Moment,
         governance: Governance | None = None,
     ) -> None:
-        """`wait_s`: how long a change is waited for; `engine`: what sentences are said to; the
-        others as in `judging.Judge`."""
+        """`wait_s`: how long a change is waited for; `engine`: what sentences are said to;
+        `check`: looks at its answers; the others as in `judging.Judge`."""
         self._hub = hub
         self._catalogue = catalogue
         self._clock = clock
         self._judge = Judge(home, area, rulings, ask_scripts, moment)
-        self._saying = Saying(engine, home, wait_s) if engine is not None else None
+        self._saying = Saying(engine, home, wait_s, check) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._menus = MenuKeeper()

@@ -69,6 +69,10 @@ class Turn(Protocol):
         """Something secure was refused."""
         ...
 
+    def say_age(self, sentence: str) -> None:
+        """What a call told of the house is not of now."""
+        ...
+
     def say_moment(self) -> None:
         """A call takes its time."""
         ...
@@ -200,6 +204,8 @@ class Calls:
             await turn.ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
             turn.refuse_aloud(outcome.sentence)
+        if outcome.stale:
+            turn.say_age(outcome.sentence)
         return outcome
 
     def _situation(self) -> Situation:

@@ -353,6 +353,11 @@ class LiveTurn:
             self._speech.reply.withdraw()
             self.say(sentence, self._own_language)
 
+    def say_age(self, sentence: str) -> None:
+        """Tell in our own words, once, how old what follows is: a model may leave it out."""
+        if self.confirming is None and sentence not in self._speech.reply.text:
+            self.say(sentence, self._own_language)
+
     async def stop_calling(self) -> None:
         """The brain goes on although it was told that it is too much: it is left."""
         if self.failed:

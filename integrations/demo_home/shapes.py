@@ -143,12 +143,12 @@ def areas(house: DemoHouse, since: datetime) -> list[Json]:
             "aliases": list(area.aliases),
             "area_id": area.area_id,
             "floor_id": area.floor_id,
-            "humidity_entity_id": None,
+            "humidity_entity_id": area.humidity_entity_id,
             "icon": None,
             "labels": house.labels.of(area.area_id),
             "name": area.name,
             "picture": None,
-            "temperature_entity_id": None,
+            "temperature_entity_id": area.temperature_entity_id,
             **_times(since),
         }
         for area in house.areas.values()

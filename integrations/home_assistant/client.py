@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from integrations.home_assistant.loading import (
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.rest import home_tls
 from integrations.home_assistant.websocket import (
+    PING_EVERY_S,
+    PONG_WITHIN_S,
     UNKNOWN_FORM,
     Connection,
     EventHandler,
@@ -40,6 +43,7 @@ SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant logs e
 RUNNING = "RUNNING"  # `state` in get_config, once every integration is loaded
 LOOK_AGAIN_S = 1.0  # between two looks whether a Home Assistant that is starting is done
 EXPECTED_S = 10.0  # within which what a call names may begin to move
+LOOK_S = 1.0  # for an answer to a ping, while a person waits for theirs
 UNTOLD_S = 300.0  # between two readings of the registries where their events are refused
 
 
@@ -70,10 +74,12 @@ class HomeAssistant:
         *,
         pause_s: tuple[float, float] = (0.5, 5.0),
         settle_s: float = 0.3,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`url` is the base ("http://host:8123"), `pause_s` the least and longest retry pause.
 
-        `settle_s`: how long changes of the registries are collected before they are read.
+        `settle_s`: how long changes of the registries are collected before they are read;
+        `monotonic`: the clock by which the age of the picture is told.
         """
         self._url = url
         self._token = token
@@ -81,6 +87,8 @@ class HomeAssistant:
         self._ca_file = ca_file
         self._pause_s = pause_s
         self._settle_s = settle_s
+        self._monotonic = monotonic
+        self._lost_s: float | None = None  # when the picture stopped being live; None: no picture
         self.openings = 0  # connections that were signed in to, since the start
         self._picture = Picture()
         self._connection: Connection | None = None
@@ -126,6 +134,24 @@ class HomeAssistant:
     def connected(self) -> bool:
         """Whether the picture is being kept up to date."""
         return self._connection is not None
+
+    @property
+    def age_s(self) -> float | None:
+        """Seconds since the picture stopped being live: 0.0 while connected, None before the first
+        one. A silent connection counts as connected until its pings give it up; see `look`."""
+        if self.connected:
+            return 0.0
+        return None if self._lost_s is None else self._monotonic() - self._lost_s
+
+    async def look(self) -> float | None:
+        """The same, once Home Assistant has answered just now. Takes a round trip, at most LOOK_S.
+
+        A connection that is silent may have been so since the last ping that was answered.
+        """
+        connection = self._connection
+        if connection is None or await connection.answers(LOOK_S):
+            return self.age_s
+        return PING_EVERY_S + PONG_WITHIN_S
 
     @property
     def problem(self) -> IntegrationError | None:
@@ -225,6 +251,7 @@ class HomeAssistant:
                 self._problem = first_of(group)
             if self.connected:
                 pause_s = self._pause_s[0]
+                self._lost_s = self._monotonic()
             self._connection = None
             self._settled.set()
             log.warning("%s", self._problem)

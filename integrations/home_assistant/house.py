@@ -26,6 +26,9 @@ class Area:
     name: str
     aliases: tuple[str, ...] = ()
     floor_id: str | None = None
+    # The sensors that its owner chose for it in Home Assistant (since 2025.3), by entity id.
+    temperature_entity_id: str | None = None
+    humidity_entity_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

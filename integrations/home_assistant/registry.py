@@ -50,6 +50,8 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
             text(row.get("name")) or area_id,
             texts(row.get("aliases")),
             text(row.get("floor_id")) or None,
+            text(row.get("temperature_entity_id")) or None,
+            text(row.get("humidity_entity_id")) or None,
         )
         for area_id, row in keyed(rows, "area_id").items()
     }

@@ -120,6 +120,15 @@ class Connection:
             raise CommandRefused(sentence, str(error.get("code", "")))
         return message.get("result")
 
+    async def answers(self, within_s: float) -> bool:
+        """Ping, and return whether the other side answers in time."""
+        try:
+            async with asyncio.timeout(within_s):
+                await (await self._socket.ping())
+        except (TimeoutError, ConnectionClosed):
+            return False
+        return True
+
     async def read(self) -> None:
         """Deliver what arrives until the socket closes, then raise Unavailable."""
         gone: IntegrationError = Unavailable("The connection to Home Assistant closed.")

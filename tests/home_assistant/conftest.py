@@ -8,7 +8,9 @@ it is, HA_INSTANCE that it may be stopped and started too, HA_MQTT_PORT where it
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +19,7 @@ import pytest
 from integrations.demo_home import DemoHome
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
-from tests.home_assistant.real import instances
+from tests.home_assistant.real import instances, process
 from tests.home_assistant.real.places import Places, read_instance
 from tests.home_assistant.talk import Talk
 
@@ -129,6 +131,17 @@ class Power:
         stop = asyncio.to_thread(instances.stop, self._places, name, print, broker_too=False)
         self._stopping = asyncio.create_task(stop)
         await asyncio.shield(self._stopping)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It keeps its sockets and says nothing, as behind a network that is cut."""
+        pid = process.running(self._places.folder(self._instance.name) / "pid")
+        assert pid is not None, "it runs"
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     async def on(self) -> None:
         """Start it again; returns when everything is loaded."""

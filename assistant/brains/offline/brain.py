@@ -15,7 +15,7 @@ from assistant.brains.offline.calls import (
 )
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import Command
-from assistant.brains.offline.questions import Questions
+from assistant.brains.offline.questions import ABOUT_STATES, Questions
 from assistant.brains.protocol import (
     BrainEvent,
     BrainFault,
@@ -44,6 +44,10 @@ async def _nothing(text: str, spoken: bool) -> None:
     return None
 
 
+async def _live() -> float | None:
+    return 0.0
+
+
 class OfflineBrain:
     """Understands complete commands and questions about the house, nothing else."""
 
@@ -59,11 +63,13 @@ class OfflineBrain:
         *,
         expected: Expected = _nothing,
         connected: Callable[[], bool] = lambda: False,
+        look: Callable[[], Awaitable[float | None]] = _live,
     ) -> None:
         """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
         `languages`: those that a typed sentence may be in; `expected`: see `Expected`;
         `connected`: whether the house is there: it keeps the picture up to date, and answers where
-        it is asked for tools."""
+        it is asked for tools; `look`: finds out how many seconds the picture is no longer
+        live, 0.0 while it is, None where there is none."""
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
@@ -72,6 +78,7 @@ class OfflineBrain:
         self.clock = clock
         self.expected = expected
         self.connected = connected
+        self.look = look
         self.questions = Questions(catalogue, clock)
         self._area = area.casefold()
 
@@ -155,7 +162,11 @@ class OfflineTurn:
             yield TurnDone(understood=False)
             return
         language = understood.language
-        steps = self._plan(understood.commands, house, menu, language)
+        age_s: float | None = 0.0
+        if any(command.intent in ABOUT_STATES for command in understood.commands):
+            age_s = await self._brain.look()
+            house = self._brain.house()
+        steps = self._plan(understood.commands, house, menu, language, age_s)
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
                 if not self._brain.connected():  # only its last picture is left
@@ -205,7 +216,12 @@ class OfflineTurn:
         return Understood(understood.text, request.language)
 
     def _plan(
-        self, commands: tuple[Command, ...], house: House, menu: Menu, language: str
+        self,
+        commands: tuple[Command, ...],
+        house: House,
+        menu: Menu,
+        language: str,
+        age_s: float | None,
     ) -> list[tuple[Command, Call | str]] | Problem:
         """A call or an answer for every command, or the first thing that stands in the way.
 
@@ -217,7 +233,7 @@ class OfflineTurn:
             if isinstance(command, Problem):
                 return command
             step: Call | Problem | str | None = self._brain.questions.answer(
-                command, house, language
+                command, house, language, age_s
             )
             if step is None:
                 step = make_call(command, house, menu, self._brain.clock.now())

@@ -107,6 +107,16 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("scene",), "(activate | turn on) [<the>] <scene>"),
     (("lock",), "is [<the>] <lock> (locked | unlocked)"),
     (("openable",), "(is | are) [<the>] <openable> (open | closed)"),
+    (
+        ("door",),
+        "is [<the>] <door> (open | closed) | is (any door | any window | anything) open"
+        " | are all (doors | windows) closed | (is everything | is the house) closed"
+        " | which (doors | windows) are open",
+    ),
+    (
+        ("door", "lock"),
+        "is [<the>] <door> (locked | unlocked) | (is everything | is the house) locked",
+    ),
     (("told",), "is [<the>] <told> (on | off)"),
     (("sensor",), "<whatis> [<the>] <sensor>"),
     ((), "what time is it | <whatis> the time | <whatis> the date [today]"),
@@ -178,7 +188,8 @@ def is_talk(text: str) -> bool:
 
 def vocabulary(names: Names) -> list[str]:
     """Every word that a name brings, each once."""
-    texts = (name.text for name in (*names.entities, *names.areas, *names.floors))
+    called = (*names.entities, *names.areas, *names.floors, *names.doors)
+    texts = (name.text for name in called)
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
@@ -195,6 +206,7 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
     lists["thing"] = names.of(*_SWITCHABLE)
     lists["told"] = names.of(*_TOLD)
     lists["openable"] = names.of(*_OPENABLE)
+    lists["door"] = list(dict.fromkeys(name.text for name in names.doors))
     lists["area"] = list(dict.fromkeys(name.text for name in names.areas))
     lists["floor"] = list(dict.fromkeys(name.text for name in names.floors))
     return lists

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from assistant.brains.offline.numbers import number_words
+from assistant.tools.house_questions import door_of, is_of_a_door, without_part
 from integrations.home_assistant.house import Entity, House
 
 
@@ -28,6 +29,7 @@ class Names:
     entities: tuple[Name, ...]
     areas: tuple[Name, ...]
     floors: tuple[Name, ...]
+    doors: tuple[Name, ...] = ()  # each by the names of its parts, without words such as "lock"
 
     def of(self, *domains: str) -> list[str]:
         """What entities of these domains are called, each once."""
@@ -49,7 +51,9 @@ def naming(house: House) -> tuple[object, ...]:
 
     A tenth of the work: pictures of the house come with every change of a state.
     """
-    things = tuple((one.entity_id, one.names, one.area_id) for one in house.exposed())
+    things = tuple(
+        (one.entity_id, one.names, one.area_id, one.device_class) for one in house.exposed()
+    )
     return things, dict(house.areas), dict(house.floors)
 
 
@@ -73,6 +77,7 @@ def house_names(house: House) -> Names:
         tuple(
             _places(((f.floor_id, (f.name, *f.aliases)) for f in house.floors.values()), "floor")
         ),
+        tuple(_doors(house)),
     )
 
 
@@ -82,7 +87,7 @@ def without_words(names: Names, words: Collection[str]) -> Names:
     def kept(some: tuple[Name, ...]) -> tuple[Name, ...]:
         return tuple(name for name in some if not set(name.text.split()) & set(words))
 
-    return Names(kept(names.entities), kept(names.areas), kept(names.floors))
+    return Names(kept(names.entities), kept(names.areas), kept(names.floors), kept(names.doors))
 
 
 def _told_apart(
@@ -94,6 +99,25 @@ def _told_apart(
             room = spoken(area.name)
             for told in (f"{room} {text}", f"{text} in the {room}", f"{text} in {room}"):
                 yield Name(told, written, (entity.entity_id,), domain, derived=True)
+
+
+def _doors(house: House) -> Iterable[Name]:
+    """Doors, windows and gates by every name of their parts. Of one door one part stands for all;
+    several that are called the same are told apart by who asks."""
+    parts = [one for one in house.exposed() if is_of_a_door(one)]
+    by_text: dict[str, tuple[str, list[Entity]]] = {}
+    for part in parts:
+        for written in part.names:
+            for text in dict.fromkeys((spoken(written), spoken(without_part(written)))):
+                if text:
+                    by_text.setdefault(text, (written, []))[1].append(part)
+    for text, (written, found) in by_text.items():
+        doors: list[Entity] = []
+        for entity in {one.entity_id: one for one in found}.values():
+            if not any(entity in door_of(door, house) for door in doors):
+                doors.append(entity)
+        ids = tuple(one.entity_id for one in doors)
+        yield Name(text, written, ids, doors[0].domain)
 
 
 def _places(places: Iterable[tuple[str, tuple[str, ...]]], kind: str) -> Iterable[Name]:

@@ -45,7 +45,10 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
     areas = _first(
         names.areas, MOST_PLACES - len(floors), lambda name: (False, min(map(far, name.ids)))
     )
-    return Names(_first(sayable, MOST_NAMES, rank), areas, floors)
+    things = _first(sayable, MOST_NAMES, rank)
+    kept = {one for name in things for one in name.ids}
+    doors = tuple(name for name in names.doors if not kept.isdisjoint(name.ids))
+    return Names(things, areas, floors, doors)
 
 
 def _first(

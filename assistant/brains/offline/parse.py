@@ -25,6 +25,8 @@ from assistant.brains.offline.numbers import digits_for_quantities
 from assistant.brains.offline.own import OWN_SENTENCES
 from assistant.brains.offline.profile_sentences import LISTS as PROFILE_LISTS
 from assistant.brains.offline.profile_sentences import SENTENCES as PROFILE_SENTENCES
+from assistant.brains.offline.state_sentences import LISTS as STATE_LISTS
+from assistant.brains.offline.state_sentences import SENTENCES as STATE_SENTENCES
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
 from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
 from assistant.tools.intents import LATER
@@ -256,6 +258,7 @@ class Parser:
         self._slot_lists: dict[str, SlotList] = {
             "name": TextSlotList.from_tuples(_name_values(names), allow_template=False),
             "area": TextSlotList.from_tuples(_place_values(names.areas), allow_template=False),
+            "door": TextSlotList.from_tuples(_door_values(names), allow_template=False),
             "floor": TextSlotList.from_tuples(_place_values(names.floors), allow_template=False),
         }
 
@@ -355,7 +358,7 @@ def _intents(language: str) -> Intents | None:
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
-            for ours in (_MORE_SENTENCES, TIMER_SENTENCES):
+            for ours in (_MORE_SENTENCES, STATE_SENTENCES, TIMER_SENTENCES):
                 for intent, more in ours.get(code, {}).items():
                     found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
             for own in (OWN_SENTENCES, UNDO_SENTENCES):
@@ -364,7 +367,12 @@ def _intents(language: str) -> Intents | None:
             for whole in (ALARM_SENTENCES, MEMORY_SENTENCES, PROFILE_SENTENCES):
                 for intent, blocks in whole.get(code, {}).items():
                     found["intents"][intent] = {"data": blocks}
-            lists = {**ALARM_LISTS.get(code, {}), **MEMORY_LISTS, **PROFILE_LISTS}
+            lists = {
+                **STATE_LISTS.get(code, {}),
+                **ALARM_LISTS.get(code, {}),
+                **MEMORY_LISTS,
+                **PROFILE_LISTS,
+            }
             found["lists"] = {**found["lists"], **lists}
             return Intents.from_dict(found)
     return None
@@ -376,6 +384,13 @@ def _name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[
         metadata = {"ids": name.ids, "domain": name.domain}
         for text in dict.fromkeys((name.text, *_plain(name))):
             yield text, name.written, context, metadata
+
+
+def _door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    for name in names.doors:
+        metadata = {"ids": name.ids, "domain": name.domain}
+        for text in dict.fromkeys((name.text, *_plain(name))):
+            yield text, name.written, {}, metadata
 
 
 def _place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:

@@ -1,20 +1,18 @@
 """Questions that the house's picture or the clock answers, without any call."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from assistant.brains.offline.parse import Command
+from assistant.brains.offline.state_sentences import DEFINITE, ROOM
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.house_answers import HouseAnswers
+from assistant.tools.house_questions import Question, room_sensors
+from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 
-# Binary sensors say on and off; people say what the sensor looks at.
-_OPENINGS = ("door", "window", "garage_door", "opening", "lock")
-_SPOKEN_STATES = frozenset(
-    "on off open closed opening closing locked unlocked locking unlocking jammed home not_home "
-    "playing paused idle standby unavailable unknown heat cool auto heat_cool dry fan_only docked "
-    "cleaning returning error detected clear".split()
-)
-_LISTED = 5  # names in one answer
+ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
 class Questions:
@@ -23,24 +21,30 @@ class Questions:
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
         self._clock = clock
-        self._answers: dict[str, Callable[[Command, House, str], str]] = {
-            "HassGetState": self._state,
-            "HassClimateGetTemperature": self._temperature,
+        self._states = HouseAnswers(say)
+        self._answers: dict[str, Callable[[Command, str], str]] = {
             "HassGetCurrentTime": self._time,
             "HassGetCurrentDate": self._date,
             "HassNevermind": self._never_mind,
             "HassRespond": self._greeting,
         }
 
-    def answer(self, command: Command, house: House, language: str) -> str | None:
-        """One sentence, or None where the command is to be done and not answered."""
-        found = self._answers.get(command.intent)
-        return None if found is None else found(command, house, language)
+    def answer(
+        self, command: Command, house: House, language: str, age_s: float | None = 0.0
+    ) -> str | None:
+        """One sentence, or None where the command is to be done and not answered.
 
-    def _time(self, command: Command, house: House, language: str) -> str:
+        `age_s`: seconds since `house` was live, 0.0 where it is, None where nothing was ever seen.
+        """
+        if command.intent in ABOUT_STATES:
+            return answer_state(self._states, command, house, language, age_s)
+        found = self._answers.get(command.intent)
+        return None if found is None else found(command, language)
+
+    def _time(self, command: Command, language: str) -> str:
         return self._say.say("offline.time", language, time=f"{self._clock.now():%H:%M}")
 
-    def _date(self, command: Command, house: House, language: str) -> str:
+    def _date(self, command: Command, language: str) -> str:
         now = self._clock.now()
         return self._say.say(
             "offline.date",
@@ -50,127 +54,90 @@ class Questions:
             month=self._say.say(f"offline.month_{now.month}", language),
         )
 
-    def _never_mind(self, command: Command, house: House, language: str) -> str:
+    def _never_mind(self, command: Command, language: str) -> str:
         return self._say.say("offline.never_mind", language)
 
-    def _greeting(self, command: Command, house: House, language: str) -> str:
+    def _greeting(self, command: Command, language: str) -> str:
         key = "offline.hello" if command.response == "hello" else "offline.what_i_can"
         return self._say.say(key, language)
 
-    def _temperature(self, command: Command, house: House, language: str) -> str:
-        entity = _thermometer(command, house)
-        if entity is None:
-            return self._say.say("offline.no_temperature", language)
-        value = entity.attributes.get("current_temperature", entity.state)
-        area = house.areas.get(entity.area_id or "")
-        place = area.name.lower() if area is not None else entity.name
-        what = command.place or place
-        return self._say.say("offline.temperature", language, what=what, degrees=_number(value))
 
-    def _state(self, command: Command, house: House, language: str) -> str:
-        asked = _asked(command, house)
-        if not asked:
-            return self._say.say("offline.none_there", language)
-        wanted = command.slots.get("state")
-        if wanted is None or command.response in ("", "default", "one") or len(asked) == 1:
-            return self._one(asked[0], wanted, command, language)
-        return self._several(asked, str(wanted), command.response, language)
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A question about the air of a room, or about what one thermostat measures."""
 
-    def _one(self, entity: Entity, wanted: object, command: Command, language: str) -> str:
-        state = self._state_words(entity, entity.state, language)
-        what = command.called or entity.name
-        key = "offline.is_state"
-        if wanted is not None:
-            key = "offline.yes_state" if _is(entity, str(wanted)) else "offline.no_state"
-        text = self._say.say(key, language, what=what, state=state)
-        return text[:1].upper() + text[1:]
-
-    def _several(self, asked: list[Entity], wanted: str, kind: str, language: str) -> str:
-        matching = [entity for entity in asked if _is(entity, wanted)]
-        state = self._state_words(asked[0], wanted, language)
-        if kind == "how_many":
-            key = "offline.count_one" if len(matching) == 1 else "offline.count_many"
-            return self._say.say(key, language, count=len(matching), state=state)
-        if kind == "all":
-            key = "offline.all_yes" if len(matching) == len(asked) else "offline.all_no"
-            others = [entity for entity in asked if not _is(entity, wanted)]
-            return self._say.say(key, language, state=state, names=_names(others))
-        if not matching:
-            return self._say.say("offline.any_no", language, state=state)
-        key = "offline.any_yes" if kind == "any" else "offline.which"
-        return self._say.say(key, language, state=state, names=_names(matching))
-
-    def _state_words(self, entity: Entity, state: str, language: str) -> str:
-        """A state as people say it, a reading with its unit."""
-        if entity.domain == "binary_sensor" and state in ("on", "off"):
-            if entity.device_class in _OPENINGS:
-                state = "open" if state == "on" else "closed"
-            elif entity.device_class in ("motion", "occupancy", "presence", "smoke", "moisture"):
-                state = "detected" if state == "on" else "clear"
-        if state in _SPOKEN_STATES:
-            return self._say.say(f"offline.state_{state}", language)
-        unit = entity.attributes.get("unit_of_measurement")
-        return f"{state} {unit}" if unit else state
+    measured: str  # "temperature" or "humidity"
+    sensors: tuple[Entity, ...]  # that may tell it, the best first
+    place: str  # as it is said
 
 
-def _asked(command: Command, house: House) -> list[Entity]:
-    """The entities that the question is about."""
+def answer_state(
+    answers: HouseAnswers, command: Command, house: House, language: str, age_s: float | None
+) -> str:
+    """Answer a question about states or a room's air.
+
+    `age_s`: seconds since the picture was live, 0.0 for one that is, None where that is not known.
+    """
+    room = room_of(command, house)
+    if room is not None:
+        return answers.of_room(room.sensors, room.measured, room.place, language, age_s)
+    # German writes its nouns with a capital letter, which what was said has lost.
+    what = "" if language.startswith("de") else command.called
+    return answers.answer(question_of(command), house, language, age_s, what)
+
+
+def room_of(command: Command, house: House) -> Room | None:
+    """The room and its sensors, or None where the question is about something else."""
+    if command.intent == "HassClimateGetTemperature":
+        measured = "temperature"
+    elif command.response == ROOM:
+        measured = "humidity"
+    else:
+        return None
     if command.entity_ids:
-        return [house.entities[entity_id] for entity_id in command.entity_ids]
-    domain = command.slots.get("domain")
-    device_class = command.slots.get("device_class")
-    if domain is None and device_class is None:
-        return []
-    return [
-        entity
-        for entity in house.exposed()
-        if (domain is None or entity.domain == domain)
-        and (device_class is None or entity.device_class in _as_tuple(device_class))
-        and (not command.area_id or entity.area_id == command.area_id)
-        and (not command.floor_id or _floor(entity, house) == command.floor_id)
+        named = tuple(house.entities[one] for one in command.entity_ids)
+        return Room(measured, named, command.called)
+    places = [
+        area
+        for area in house.areas.values()
+        if area.area_id == command.area_id
+        or (area.floor_id is not None and area.floor_id == command.floor_id)
     ]
+    sensors = (one for area in places for one in room_sensors(house, area.area_id, measured))
+    place = command.place or (places[0].name.lower() if places else "")
+    return Room(measured, tuple(sensors), place)
+
+
+def question_of(command: Command) -> Question:
+    """The question about states that a `HassGetState` is."""
+    slots = command.slots
+    state = str(slots.get("state") or "")
+    domain = slots.get("domain")
+    classes = frozenset(map(str, _as_tuple(slots.get("device_class") or ())))
+    kind = command.response
+    if command.entity_ids:
+        kind = "is" if state else "one"
+    elif kind == DEFINITE:  # "is the garage door open", "are the windows closed"
+        kind = "all" if state in ("closed", "locked") else "any"
+    elif kind not in ("any", "all", "which", "how_many"):
+        kind = "which"
+    if domain == "lock" and not command.entity_ids and not classes and _is_of_windows(command):
+        classes = frozenset({"window"})
+    return Question(
+        kind,
+        state,
+        command.entity_ids,
+        domain if isinstance(domain, str) else "",
+        classes,
+        command.area_id,
+        command.floor_id,
+    )
+
+
+def _is_of_windows(command: Command) -> bool:
+    """Of locks it is not told whether doors or windows were asked about."""
+    return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 
 def _as_tuple(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-def _floor(entity: Entity, house: House) -> str | None:
-    area = house.areas.get(entity.area_id or "")
-    return None if area is None else area.floor_id
-
-
-def _is(entity: Entity, wanted: str) -> bool:
-    return entity.state == wanted
-
-
-def _thermometer(command: Command, house: House) -> Entity | None:
-    """The named thermostat, else the room's, else the room's temperature sensor."""
-    if command.entity_ids:
-        return house.entities[command.entity_ids[0]]
-    there = [
-        entity
-        for entity in house.exposed()
-        if not command.area_id or entity.area_id == command.area_id
-    ]
-    return next(_with_temperature(there), None)
-
-
-def _with_temperature(entities: list[Entity]) -> Iterator[Entity]:
-    for entity in entities:
-        if entity.domain == "climate" and entity.attributes.get("current_temperature") is not None:
-            yield entity
-    for entity in entities:
-        if entity.device_class == "temperature" and entity.domain == "sensor":
-            yield entity
-
-
-def _number(value: object) -> str:
-    try:
-        return f"{float(str(value)):g}"
-    except ValueError:
-        return str(value)
-
-
-def _names(entities: list[Entity]) -> str:
-    return ", ".join(entity.name for entity in entities[:_LISTED])

@@ -32,7 +32,8 @@ _EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings differ by this m
 
 _RIVAL_PAIRS = (
     *(("on", "off"), ("up", "down"), ("open", "close"), ("open", "shut"), ("open", "closed")),
-    *(("lock", "unlock"), ("locked", "unlocked"), ("raise", "lower"), ("mute", "unmute")),
+    *(("lock", "unlock"), ("locked", "unlocked"), ("locked", "closed"), ("raise", "lower")),
+    ("mute", "unmute"),
     *(("can", "did"), ("could", "did"), ("would", "did")),  # a request, a question about the past
     *(("thirteen", "thirty"), ("fourteen", "forty"), ("fifteen", "fifty"), ("sixteen", "sixty")),
     *(("seventeen", "seventy"), ("eighteen", "eighty"), ("nineteen", "ninety")),

@@ -10,13 +10,15 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.house_answers import HouseAnswers
+from assistant.tools.house_questions import openings
 from assistant.tools.mend import are_near, folded, stemmed
 from assistant.tools.nearest import nearest
 from assistant.tools.outcome import Tier
 from assistant.tools.resolve import listed
-from assistant.tools.states import short_state
+from assistant.tools.states import UNKNOWN, plain_state, short_state
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"
@@ -25,25 +27,20 @@ MAX_NEAR = 5  # names that only look like the one asked for
 
 Place = TypeVar("Place", Area, Floor)
 
-# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
-_OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
-_ON_AND_OFF = {
-    **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
-    **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),
-    "lock": ("unlocked", "locked"),
-    "moisture": ("wet", "dry"),
-    "presence": ("home", "away"),
-    "battery": ("low", "normal"),
-}
-
 _stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
 
 
-def find_devices(home: LivePicture, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`."""
+def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
+    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+
+    In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what
+    fits everything but whose state nobody knows, where a state was asked for.
+    """
+    answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        if not home.connected:
+        age_s = await home.look()
+        if age_s is None:
             sentence = catalogue.say("tools.not_live", request.language)
             return BuiltInResult(sentence, failed=True)
         house = home.house
@@ -52,13 +49,31 @@ def find_devices(home: LivePicture, catalogue: Catalogue) -> BuiltIn:
             sentence = catalogue.say("tools.found_none", request.language)
             near = [one_line(name) for name in _nearest(house, arguments)]
             none = {"found": 0, "devices": [], "nearest_names": near}
-            return BuiltInResult(sentence, json.dumps(none, ensure_ascii=False))
+            return answered(none, house, arguments, sentence, request, age_s)
         rows = [_row(entity, house) for entity in found[:MAX_ROWS]]
         told: dict[str, Any] = {"found": len(found), "devices": rows}
         if len(found) > MAX_ROWS:
             told["left_out"] = len(found) - MAX_ROWS
         sentence = catalogue.say("tools.answered", request.language)
-        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
+        return answered(told, house, arguments, sentence, request, age_s)
+
+    def answered(
+        told: dict[str, Any],
+        house: House,
+        arguments: Mapping[str, Any],
+        sentence: str,
+        request: BuiltInRequest,
+        age_s: float,
+    ) -> BuiltInResult:
+        """With what the model must not overlook in front."""
+        front: dict[str, Any] = {}
+        if warning := staleness(age_s):
+            front["warning"] = warning
+            sentence = answers.notice(request.language, age_s)
+        if away := _of_unknown_state(house, arguments):
+            front["state_not_known"] = away
+        told = {**front, **told}
+        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False), stale=bool(warning))
 
     def argument(description: str) -> dict[str, str]:
         return {"type": "string", "description": description}
@@ -100,6 +115,15 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
         found = [entity for entity in found if entity.area_id in areas]
     name = _text(arguments, "name")
     return _called(found, name) if name else found
+
+
+def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
+    """Names of what may or may not be in the state that was asked for."""
+    if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
+        return []
+    others = {key: value for key, value in arguments.items() if key != "state"}
+    away = [one for one in find(house, others) if one.state in UNKNOWN]
+    return [one_line(", ".join(one.names)) for one in away[:MAX_ROWS]]
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
@@ -162,7 +186,8 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    return (entity.device_class,) if entity.device_class else ()
+    """Its class, and what people ask for: a garage door and a gate are doors."""
+    return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:
@@ -172,10 +197,8 @@ def _state_of(entity: Entity) -> Iterable[str]:
 
 def _meaning(entity: Entity) -> str:
     """What on and off mean of a sensor that knows only these; "" where they mean themselves."""
-    if entity.domain != "binary_sensor" or entity.state not in ("on", "off"):
-        return ""
-    words = _ON_AND_OFF.get(entity.device_class or "")
-    return words[entity.state == "off"] if words else ""
+    plain = plain_state(entity)
+    return plain if plain != entity.state else ""
 
 
 def _row(entity: Entity, house: House) -> dict[str, str]:

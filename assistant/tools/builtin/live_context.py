@@ -14,8 +14,9 @@ from typing import Any
 
 from assistant.clock import Clock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.outcome import Tier
 from assistant.tools.resolve import find_areas, is_called, listed
 from assistant.tools.states import brightness_percent
@@ -40,11 +41,14 @@ _NOT_TEXT = re.compile(
 )
 
 
-def live_context(home: LivePicture, catalogue: Catalogue, clock: Clock) -> BuiltIn:
-    """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON."""
+def live_context(home: AgedPicture, catalogue: Catalogue, clock: Clock) -> BuiltIn:
+    """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON; with `warning` in
+    front where contact is lost."""
+    answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        if not home.connected:
+        age_s = await home.look()
+        if age_s is None:
             sentence = catalogue.say("tools.not_live", request.language)
             return BuiltInResult(sentence, failed=True)
         house = home.house
@@ -52,8 +56,14 @@ def live_context(home: LivePicture, catalogue: Catalogue, clock: Clock) -> Built
         if error:
             sentence = catalogue.say("tools.failed", request.language, reason=error)
             return BuiltInResult(sentence, json.dumps({"error": error}), failed=True)
-        told = json.dumps({"result": overview(house, found, clock)}, ensure_ascii=False)
-        return BuiltInResult(catalogue.say("tools.answered", request.language), told)
+        content = {"result": overview(house, found, clock)}
+        sentence = catalogue.say("tools.answered", request.language)
+        warning = staleness(age_s)
+        if warning:
+            content = {"warning": warning, **content}
+            sentence = answers.notice(request.language, age_s)
+        told = json.dumps(content, ensure_ascii=False)
+        return BuiltInResult(sentence, told, stale=bool(warning))
 
     return BuiltIn(
         name=LIVE_CONTEXT,

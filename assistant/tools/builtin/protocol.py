@@ -34,6 +34,7 @@ class BuiltInResult:
     data: str = ""  # what was asked for, where a sentence does not hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
+    stale: bool = False  # it is of a picture that is not live; the sentence tells its age
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.rights import CALLERS, READ_ONLY, TALK, Rights
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, CheckAnswer
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
@@ -74,7 +74,11 @@ class LivingPicture(Picture):
 
 class Stage:
     def __init__(
-        self, house: House, *answers: Reply | IntegrationError, rulings: Rulings | None = None
+        self,
+        house: House,
+        *answers: Reply | IntegrationError,
+        rulings: Rulings | None = None,
+        check: CheckAnswer | None = None,
     ) -> None:
         self.engine, self.journal = Engine(*answers), Journal()
         self.picture = LivingPicture(house)
@@ -87,6 +91,7 @@ class Stage:
             SystemClock(),
             wait_s=0.0,
             engine=self.engine,
+            check=check,
             rulings=rulings or Rulings(),
         )
 
@@ -182,6 +187,38 @@ async def test_an_automation_that_was_read_is_as_free_as_what_it_does(house: Hou
     outcome = await stage.say(PARTY)
     assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COMFORT, "Party!")
     assert len(stage.journal.started) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("No, unavailable", "query_answer"),
+        Reply("Sorry, I am not aware of any device", "error", code="no_valid_targets"),
+    ],
+)
+async def test_an_answer_that_does_not_hold_is_replaced(house: House, reply: Reply) -> None:
+    asked: list[SentenceMatch] = []
+
+    async def check(match: SentenceMatch) -> str:
+        asked.append(match)
+        return "I can't reach the front door."
+
+    outcome = await Stage(house, reply, check=check).say(ASKED)
+    assert (outcome.status, outcome.data) == (Status.DONE, "I can't reach the front door.")
+    assert asked == [ASKED]
+
+
+async def test_an_answer_that_holds_stays_and_a_command_is_not_checked(house: House) -> None:
+    checked: list[str] = []
+
+    async def check(match: SentenceMatch) -> str:
+        checked.append(match.text)
+        return ""
+
+    stage = Stage(house, Reply("Yes", "query_answer"), DONE, check=check)
+    assert (await stage.say(ASKED)).data == "Yes"
+    await stage.say(ON, "u")
+    assert checked == [ASKED.text]
 
 
 async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> None:

@@ -102,6 +102,39 @@ async def test_a_refusal(codes: tuple[str, ...], code: str, own: str) -> None:
     assert await said(calls, codes, Shut()) == [line("policy.note", own)]
 
 
+class Old(Tools):
+    """Reads a house with which contact is lost."""
+
+    async def call(
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
+    ) -> ToolOutcome:
+        return replace(done(call), stale=True, sentence=ALL.say("policy.note", language))
+
+
+@SPOKEN
+async def test_what_is_not_of_now_is_said_once_before_the_answer(
+    codes: tuple[str, ...], code: str, own: str
+) -> None:
+    async def looks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield Heard("...", code)
+        for number in ("1", "2"):
+            turn.answered.clear()
+            yield replace(UNLOCK, id=number)
+            await turn.answered.wait()
+        yield ReplyText("OK.")
+        yield TurnDone()
+
+    lines = await said(looks, codes, Old())
+    assert lines[0] == line("policy.note", own)
+    assert [text for _, text in lines].count(line("policy.note", own)[1]) == 1
+    assert lines[-1][1] == "OK."
+
+
 @SPOKEN
 async def test_a_line_in_front_of_an_answer(codes: tuple[str, ...], code: str, own: str) -> None:
     async def answers(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:

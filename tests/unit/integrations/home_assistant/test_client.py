@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 from integrations.demo_home import DemoHome
 from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import rest
-from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.client import LOOK_S, HomeAssistant
 from integrations.home_assistant.rest import check
 from integrations.serving import serving
 
@@ -101,6 +101,41 @@ async def test_it_finds_the_house_again(caplog: pytest.LogCaptureFixture) -> Non
                 while not _is_on(home):  # noqa: ASYNC110 (the client has no event for it)
                     await asyncio.sleep(0.01)
             assert home.problem is None
+
+
+async def test_the_age_of_the_picture_grows_from_the_loss_on() -> None:
+    now = 100.0
+    async with AsyncExitStack() as running:
+        demo = await running.enter_async_context(DemoHome())
+        home = HomeAssistant(demo.url, demo.token, pause_s=QUICK, monotonic=lambda: now)
+        async with home:
+            assert home.age_s == 0.0
+            await running.aclose()
+            async with asyncio.timeout(20):
+                while home.connected:  # noqa: ASYNC110 (the client has no event for it)
+                    await asyncio.sleep(0.01)
+            now = 340.0
+            assert home.age_s == await home.look() == 240.0
+            assert home.house.entities["lock.front_door"].state == "locked"
+
+
+async def test_a_house_that_was_never_seen_has_no_age() -> None:
+    async with HomeAssistant("http://127.0.0.1:9", "t", pause_s=QUICK) as home:
+        assert home.age_s is None
+        assert await home.look() is None
+
+
+async def test_a_connection_that_is_silent_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
+        assert await home.look() == 0.0
+
+        async def silent(within_s: float) -> bool:
+            assert within_s == LOOK_S
+            return False
+
+        monkeypatch.setattr(home._connection, "answers", silent)
+        assert home.connected
+        assert await home.look() == 9.0
 
 
 def _is_on(home: HomeAssistant) -> bool:

@@ -151,3 +151,9 @@ def test_the_list_for_admins() -> None:
     answer = {"exposed_entities": {"light.a": {"conversation": True}, "light.b": {"cloud": True}}}
     assert read_listed(answer) == {"light.a": True}
     assert read_listed({}) == {}
+
+
+def test_an_area_names_the_sensors_of_its_air() -> None:
+    row = {"area_id": "h", "name": "Hall", "temperature_entity_id": "sensor.t"}
+    hall = read_areas([row])["h"]
+    assert (hall.temperature_entity_id, hall.humidity_entity_id) == ("sensor.t", None)

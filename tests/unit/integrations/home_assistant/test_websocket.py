@@ -161,3 +161,17 @@ async def test_once_nothing_is_read_nothing_is_asked() -> None:
         with pytest.raises(Unavailable) as caught:
             await connection.command("get_states")
     assert not isinstance(caught.value, Unanswered)  # so it cannot have been carried out
+
+
+async def test_a_ping_is_answered_in_time_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with home() as there, open_connection(f"http://{there}", "secret", None) as connection:
+        assert await connection.answers(2)
+
+        async def unanswered() -> asyncio.Future[float]:
+            return asyncio.get_running_loop().create_future()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(connection._socket, "ping", unanswered)
+            assert not await connection.answers(0.01)
+        await connection._socket.close()
+        assert not await connection.answers(2)

@@ -105,6 +105,49 @@ async def test_answers_without_a_call(brain: Make, text: str, answer: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("is the front door locked", "the front door was locked then."),
+        ("which lights are on", "were on then."),
+        ("are any fans on", "none was on then."),
+        ("what is the temperature in the hall", "it was 19.5 degrees in the hall then."),
+        ("is everything locked", "the front door was locked then."),
+    ],
+)
+async def test_without_contact_questions_are_answered_with_their_age(
+    brain: Make, text: str, answer: str
+) -> None:
+    async def look() -> float | None:
+        return 250.0
+
+    asked = brain()
+    asked.look = look
+    told = (await read(asked, text)).answer
+    assert told.startswith("I lost contact with Home Assistant 4 minutes ago; ")
+    assert told.endswith(answer)
+
+
+async def test_a_house_that_was_never_seen_is_not_told_of(brain: Make) -> None:
+    async def look() -> float | None:
+        return None
+
+    asked = brain()
+    asked.look = look
+    turn = await read(asked, "is any door open")
+    assert turn.answer == Catalogue().say("tools.not_live", "en")
+
+
+async def test_only_a_question_about_states_looks_whether_the_house_is_there(brain: Make) -> None:
+    async def look() -> float | None:
+        raise AssertionError("nobody asked about it")
+
+    asked = brain()
+    asked.look = look
+    assert (await read(asked, "what time is it")).answer == "It is 12:00."
+    assert (await read(asked, "turn on the kitchen light")).calls
+
+
+@pytest.mark.parametrize(
     ("text", "language", "answer"),
     [
         ("make me a sandwich", "en", "I cannot do that by myself."),

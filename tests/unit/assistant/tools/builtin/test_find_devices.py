@@ -36,9 +36,16 @@ HOUSE = House(
 class Home:
     """A picture that stands still."""
 
-    def __init__(self, house: House = HOUSE, connected: bool = True) -> None:
+    def __init__(self, house: House = HOUSE, age_s: float | None = 0.0) -> None:
         self.house = house
-        self.connected = connected
+        self.age_s = age_s
+
+    @property
+    def connected(self) -> bool:
+        return self.age_s == 0.0
+
+    async def look(self) -> float | None:
+        return self.age_s
 
 
 @pytest.mark.parametrize(
@@ -132,7 +139,63 @@ async def test_names_and_states_are_data_on_one_line() -> None:
 @pytest.mark.parametrize("language", ["en", "es"])
 async def test_a_picture_that_is_not_live_is_not_told_from(language: str) -> None:
     request = BuiltInRequest("t-a", "t", None, language)
-    result = await find_devices(Home(connected=False), Catalogue()).run({}, request)
+    result = await find_devices(Home(age_s=None), Catalogue()).run({}, request)
     assert result.failed
     assert result.data == ""
     assert result.sentence == Catalogue().say("tools.not_live", language)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_an_old_picture_is_told_with_its_age(language: str) -> None:
+    request = BuiltInRequest("t-a", "t", None, language)
+    result = await find_devices(Home(age_s=250.0), Catalogue()).run({"name": "hob"}, request)
+    assert (result.failed, result.stale) == (False, True)
+    data = json.loads(result.data)
+    assert next(iter(data)) == "warning"  # a model that reads no further has read it
+    assert "4 minutes ago" in data["warning"]
+    assert data["found"] == 1
+    assert "4" in result.sentence
+
+
+@pytest.mark.parametrize(("age_s", "age"), [(20.0, "under a minute"), (70.0, "one minute")])
+async def test_a_short_age_is_told_too(age_s: float, age: str) -> None:
+    assert f"was lost {age} ago" in (await told(Home(age_s=age_s)))["warning"]
+
+
+async def test_a_live_picture_has_no_warning() -> None:
+    result = await find_devices(Home(), Catalogue()).run({}, BuiltInRequest("t-a", "t", None, "en"))
+    assert not result.stale
+    assert "warning" not in json.loads(result.data)
+
+
+AWAY = House(
+    {},
+    {},
+    {
+        one.entity_id: one
+        for one in (
+            Entity("binary_sensor.a", "Bath", "unavailable", device_class="window"),
+            Entity("binary_sensor.b", "Hall", "off", device_class="window"),
+            Entity("cover.g", "Garage", "open", device_class="garage"),
+            Entity("binary_sensor.o", "Velux", "unknown", device_class="opening"),
+        )
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found", "not_known"),
+    [
+        ({"device_class": "window", "state": "open"}, 0, ["Bath", "Velux"]),
+        ({"device_class": "window", "state": "closed"}, 1, ["Bath", "Velux"]),
+        ({"device_class": "window", "state": "unavailable"}, 1, None),
+        ({"device_class": "window"}, 3, None),
+        ({"device_class": "door", "state": "open"}, 1, None),  # a garage door is one
+        ({"name": "Hall", "state": "open"}, 0, None),
+    ],
+)
+async def test_what_may_be_in_that_state_too_is_told(
+    arguments: dict[str, Any], found: int, not_known: list[str] | None
+) -> None:
+    data = await told(Home(AWAY), **arguments)
+    assert (data["found"], data.get("state_not_known")) == (found, not_known)

@@ -45,9 +45,16 @@ HOUSE = House(
 class Home:
     """A picture that stands still."""
 
-    def __init__(self, house: House = HOUSE, connected: bool = True) -> None:
+    def __init__(self, house: House = HOUSE, age_s: float | None = 0.0) -> None:
         self.house = house
-        self.connected = connected
+        self.age_s = age_s
+
+    @property
+    def connected(self) -> bool:
+        return self.age_s == 0.0
+
+    async def look(self) -> float | None:
+        return self.age_s
 
 
 async def ask(home: Home, **arguments: Any) -> tuple[bool, dict[str, Any]]:
@@ -149,4 +156,14 @@ async def test_a_name_is_one_text_whatever_it_holds(name: str) -> None:
 
 
 async def test_a_picture_that_is_not_live_is_not_told_from() -> None:
-    assert await ask(Home(connected=False)) == (True, {})
+    assert await ask(Home(age_s=None)) == (True, {})
+
+
+async def test_an_old_picture_is_told_with_its_age() -> None:
+    tool = live_context(Home(age_s=250.0), Catalogue(), VirtualClock())
+    result = await tool.run({"name": "Bar"}, REQUEST)
+    data = json.loads(result.data)
+    assert (result.failed, result.stale, list(data)) == (False, True, ["warning", "result"])
+    assert "4 minutes ago" in data["warning"]
+    lost = "I lost contact with Home Assistant 4 minutes ago; this is how it was then."
+    assert result.sentence == lost

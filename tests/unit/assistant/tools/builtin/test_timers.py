@@ -45,7 +45,9 @@ class Kitchen:
         fitted = fit(tool.schema, arguments)
         assert not fitted.problem, fitted.problem
         program, recalls = self.program, self.recalls or not self.program
-        request = BuiltInRequest("t-1", "t", None, language, bool(program), recalls, program)
+        request = BuiltInRequest(
+            "t-1", "t", None, language, bool(program), recalls=recalls, caller=program
+        )
         self.last = await tool.run(fitted.arguments, request)
         return self.last.sentence
 
