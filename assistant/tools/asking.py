@@ -275,4 +275,7 @@ def _with_those_around(turn_id: str) -> Iterator[str]:
 def _kind(way: Way, verdict: Verdict) -> str:
     """The exact kind of call, with what it touches: a name may come to mean something else."""
     touched = sorted({*verdict.entities, *verdict.effects})
-    return kind_of(way.server, way.name, {"arguments": verdict.arguments, "touches": touched})
+    what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
+    if verdict.moves:  # "undo that" may turn the same heater up another time
+        what["moves"] = [[one.entity_id, one.action, one.arguments] for one in verdict.moves]
+    return kind_of(way.server, way.name, what)

@@ -159,7 +159,6 @@ async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
             "tts_text": "Hello",
             "priority": "low",
             "instruction": "Be kind.",
-            "hearth_command": "stop",
         },
     }
     orders = ("command_volume_level", "TTS", "clear_notification", "command_mute", "0:05:00 timer")
@@ -168,7 +167,9 @@ async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
         phone = await _channel(phones)
         for number in range(count):
             sent = {**message, "message": chance.choice((*orders, message["message"]))}
-            wrong = changed({**sent, "data": changed(sent["data"], chance)}, chance)
+            mark = chance.choice((None, None, "stop", "volume"))  # None: no order
+            given = {**message["data"], "hearth_command": mark}
+            wrong = changed({**sent, "data": changed(given, chance)}, chance)
             if isinstance(wrong, dict) and phone.channel is not None:
                 phones.push(phone, {**wrong, "hass_confirm_id": str(number)})
             if number % 8 == 7:

@@ -196,6 +196,15 @@ def muted(wanted: bool) -> Act:
     return act
 
 
+def by_hand(on_or_off: bool) -> Act:
+    """A person closes the microphone, or opens it again."""
+
+    async def act(on: Stage) -> None:
+        await on.box.stay.mute.set(on_or_off)
+
+    return act
+
+
 async def listens(on: Stage) -> None:
     """The microphone is open for a person, and then nobody has said anything."""
     await until(lambda: on.box.app.runner.state in (State.WAKING, State.LISTENING))
@@ -328,8 +337,12 @@ ROWS: dict[str, Row] = {
         sets_off=wakes,
         seen=as_loud(TELEVISION, 0.2),
     ),
-    "Mute at ten in the evening": Row(sets_off=time_comes, seen=muted(True)),
-    "Listen again at seven in the morning": Row(sets_off=time_comes, seen=muted(False)),
+    "Mute at ten in the evening": Row(
+        sets_off=time_comes, seen=all_of(muted(True), by_hand(False))
+    ),
+    "Listen again at seven in the morning": Row(
+        prepare=by_hand(True), sets_off=time_comes, seen=muted(False)
+    ),
     "Speak softly at night": Row(sets_off=time_comes, seen=volume(0.3)),
     "Listen when the button at the door is pressed": Row(
         sets_off=call("input_button.press", entity_id="input_button.doorbell"), seen=listens

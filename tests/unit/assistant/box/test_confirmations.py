@@ -1,5 +1,7 @@
 """An administrator's answer in a person's place."""
 
+from dataclasses import replace
+
 import pytest
 
 from assistant.box.confirmations import Confirmations
@@ -64,6 +66,17 @@ async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
     assert desk.rows() == []
     with pytest.raises(Unknown):
         await desk.settle("q1", ConfirmRequest(yes=True), ADMIN)
+
+
+@pytest.mark.parametrize("tier", [Tier.SECURE, Tier.COSTLY])
+def test_whether_something_secure_waits(tier: Tier) -> None:
+    waiting = Waiting()
+    waiting.question = replace(waiting.question, tier=tier)
+    desk = confirmations(waiting, [])
+    assert desk.secure is (tier is Tier.SECURE)
+    waiting.settle(Settlement("no"))
+    assert not desk.secure
+    assert not confirmations(None, []).secure
 
 
 async def test_a_no_needs_no_pin_and_a_yes_does_where_one_is_asked_for() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.clock import VirtualClock
+from assistant.confirm.consents import Consents
 from assistant.confirm.question import Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.calls import LATER
@@ -66,6 +67,19 @@ class Room:
         return self.home.house.entities[entity_id].state
 
 
+class Shelf:
+    """Keeps values in memory."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    async def keep(self, name: str, value: Any) -> None:
+        self.values[name] = value
+
+    async def kept(self, name: str) -> Any | None:
+        return self.values.get(name)
+
+
 @dataclass
 class Files:
     """A step of a server's file."""
@@ -91,7 +105,7 @@ ENTITIES = (
 )
 
 
-async def _room(rulings: Rulings = STRICT) -> AsyncIterator[Room]:
+async def _room(rulings: Rulings = STRICT, consents: Consents | None = None) -> AsyncIterator[Room]:
     home, clock = FakeHome(*ENTITIES), VirtualClock()
     opener = replace(home.house.entities["switch.opener"], name="Front door opener")
     home.put(opener)
@@ -105,7 +119,7 @@ async def _room(rulings: Rulings = STRICT) -> AsyncIterator[Room]:
             clock,
             rulings=rulings,
             moment=lambda: moment[0],
-            governance=Governance(undo=stack),
+            governance=Governance(undo=stack, consents=consents),
         )
         undoing = Undoing(
             stack, through(tools), lambda: tools.current_menu, lambda: home.house, CATALOGUE
@@ -273,6 +287,22 @@ async def test_a_question_is_about_what_it_was_about(room: Room) -> None:
     assert settled is not None
     assert (settled.status, settled.rule) == (Status.NOT_RUN, "changed_meanwhile")
     assert room.state("switch.space_heater") == "off"
+
+
+async def test_an_always_is_for_just_this_way_back() -> None:
+    clock = VirtualClock()
+    async for room in _room(consents=Consents(Shelf(), clock)):
+        await room.change("climate.boiler", None, temperature=20.0)
+        asked = await room.undo()
+        frozen = room.tools.question("undoing", asked.id)
+        assert frozen is not None
+        await room.tools.settle(frozen, replace(YES, always=True))
+        assert room.home.house.entities["climate.boiler"].attributes["temperature"] == 28.0
+        await room.change("climate.boiler", None, temperature=20.0)
+        assert (await room.undo(turn="same")).confirmed_by == "always"
+        room.home.write("climate.boiler", None, temperature=33.0)
+        await room.change("climate.boiler", None, temperature=20.0)
+        assert (await room.undo(turn="hotter")).decision is Decision.NEEDS_CONFIRMATION
 
 
 FILE = Move("", Action.NOTE, server="files", tool="write_file")
