@@ -4,6 +4,7 @@ Each has a session, history, notes and handle of its own. The people's is never 
 program's, whatever the service refuses.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -72,8 +73,9 @@ class Keepers:
 
     async def close(self) -> None:
         """Close every socket; bounded in time."""
-        for keeper in self._all:
-            await keeper.close()
+        async with asyncio.TaskGroup() as closing:
+            for keeper in self._all:
+                closing.create_task(keeper.close())
 
     @property
     def _all(self) -> list[Keeper]:

@@ -6,9 +6,10 @@ import pytest
 
 from assistant.brains.gemini.keepers import MAX_KEPT, Keepers
 from assistant.brains.protocol import PEOPLE, ConversationOwner, Spent, TurnRequest
+from assistant.tools.call import ToolCall
 from tests.simulators.records import HeardTurn
-from tests.simulators.script import Done, GoAway, LiveStep, Say, Tokens, Turn
-from tests.unit.assistant.brains.gemini.doubles import BRIEFING, ScriptedBriefer
+from tests.simulators.script import Call, Done, Drop, GoAway, LiveStep, Say, Tokens, Turn
+from tests.unit.assistant.brains.gemini.doubles import BRIEFING, ScriptedBriefer, outcome_of
 from tests.unit.assistant.brains.gemini.talk import YES, Talk, talk
 
 AGENT, PANEL = ConversationOwner("mcp:agent"), ConversationOwner("http:panel", recalls=False)
@@ -68,6 +69,24 @@ async def test_what_people_are_to_know_waits_for_them(on: Talk) -> None:
     await on.answer(typed("hello", AGENT))
     await on.answer(typed("hello"))
     assert [turn.text for turn in on.service.turns] == ["hello", "(The lamp is on.)\nhello"]
+
+
+async def test_what_came_of_a_programs_call_is_told_to_it_alone() -> None:
+    """Its session broke off before the result was there, so that the next turn begins with it."""
+    turns = [
+        Turn("text", [Call("HassTurnOn", wait=False), Drop()], cut=None),
+        Turn("text", YES),
+        Turn("text", YES),
+    ]
+    async with talk(*turns) as on:
+        turn = on.brain.begin(typed("turn it on", AGENT))
+        events = [event async for event in turn.events()]
+        [call] = [event for event in events if isinstance(event, ToolCall)]
+        await turn.answer(outcome_of(call.id, sentence="Bandicoot lamp: on"))
+        await on.answer(typed("hello"))
+        await on.answer(typed("go on", AGENT))
+        assert on.service.turns[1].text == "hello"
+        assert "Bandicoot lamp: on" in on.service.turns[2].text
 
 
 async def test_a_programs_session_that_must_be_left_is_not_opened_anew() -> None:
