@@ -123,7 +123,7 @@ ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
 
 
 NAMED = [("Cosy time", *row[1:]) for row in ROWS]
-NAMED += [("Away", *row) for _, *row in ROWS if not any(one.entity for one in row[1].rules)]
+NAMED += [("Away", *row[1:]) for row in ROWS if not any(one.entity for one in row[2].rules)]
 
 
 @pytest.mark.parametrize(("name", "house", "rulings", "moment", "decision"), NAMED)
@@ -277,7 +277,7 @@ class TestWaiting:
     async def test_nor_for_ever_when_the_picture_never_settles(self) -> None:
         again = [replace(UNREAD, unread=frozenset({SCRIPT})) for _ in range(50)]
         home = Telling(*again)
-        home.wait_for = lambda *_: asyncio.sleep(0, True)  # type: ignore[assignment]
+        home.wait_for = lambda *_: asyncio.sleep(0, True)  # type: ignore[method-assign]
         assert (await decided(home)).rule == "unread"
 
     async def test_not_where_the_house_is_away(self) -> None:
