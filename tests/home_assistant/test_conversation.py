@@ -1,11 +1,12 @@
 """The home's own conversation engine: what is taken for granted of it, and typed turns by it."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.conversation import Conversation, Recognized
 from tests.home_assistant.admin import Admin
@@ -139,15 +140,20 @@ async def test_nothing_is_opened_where_nobody_can_be_asked(
     assert hearth.code == 0
 
 
-@pytest.mark.parametrize("costly", ["confirm", "allow"])
+FREED = json.dumps([{"tool": TRIGGER, "decide": "allow"}])
+
+
+@pytest.mark.parametrize(
+    ("costly", "rules"), [("confirm", "[]"), ("allow", "[]"), ("confirm", FREED)]
+)
 async def test_a_sentence_of_an_automation_needs_the_owners_word(
-    hearth: Hearth, admin: Admin, costly: str
+    hearth: Hearth, admin: Admin, costly: str, rules: str
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY=costly)
+    hearth.set(POLICY__COSTLY=costly, POLICY__RULES=rules)
     turn = await hearth.json("ask", PARTY)
     (call,) = turn["tool_calls"]
-    if costly == "allow":
+    if rules == FREED:
         assert await admin.settles(GUESTS, "on") == "on"
         assert turn["answer"] == "Party mode is on in the kitchen"
     else:

@@ -3,6 +3,7 @@
 And the other way round: the model hears, and a sentence of the home's own stays in the home.
 """
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.pipeline import Pipeline, list_pipelines, transcribe
@@ -27,6 +28,7 @@ pytestmark = real_only
 KITCHEN, GUESTS = "light.kitchen_lights", "input_boolean.guest_mode"
 ON = "turn on the kitchen lights"
 PARTY = "activate party mode in the kitchen"
+FREED = json.dumps([{"tool": TRIGGER, "decide": "allow"}])
 CLOSED = [
     ("unlock the front door", "lock.front_door", "lock.lock", {"name": "Front Door"}),
     ("open the garage door", "cover.garage_door", "cover.close_cover", {"name": "Garage Door"}),
@@ -222,7 +224,7 @@ async def test_a_typed_sentence_of_an_automation_stays_in_the_home(
     hearth: Hearth, admin: Admin
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY="allow")
+    hearth.set(POLICY__RULES=FREED)
     turn = await prefer(hearth, "sentences", [], ask=PARTY)
     assert await admin.settles(GUESTS, "on") == "on"
     assert (turn["brain"], turn["answer"]) == ("home-assistant", "Party mode is on in the kitchen")
@@ -232,7 +234,7 @@ async def test_a_spoken_one_that_the_model_knows_nothing_of(
     hearth: Hearth, admin: Admin, tmp_path: Path
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY="allow")
+    hearth.set(POLICY__RULES=FREED)
     told: list[Step] = [Hear(PARTY), Say("I cannot do that."), Done()]
     turn = await prefer(hearth, "sentences", told, hear=clip(PARTY, tmp_path))
     assert await admin.settles(GUESTS, "on") == "on"

@@ -21,6 +21,7 @@ from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rights import CALLERS, Program
 from assistant.tools.rules import OwnerRule
+from assistant.tools.saying import TRIGGER
 from assistant.tools.script_tools import named_in
 from assistant.tools.situation import Situation
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
@@ -373,6 +374,19 @@ def test_a_rule_may_free_sentences_by_their_tool() -> None:
     ):
         verdict = judge_sentence(sentence, KNOWN, "x", "", rulings=rulings)
         assert verdict.decision is decision
+
+
+@pytest.mark.parametrize(
+    ("moment", "decision"),
+    [(PLAIN, ALLOWED), (TAINTED, ASKED), (PLAIN.asked_by(AGENT), ASKED)],
+)
+@pytest.mark.parametrize("tool", [TRIGGER, "Conversation.Process"])
+def test_a_rule_for_all_sentences_frees_them_for_people(
+    tool: str, moment: Moment, decision: Decision
+) -> None:
+    rules = allow(tool=tool, satellite="*" if moment.program else "")
+    verdict = judge_sentence(PARTY, KNOWN, "x", "", rulings=rules, moment=moment)
+    assert verdict.decision is decision
 
 
 ASK = Situation(can_ask=True)
