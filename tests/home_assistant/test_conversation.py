@@ -1,6 +1,5 @@
 """The home's own conversation engine: what is taken for granted of it, and typed turns by it."""
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -140,20 +139,18 @@ async def test_nothing_is_opened_where_nobody_can_be_asked(
     assert hearth.code == 0
 
 
-FREED = json.dumps([{"tool": TRIGGER, "decide": "allow"}])
-
-
-@pytest.mark.parametrize(
-    ("costly", "rules"), [("confirm", "[]"), ("allow", "[]"), ("confirm", FREED)]
-)
+@pytest.mark.parametrize("freed", [False, True])
+@pytest.mark.parametrize("costly", ["confirm", "allow"])
 async def test_a_sentence_of_an_automation_needs_the_owners_word(
-    hearth: Hearth, admin: Admin, costly: str, rules: str
+    hearth: Hearth, admin: Admin, costly: str, freed: bool
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY=costly, POLICY__RULES=rules)
+    hearth.set(POLICY__COSTLY=costly)
+    if freed:
+        hearth.free(TRIGGER)
     turn = await hearth.json("ask", PARTY)
     (call,) = turn["tool_calls"]
-    if rules == FREED:
+    if freed:
         assert await admin.settles(GUESTS, "on") == "on"
         assert turn["answer"] == "Party mode is on in the kitchen"
     else:

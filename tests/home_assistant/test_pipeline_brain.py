@@ -3,7 +3,6 @@
 And the other way round: the model hears, and a sentence of the home's own stays in the home.
 """
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ pytestmark = real_only
 KITCHEN, GUESTS = "light.kitchen_lights", "input_boolean.guest_mode"
 ON = "turn on the kitchen lights"
 PARTY = "activate party mode in the kitchen"
-FREED = json.dumps([{"tool": TRIGGER, "decide": "allow"}])
 CLOSED = [
     ("unlock the front door", "lock.front_door", "lock.lock", {"name": "Front Door"}),
     ("open the garage door", "cover.garage_door", "cover.close_cover", {"name": "Garage Door"}),
@@ -224,7 +222,7 @@ async def test_a_typed_sentence_of_an_automation_stays_in_the_home(
     hearth: Hearth, admin: Admin
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__RULES=FREED)
+    hearth.free(TRIGGER)
     turn = await prefer(hearth, "sentences", [], ask=PARTY)
     assert await admin.settles(GUESTS, "on") == "on"
     assert (turn["brain"], turn["answer"]) == ("home-assistant", "Party mode is on in the kitchen")
@@ -234,7 +232,7 @@ async def test_a_spoken_one_that_the_model_knows_nothing_of(
     hearth: Hearth, admin: Admin, tmp_path: Path
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__RULES=FREED)
+    hearth.free(TRIGGER)
     told: list[Step] = [Hear(PARTY), Say("I cannot do that."), Done()]
     turn = await prefer(hearth, "sentences", told, hear=clip(PARTY, tmp_path))
     assert await admin.settles(GUESTS, "on") == "on"

@@ -1,6 +1,5 @@
 """Turns in the Spanish house: two lamps of one name, and the home's own engine in Spanish."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -83,8 +82,9 @@ async def test_a_sentence_of_an_automation_needs_the_owners_word(
     home: Home, way: str, freed: bool
 ) -> None:
     await home.admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    rules = [{"tool": TRIGGER, "decide": "allow"}] if freed else []
-    home.hearth.set(POLICY__COSTLY="allow", POLICY__RULES=json.dumps(rules))
+    home.hearth.set(POLICY__COSTLY="allow")
+    if freed:
+        home.hearth.free(TRIGGER)
     if way == "rung":
         home.hearth.set(BRAIN__ORDER='["home-assistant"]')
         turn = await home.hearth.json("ask", PARTY)
