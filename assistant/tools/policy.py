@@ -40,7 +40,7 @@ from assistant.tools.resolve import (
     listed,
     reach,
 )
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.weighing import SENTENCE, Caller, Stake, barred
@@ -110,7 +110,8 @@ def judge_sentence(
     or all was said. What Home Assistant told of its targets is judged besides what we resolve.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
-    caller = Caller((match.intent, NAME), HOME_ASSISTANT, rulings, moment)
+    tool = TRIGGER if match.source == "trigger" else match.intent
+    caller = Caller((tool, NAME), HOME_ASSISTANT, rulings, moment)
     intent = INTENTS.get(match.intent)
     if moment.mode is Mode.GUEST and private_sentence(match, house):
         return denied(Tier.READ, "guest", slots, {})

@@ -17,6 +17,7 @@ from integrations.home_assistant.conversation import Reply
 from integrations.home_assistant.house import House
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
+TRIGGER = "conversation.trigger"  # a sentence that automations wait for, as rules know it
 NAME = "conversation.process"  # of such a call in the journal; no tool of the menu
 MAX_SPEECH = 2_000  # characters of a reply
 

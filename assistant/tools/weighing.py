@@ -35,6 +35,7 @@ SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it se
 UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
 # Those of which nobody has told anything: `policy.costly` frees what is known to be unknown.
 _UNANSWERED = frozenset({SENTENCE, UNREAD})
+_ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools of many sentences
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 _TIERS = tuple(Tier)
 
@@ -153,11 +154,20 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, moment: Moment) -> Ruled:
     """Ask about an effect that nobody has told, or that nobody knows in a turn with text from
     outside, unless the owner's rule names the very thing."""
     known = ruled.stake.rule not in (UNKNOWN if moment.tainted else _UNANSWERED)
-    named = rule is not None and names_one(rule) and ruled.stake.rule != UNREAD
+    every = ruled.stake.rule == SENTENCE and not moment.tainted
+    named = ruled.stake.rule != UNREAD and _names(rule, every_sentence=every)
     if known or named:
         return ruled
     asked = stricter(ruled.ruling, Ruling.CONFIRM)
     return ruled if asked is ruled.ruling else Ruled(ruled.stake, asked, ruled.stake.rule)
+
+
+def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
+    """Whether the rule names the very thing or tool; `every_sentence`: or all that automations wait
+    for, which its owner may free for people alone."""
+    if rule is None or not names_one(rule):
+        return False
+    return every_sentence or rule.tool.strip().casefold() not in _ALL
 
 
 def barred(program: Program) -> str:
@@ -174,7 +184,7 @@ def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) 
         return Ruled(ruled.stake, Ruling.DENY, CALLER)
     meant = rule is not None and names_program(rule, program)
     if ruled.stake.rule in UNKNOWN:
-        meant = meant and rule is not None and names_one(rule)
+        meant = meant and _names(rule)
     if ruled.ruling is Ruling.ALLOW and tier > height(rights.free) and not meant:
         return Ruled(ruled.stake, Ruling.CONFIRM, CALLER)
     return ruled

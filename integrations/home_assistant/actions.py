@@ -179,7 +179,7 @@ class _Reader:
         for one in self._texts(value):
             for name in (part.strip().lower() for part in one.split(",")):
                 if name == "all":
-                    known = self._places.entities
+                    known = self._places.entity_ids
                     found |= {n for n in known if not domain or n.partition(".")[0] == domain}
                 elif _ENTITY_ID.fullmatch(name):
                     found.add(name)
@@ -224,7 +224,7 @@ class _Reader:
             if is_template(text):
                 self._doubt("it passes a template on to a script")
             elif text.strip().lower() == "all":
-                self._touch(set(self._places.entities), "either")
+                self._touch(set(self._places.entity_ids), "either")
             else:
                 for part in text.split(","):
                     self._touch(self._places.named(part.strip()), "either")

@@ -95,7 +95,8 @@ class HomeAssistant:
         self._problem: IntegrationError | None = None
         self._settled = asyncio.Event()  # the first try is over, well or badly
         self._stale = Stale()
-        self._behind = False  # a registry has changed since it was read
+        self._behind = False  # a registry has changed since it was read, or is not complete yet
+        self._starting = False  # Home Assistant is, and has not all of its things
         self._to_search = asyncio.Event()
         self._followed: set[Followed] = set()
         self._expected_until = 0.0  # of the loop's clock
@@ -277,6 +278,7 @@ class HomeAssistant:
                 if not await self._subscribe_registry(connection, event)
             ]
             started = await _is_running(connection)
+            self._starting = not started
             await self._load(connection)
             self._connection = connection
             self.openings += 1
@@ -330,7 +332,7 @@ class HomeAssistant:
 
     def _was_read(self) -> None:
         """The registries are as they were told last, but for what was told meanwhile."""
-        self._behind = self._stale.came.is_set()
+        self._behind = self._starting or self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
 
@@ -343,6 +345,7 @@ class HomeAssistant:
         while not running:
             await asyncio.sleep(LOOK_AGAIN_S)
             running = await _is_running(connection)
+        self._starting = False
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:

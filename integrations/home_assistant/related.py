@@ -71,7 +71,7 @@ def touched_by(
     touched |= places.labelled(labels)
     perhaps = places.inside(_ids(answer, "device"), ()) | places.labelled(every_label)
     touched |= {one for one in perhaps if one.partition(".")[0] in LETS_IN}
-    return frozenset(touched - {item_id})
+    return frozenset((touched & entities.keys()) - {item_id})
 
 
 def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:

@@ -40,12 +40,13 @@ class Search:
         One that Home Assistant refuses to tell of is kept as such until it may have changed.
         """
         wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
-        answers = await asyncio.gather(*(self._effects(one) for one in wanted))
+        places = Places(self._picture.registries, self._picture.house.entities)
+        answers = await asyncio.gather(*(self._effects(one, places) for one in wanted))
         self._picture.learn_effects(dict(zip(wanted, answers, strict=True)))
 
-    async def _effects(self, item_id: str) -> Effects:
+    async def _effects(self, item_id: str, places: Places) -> Effects:
         """What is told of one item."""
-        read = await self._read(item_id)
+        read = await self._read(item_id, places)
         if read is not None and read.complete:
             return read
         related = await self._related(item_id)
@@ -54,10 +55,10 @@ class Search:
         log.debug("What %s does is known in part: %s", item_id, "; ".join(read.reasons))
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
-    async def _read(self, item_id: str) -> Effects | None:
+    async def _read(self, item_id: str, places: Places) -> Effects | None:
         """What its configuration says; None where there is none that this user may read."""
-        picture, domain = self._picture, item_id.partition(".")[0]
-        if domain == "scene" or domain in self._unread or not picture.registries.admin:
+        domain = item_id.partition(".")[0]
+        if domain == "scene" or domain in self._unread or not self._picture.registries.admin:
             return None
         try:
             answer = await self._connection.command(f"{domain}/config", entity_id=item_id)
@@ -69,7 +70,7 @@ class Search:
             return NOT_LOADED if error.code == "not_found" else None
         config: Any = answer.get("config") if isinstance(answer, Mapping) else None
         read = read_script if domain == "script" else read_automation
-        return read(config, Places(picture.registries, picture.house.entities))
+        return read(config, places)
 
     async def _related(self, item_id: str) -> Effects | None:
         """What `search/related` tells; None where it does not."""

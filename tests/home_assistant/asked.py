@@ -20,6 +20,7 @@ class Asked:
     item: str = ""  # in a list, once more than before
     before: tuple[str, Mapping[str, Any]] | None = None  # an action, so that something changes
     spoken: bool = True  # a grammar of the device knows the sentence too
+    rated: str = ""  # a script that its owner has rated comfort: no other token may read it
 
     def __str__(self) -> str:
         return self.name
@@ -113,6 +114,7 @@ ENGLISH = [
         house="english",
         text="movie night at 12 percent",
         tool="movie_night",
+        rated="script.movie_night",
         arguments={"brightness": 12},
         entity=KITCHEN,
         attribute=("brightness", 31),

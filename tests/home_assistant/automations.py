@@ -33,15 +33,17 @@ async def automation(admin: Admin, config: Mapping[str, Any]) -> AsyncIterator[s
 @asynccontextmanager
 async def scripts(admin: Admin, configs: Mapping[str, Mapping[str, Any]]) -> AsyncIterator[None]:
     """They are there while the block runs, by their ids without the domain, and exposed."""
-    made = [f"script.{key}" for key in configs]
+    made: list[str] = []
     try:
         for key, config in configs.items():
             await admin.post(f"/api/config/script/config/{key}", config)
-        await until(lambda: _all_there(admin, made))
-        await admin.expose(made, True)
+            made.append(key)
+        entity_ids = [f"script.{key}" for key in made]
+        await until(lambda: _all_there(admin, entity_ids))
+        await admin.expose(entity_ids, True)
         yield
     finally:
-        for key in configs:
+        for key in made:
             await admin.delete(f"/api/config/script/config/{key}")
 
 

@@ -77,6 +77,11 @@ class Hearth:
         """Change settings of the commands that follow."""
         self._environment |= {f"HEARTH_{key}": value for key, value in settings.items()}
 
+    def free(self, tool: str) -> None:
+        """Add a rule of the owner's: that tool runs without a question."""
+        rule = f'[[policy.rules]]\ntool = "{tool}"\ndecide = "allow"\n'
+        (self._folder / "hearth.toml").write_text(rule)
+
     async def json(self, *words: str) -> Any:
         """The one JSON value that a command prints with `--json`."""
         return json.loads(await self.text(*words, "--json"))

@@ -25,7 +25,9 @@ class Home:
     items: int = 0  # so many of that name were in the list
 
     async def prepare(self, asked: Asked) -> None:
-        """So that what is asked for is not so yet."""
+        """So that what is asked for is not so yet, and needs no question."""
+        if asked.rated:
+            await self.hearth.text("tools", "rate", asked.rated, "comfort")
         if asked.entity.startswith("media_player."):  # one that is off has no volume
             await self.admin.call("media_player.turn_on", entity_id=asked.entity)
         if asked.before is not None:

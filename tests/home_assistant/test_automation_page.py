@@ -10,6 +10,7 @@ import pytest
 
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
+from assistant.tools.saying import TRIGGER
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation
@@ -77,7 +78,7 @@ async def stage(
             folder,
             brain={"order": ["home-assistant", "offline"]},
             offline={"recognizer": f"tcp://127.0.0.1:{recogniser.port}"},
-            policy={"costly": "allow"},
+            policy={"rules": [{"tool": TRIGGER, "decide": "allow"}]},
             privacy={"share_heard": True},
             http={"port": port, "token": TOKEN},
             mqtt=mqtt_of(broker) if broker else {},

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assistant.tools.saying import TRIGGER
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, blueprint, until
 from tests.home_assistant.conftest import Address, Broker, real_only
@@ -25,7 +26,9 @@ async def opened(
     house: Address, admin: Admin, folder: Path, **sections: Any
 ) -> AsyncIterator[OpenBox]:
     """The box, which nobody asks about the sentences of automations."""
-    settings = settings_of(house, folder, policy={"costly": "allow"}, **sections)
+    settings = settings_of(
+        house, folder, policy={"rules": [{"tool": TRIGGER, "decide": "allow"}]}, **sections
+    )
     try:
         async with open_box(settings, folder) as box:
             await greets(admin, box)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.conversation import Conversation, Recognized
 from tests.home_assistant.admin import Admin
@@ -139,15 +139,18 @@ async def test_nothing_is_opened_where_nobody_can_be_asked(
     assert hearth.code == 0
 
 
+@pytest.mark.parametrize("freed", [False, True])
 @pytest.mark.parametrize("costly", ["confirm", "allow"])
 async def test_a_sentence_of_an_automation_needs_the_owners_word(
-    hearth: Hearth, admin: Admin, costly: str
+    hearth: Hearth, admin: Admin, costly: str, freed: bool
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
     hearth.set(POLICY__COSTLY=costly)
+    if freed:
+        hearth.free(TRIGGER)
     turn = await hearth.json("ask", PARTY)
     (call,) = turn["tool_calls"]
-    if costly == "allow":
+    if freed:
         assert await admin.settles(GUESTS, "on") == "on"
         assert turn["answer"] == "Party mode is on in the kitchen"
     else:

@@ -29,15 +29,12 @@ EVERYTHING = {
     "sequence": [UNLOCK, {"action": "cover.open_cover", "target": {"entity_id": GARAGE}}],
 }
 RENDERED = {"entity_id": "{{ 'lock.front' ~ '_door' }}"}
-FIELD = {"door": {"selector": {"text": {}}}}
+FIELD: dict[str, Any] = {"door": {"selector": {"text": {}}}}
 # What opens the door without a word of it in `search/related`, beside one harmless lamp.
 IN_PART: dict[str, list[dict[str, Any]]] = {
     "calls": [LIT, {"action": "script.open_everything"}],
-    "renders": [LIT, {"action": "lock.unlock", "target": {"entity_id": "{{ 'lock.front_door' }}"}}],
-    "names_action": [
-        LIT,
-        {"action": "{{ 'lock.un' }}lock", "entity_id": "{{ 'lock.front_door' }}"},
-    ],
+    "renders": [LIT, {"action": "lock.unlock", "target": RENDERED}],
+    "names action": [LIT, {"action": "{{ 'lock.unlock' }}", "target": RENDERED}],
     "fires": [LIT, {"event": "hearth_open_up"}],
     "says": [LIT, {"action": "conversation.process", "data": {"text": "unlock the front door"}}],
     "nested": [{"if": "{{ true }}", "then": [LIT, {"parallel": [{"event": "hearth_open_up"}]}]}],

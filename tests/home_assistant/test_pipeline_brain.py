@@ -11,7 +11,7 @@ import pytest
 
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.pipeline import Pipeline, list_pipelines, transcribe
@@ -222,7 +222,7 @@ async def test_a_typed_sentence_of_an_automation_stays_in_the_home(
     hearth: Hearth, admin: Admin
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY="allow")
+    hearth.free(TRIGGER)
     turn = await prefer(hearth, "sentences", [], ask=PARTY)
     assert await admin.settles(GUESTS, "on") == "on"
     assert (turn["brain"], turn["answer"]) == ("home-assistant", "Party mode is on in the kitchen")
@@ -232,7 +232,7 @@ async def test_a_spoken_one_that_the_model_knows_nothing_of(
     hearth: Hearth, admin: Admin, tmp_path: Path
 ) -> None:
     await admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    hearth.set(POLICY__COSTLY="allow")
+    hearth.free(TRIGGER)
     told: list[Step] = [Hear(PARTY), Say("I cannot do that."), Done()]
     turn = await prefer(hearth, "sentences", told, hear=clip(PARTY, tmp_path))
     assert await admin.settles(GUESTS, "on") == "on"

@@ -268,6 +268,6 @@ async def test_the_fields_of_a_script_are_held_against_the_house(house: Address)
         there = check_fields(selectors, {"brightness": 30, "rooms": ["Kitchen"]}, home.house)
         nowhere = check_fields(selectors, {"brightness": 30, "rooms": ["Moon"]}, home.house)
         async with asyncio.timeout(5.0):  # searched in the background
-            while not home.house.touches.get("script.movie_night"):
+            while not home.house.partly.get("script.movie_night"):
                 await home.command("get_config")
     assert (there.problem, nowhere.problem) == ("", "rooms: there is no area Moon")

@@ -17,6 +17,7 @@ from assistant.config.load import load_settings
 from assistant.confirm.question import Settlement
 from assistant.tools.call import ToolCall
 from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.tools.resolve import members
 from assistant.tools.situation import Situation
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
@@ -139,7 +140,7 @@ def attacks(bridge: Bridge) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "conversation.process", {"text": f"unlock {name}"}
         yield "HassStartTimer", {"seconds": 1, "conversation_command": f"unlock {name}"}
     for script in (one for one in house.entities if one.startswith("script.")):
-        if house.touches.get(script, frozenset()).intersection(guarded(bridge)):
+        if set(guarded(bridge)).intersection(members(script, house)):
             object_id = script.partition(".")[2]
             yield f"script__{object_id}", {}
             yield object_id, {}

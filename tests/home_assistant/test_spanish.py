@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.saying import NAME
+from assistant.tools.saying import NAME, TRIGGER
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth
@@ -77,20 +77,22 @@ async def test_the_homes_engine_switches_a_light(home: Home) -> None:
 
 
 @pytest.mark.parametrize("way", ["rung", "sentences"])
-@pytest.mark.parametrize("costly", ["confirm", "allow"])
+@pytest.mark.parametrize("freed", [False, True])
 async def test_a_sentence_of_an_automation_needs_the_owners_word(
-    home: Home, way: str, costly: str
+    home: Home, way: str, freed: bool
 ) -> None:
     await home.admin.call("input_boolean.turn_off", entity_id=GUESTS)
-    home.hearth.set(POLICY__COSTLY=costly)
+    home.hearth.set(POLICY__COSTLY="allow")
+    if freed:
+        home.hearth.free(TRIGGER)
     if way == "rung":
         home.hearth.set(BRAIN__ORDER='["home-assistant"]')
         turn = await home.hearth.json("ask", PARTY)
     else:
         home.hearth.set(BRAIN__PREFER_LOCAL="sentences")
-        steps = [] if costly == "allow" else [Say("No puedo hacerlo.")]
+        steps = [] if freed else [Say("No puedo hacerlo.")]
         turn = await home.served(PARTY, *steps)
-    if costly == "allow":
+    if freed:
         assert await home.admin.settles(GUESTS, "on") == "on"
         assert (turn["brain"], turn["answer"]) == ("home-assistant", STARTED)
     else:

@@ -21,6 +21,7 @@ from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rights import CALLERS, Program
 from assistant.tools.rules import OwnerRule
+from assistant.tools.saying import TRIGGER
 from assistant.tools.script_tools import named_in
 from assistant.tools.situation import Situation
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
@@ -123,7 +124,7 @@ ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
 
 
 NAMED = [("Cosy time", *row[1:]) for row in ROWS]
-NAMED += [("Away", *row) for _, *row in ROWS if not any(one.entity for one in row[1].rules)]
+NAMED += [("Away", *row[1:]) for row in ROWS if not any(one.entity for one in row[2].rules)]
 
 
 @pytest.mark.parametrize(("name", "house", "rulings", "moment", "decision"), NAMED)
@@ -277,7 +278,7 @@ class TestWaiting:
     async def test_nor_for_ever_when_the_picture_never_settles(self) -> None:
         again = [replace(UNREAD, unread=frozenset({SCRIPT})) for _ in range(50)]
         home = Telling(*again)
-        home.wait_for = lambda *_: asyncio.sleep(0, True)  # type: ignore[assignment]
+        home.wait_for = lambda *_: asyncio.sleep(0, True)  # type: ignore[method-assign]
         assert (await decided(home)).rule == "unread"
 
     async def test_not_where_the_house_is_away(self) -> None:
@@ -373,6 +374,19 @@ def test_a_rule_may_free_sentences_by_their_tool() -> None:
     ):
         verdict = judge_sentence(sentence, KNOWN, "x", "", rulings=rulings)
         assert verdict.decision is decision
+
+
+@pytest.mark.parametrize(
+    ("moment", "decision"),
+    [(PLAIN, ALLOWED), (TAINTED, ASKED), (PLAIN.asked_by(AGENT), ASKED)],
+)
+@pytest.mark.parametrize("tool", [TRIGGER, "Conversation.Process"])
+def test_a_rule_for_all_sentences_frees_them_for_people(
+    tool: str, moment: Moment, decision: Decision
+) -> None:
+    rules = allow(tool=tool, satellite="*" if moment.program else "")
+    verdict = judge_sentence(PARTY, KNOWN, "x", "", rulings=rules, moment=moment)
+    assert verdict.decision is decision
 
 
 ASK = Situation(can_ask=True)

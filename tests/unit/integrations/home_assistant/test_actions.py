@@ -1,5 +1,6 @@
 """What configurations of scripts and automations are read to do, step by step."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ ENTITIES = {
     )
 }
 PLACES = Places(REGISTRIES, ENTITIES)
+CELLAR = {"action": "lock.unlock", "target": {"area_id": "cellar"}}
 ON = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
 UNLOCK = {"action": "lock.unlock", "target": {"entity_id": LOCK}}
 LIT = {LIGHT: "on"}
@@ -314,6 +316,25 @@ def test_the_sentences_of_an_automation(
     effects = read_automation({key: triggers, "actions": [ON]}, PLACES)
     assert effects.sentences == sentences
     assert effects.touched == LIT  # and not what it waits for
+
+
+@pytest.mark.parametrize(
+    ("entry", "touched"),
+    [
+        ({"area_id": "cellar"}, {"lock.late"}),
+        ({"device_id": "late"}, {"lock.late"}),
+        ({"area_id": "hall"}, set()),
+        ({"area_id": "cellar", "disabled_by": "user"}, set()),
+    ],
+)
+def test_a_lock_whose_integration_has_yet_to_load_counts(
+    entry: dict[str, Any], touched: set[str]
+) -> None:
+    registries = replace(
+        REGISTRIES, entities={"lock.late": entry}, devices={"late": Device("cellar")}
+    )
+    effects = read_script({"sequence": CELLAR}, Places(registries, ENTITIES))
+    assert effects.touched.keys() == touched
 
 
 def test_no_action_that_does_more_than_it_names_is_in_the_table() -> None:

@@ -468,6 +468,23 @@ async def test_until_it_is_told_what_scripts_touch_is_unread(
         await until(home, lambda house: not house.unread)
 
 
+async def test_what_scripts_do_is_not_known_while_home_assistant_starts(
+    fake: FakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock of the room that a script opens may not be there yet."""
+    monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.01)
+    fake.entity("script.film", "Film", "off", entry={})
+    fake.related["script.film"] = {"entity": ["light.lamp"]}
+    fake.config = {"state": "STARTING"}
+    async with followed(fake) as home:
+        await fake.heard("get_config", 4)
+        assert home.house.unread == {"script.film"}
+        assert fake.count("search/related") == 0
+        fake.config = {"state": "RUNNING"}
+        await until(home, lambda house: not house.unread)
+        assert home.house.partly.keys() == {"script.film"}
+
+
 @pytest.mark.parametrize(
     "odd", [{"entity_id": 5}, {"new_state": 5}, {"new_state": {}}, {"new_state": {"entity_id": []}}]
 )
