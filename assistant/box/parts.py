@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.announce_desk import Announcing
+from assistant.box.openers import Openers
 from assistant.journal.records import Mark
 from assistant.level import Reading
 from assistant.tools.moment import Mode
@@ -236,6 +237,7 @@ class Parts:
     live: Live
     confirmations: Confirmations
     records: Records
+    openers: Openers
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]

@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 
 from assistant.box.box import Box
+from assistant.box.openers import Openers
 from assistant.box.parts import Parts
 from assistant.clock import VirtualClock
 from assistant.happenings import Happening, Happenings
+from assistant.ratings import Ratings
 from assistant.tools.moment import Mode
 from assistant.tools.rights import CALLERS
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from assistant.version import own_version
 from audio.steady import MicrophoneStatus
+from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
@@ -25,6 +28,7 @@ from integrations.web.requests import (
     LiveRequest,
     MarkRequest,
     QuestionRequest,
+    RateRequest,
     TimerRequest,
 )
 from tests.unit.assistant.box.doubles import (
@@ -32,6 +36,7 @@ from tests.unit.assistant.box.doubles import (
     FakeConversation,
     FakeDesk,
     FakeHistory,
+    FakeKept,
     FakeModes,
     FakeRecords,
     FakeSpeech,
@@ -113,6 +118,24 @@ async def test_a_mode_is_switched_for_a_time_and_told() -> None:
         await box.set_mode("normal", None, PROGRAM)
         assert (modes.current, modes.until) == (Mode.NORMAL, None)
         await stream.aclose()
+
+
+async def test_what_may_open_is_rated() -> None:
+    gate, lamp = Entity("switch.gate", "Front gate", "off"), Entity("light.lamp", "Lamp", "off")
+    house = House(entities={one.entity_id: one for one in (gate, lamp)})
+    kept = FakeKept()
+    openers = Openers(lambda: house, Ratings(kept))
+    box = box_of(replace(parts(), openers=openers))
+    [row] = box.openers()
+    assert (row["entity_id"], row["tier"], row["unrated"]) == ("switch.gate", None, "secure")
+    await box.rate("switch.gate", RateRequest(tier="comfort"), PROGRAM)
+    assert [row["tier"] for row in box.openers()] == ["comfort"]
+    with pytest.raises(Unknown):
+        await box.rate("light.lamp", RateRequest(tier="secure"), PROGRAM)
+    kept.broken = True
+    with pytest.raises(NotKept, match="the disk is gone"):
+        await box.rate("switch.gate", RateRequest(tier="secure"), PROGRAM)
+    assert [row["tier"] for row in box.openers()] == ["comfort"]
 
 
 async def test_what_the_disk_did_not_take_is_told() -> None:
