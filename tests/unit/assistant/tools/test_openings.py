@@ -170,11 +170,12 @@ def test_no_call_of_a_model_opens_unasked(
         areas={"yard": Area("yard", "Yard")},
         entities={LAMP.entity_id: LAMP, entity.entity_id: entity},
     )
-    arguments: dict[str, Any] = {
+    ways: dict[str, dict[str, Any]] = {
         "name": {"name": entity.name},
         "area": {"area": "Yard"},
         "domain": {"area": "Yard", "domain": [entity.domain]},
-    }[by]
+    }
+    arguments = ways[by]
     verdict = judge(entry(TOOLS[action]), arguments, house, "do it", "", live=live)
     assert verdict.decision is not Decision.ALLOWED or entity.entity_id not in verdict.entities
 
