@@ -12,6 +12,7 @@ from assistant.app import App
 from assistant.box.box import Box
 from assistant.box.confirmations import Confirmations
 from assistant.box.history import History
+from assistant.box.openers import Openers
 from assistant.box.parts import Parts, Sound
 from assistant.box.records import Records
 from assistant.box.turn_sounds import TurnSounds
@@ -119,6 +120,7 @@ def _box(
         stay.live,
         Confirmations(lambda: runner.exchange, bridge.happenings),
         Records(bridge.store, guests, clock),
+        Openers(lambda: bridge.home.house, bridge.moments.ratings),
         History(bridge.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,

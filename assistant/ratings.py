@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from assistant.tools.gates import UNKNOWN_EFFECTS, UNREAD, gate, is_settled
 from assistant.tools.intents import Action
 from assistant.tools.outcome import Tier
-from assistant.tools.weighing import SECURE_RULES
+from assistant.tools.weighing import SECURE_RULES, height, weigh
 from integrations.home_assistant.house import Entity, House
 
 NAME = "ratings"  # under which they are kept
@@ -80,6 +80,29 @@ def may_open(house: House) -> list[Entity]:
     """The exposed things that may let somebody in or silence an alarm, as far as a rating of their
     owner's settles it: covers without a class, relays by their name, what was seen to open."""
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
+
+
+def unrated(entity: Entity, house: House) -> Tier:
+    """What it counts as without a rating, switched the way that asks most."""
+    ways = (Action.ON, Action.OFF, Action.TOGGLE)
+    tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
+    return max(tiers, key=height)
+
+
+def rated_rows(
+    things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
+) -> list[dict[str, Any]]:
+    """What programs are told of things that can be rated: JSON objects."""
+    return [
+        {
+            "entity_id": one.entity_id,
+            "name": one.name,
+            "tier": tiers.get(one.entity_id),
+            "unrated": unrated(one, house),
+            "seen_opening": sorted(house.seen_opening.get(one.entity_id, ())),
+        }
+        for one in things
+    ]
 
 
 def _is_unsettled(entity: Entity, house: House) -> bool:

@@ -16,6 +16,7 @@ from assistant.happenings import Happening, Happenings
 from assistant.health import word_of
 from assistant.journal.records import StoreError
 from assistant.tools.moment import Mode
+from assistant.tools.outcome import Tier
 from assistant.tools.rights import CALLERS
 from assistant.turn.record import as_json
 from assistant.turn.standing import Standing
@@ -36,6 +37,7 @@ from integrations.web.requests import (
     MarkRequest,
     QuestionAnswer,
     QuestionRequest,
+    RateRequest,
     TimerRequest,
 )
 
@@ -237,6 +239,14 @@ class Box:
         with _told("It is not kept"):
             await self._parts.history.mark(turn_id, wanted.mark)
         self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
+
+    def openers(self) -> Sequence[Mapping[str, Any]]:
+        return self._parts.openers.rows()
+
+    async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
+        with _told("It is not kept"):
+            await self._parts.openers.rate(entity_id, Tier(wanted.tier))
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
         with _told("It is not kept"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.announce_desk import Announcing
+from assistant.box.openers import Openers
 from assistant.brains.protocol import ConversationOwner
 from assistant.journal.records import Mark
 from assistant.level import Reading
@@ -252,6 +253,7 @@ class Parts:
     live: Live
     confirmations: Confirmations
     records: Records
+    openers: Openers
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]

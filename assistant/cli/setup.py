@@ -98,7 +98,8 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Console)
         registers=way is not Way.CHANGE or answers.of_the_house,
         fetches=arguments.download_voices,
     )
-    await finish(plan, _admin(arguments, ask=left > 0), console)
+    asked = TerminalPerson(console) if left > 0 else None
+    await finish(plan, lambda spent: _admin(arguments, ask=left > spent), console, asked)
     return 0
 
 

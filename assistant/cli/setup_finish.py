@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from assistant.cli.setup_device import AskAdmin, become_device
 from assistant.cli.setup_means import RealMeans
+from assistant.cli.setup_openers import rate_openers
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
@@ -18,6 +20,7 @@ from assistant.lock import is_held
 from assistant.setup.answers import LOOPBACK, Answers
 from assistant.setup.document import applied, secret_file, secrets_of
 from assistant.setup.files import PLAIN_MODE, NewFile, write_all
+from assistant.setup.ports import Person
 from integrations.home_assistant.rest import check
 
 
@@ -33,15 +36,22 @@ class Plan:
     fetches: bool  # whether voices that are lacking are fetched
 
 
-async def finish(plan: Plan, ask_admin: AskAdmin, console: Console) -> None:
-    """Do it. Raises ConfigError where nothing could be written."""
+async def finish(
+    plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Console, person: Person | None
+) -> None:
+    """Do it. Raises ConfigError where nothing could be written.
+
+    `person`: who may still be asked something, if anybody; `ask_admin` takes how much they were
+    asked here.
+    """
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
     await asyncio.to_thread(write_all, _files(plan, text))
     console.print(f"Written: {target}", markup=False, soft_wrap=True)
     settings = await asyncio.to_thread(load_settings, target, os.environ)
     if plan.registers:
-        await become_device(settings, ask_admin, console)
+        asked = await rate_openers(settings, person, console)
+        await become_device(settings, ask_admin(asked), console)
     if plan.fetches:
         await _fetch(settings, console)
     if plan.answers.console_host not in (None, LOOPBACK):

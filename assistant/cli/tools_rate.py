@@ -12,10 +12,9 @@ from rich.text import Text
 from assistant.bridge import Bridge
 from assistant.cli.command import Failed
 from assistant.clock import Clock
-from assistant.ratings import TIERS, Ratings, may_open, unknown_effects
-from assistant.tools.intents import Action
+from assistant.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
 from assistant.tools.outcome import Tier
-from assistant.tools.weighing import height, weigh
+from assistant.tools.weighing import height
 from integrations.home_assistant.house import Entity, House
 
 LEARN_S = 3.0  # what Home Assistant gets for telling it
@@ -115,13 +114,6 @@ def _is_raised(entity: Entity, tier: Tier, house: House) -> bool:
     return height(tier) > height(unrated(entity, house))
 
 
-def unrated(entity: Entity, house: House) -> Tier:
-    """What it counts as without a rating, switched the way that asks most."""
-    ways = (Action.ON, Action.OFF, Action.TOGGLE)
-    tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
-    return max(tiers, key=height)
-
-
 def _tier(text: str) -> Tier:
     if text not in TIERS:
         raise Failed(f"{text} is no tier to rate by; it is one of {_TIERS}", 2)
@@ -131,16 +123,7 @@ def _tier(text: str) -> Tier:
 def _show(things: Sequence[Entity], house: House, ratings: Ratings, as_json: bool) -> None:
     tiers = ratings.tiers
     if as_json:
-        rows = [
-            {
-                "entity_id": one.entity_id,
-                "name": one.name,
-                "tier": tiers.get(one.entity_id),
-                "unrated": unrated(one, house),
-                "seen_opening": sorted(house.seen_opening.get(one.entity_id, ())),
-            }
-            for one in things
-        ]
+        rows = rated_rows(things, house, tiers)
         print(json.dumps(rows, ensure_ascii=False))
         return
     if not things:

@@ -24,15 +24,19 @@ from assistant.doctor.finding import (
     odd,
     unwatched,
 )
+from assistant.ratings import may_open
 from assistant.tools.menu import Menu
+from assistant.tools.outcome import Tier
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
+from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
 from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
+_NAMED = 5  # of each list of things; hearth tools rate has them all
 _SERVERS_S = 20.0  # for programs to start and list their tools
 
 
@@ -185,6 +189,42 @@ async def _picture(scene: HouseScene) -> Found:
     return good(told)
 
 
+async def _openers(scene: HouseScene) -> Found:
+    home = scene.bridge.home
+    if not home.connected:
+        return odd("not known", "mend the check before this one")
+    return judge_openers(home.house, scene.bridge.moments.ratings.tiers)
+
+
+def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
+    """What may open the house: what runs unasked since it was rated so, what nobody has rated."""
+    things = may_open(house)
+    seen = [one for one in things if house.seen_opening.get(one.entity_id)]
+    freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]
+    unrated = [one for one in things if one.entity_id not in tiers]
+    told = [
+        f"{words}: {_few(found)}"
+        for words, found in (
+            ("free, as they were rated", freed),
+            ("asked about until they are rated", unrated),
+            ("seen to open something", seen),
+        )
+        if found
+    ]
+    if not told:
+        return good("all that may open something is known, and asked about")
+    detail = "; ".join(told)
+    if unrated:
+        return odd(detail, 'hearth tools rate "NAME" comfort frees what opens nothing')
+    return good(f'{detail} (hearth tools rate "NAME" secure asks again)' if freed else detail)
+
+
+def _few(things: Sequence[Entity]) -> str:
+    """The first of them by name."""
+    names = ", ".join(one.name for one in things[:_NAMED])
+    return f"{names} and {len(things) - _NAMED} more" if len(things) > _NAMED else names
+
+
 async def _device(scene: HouseScene) -> Found:
     if scene.demo:
         return good("the simulated house has no devices like this one")
@@ -238,6 +278,7 @@ CHECKS: tuple[Check[HouseScene], ...] = (
     Check("token", _token),
     Check("tools", _tools, limit_s=_OPEN_S),
     Check("live picture", _picture),
+    Check("what may open", _openers),
     Check("device", _device),
     Check("area", _area),
 )

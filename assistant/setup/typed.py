@@ -31,6 +31,16 @@ def yes_or_no(line: str, default: bool) -> bool:
     raise Unclear("Type yes or no.")
 
 
+def numbers(line: str, most: int) -> frozenset[int]:
+    """Numbers from 1 to `most` with commas or spaces between; none for an empty line. Raises
+    Unclear."""
+    told = line.replace(",", " ").split()
+    found = frozenset(int(one) for one in told if one.isdecimal())
+    if not all(one.isdecimal() for one in told) or not found <= frozenset(range(1, most + 1)):
+        raise Unclear(f"Type numbers from 1 to {most}, such as 1 {most}.")
+    return found
+
+
 def languages(line: str) -> tuple[str, ...]:
     """Codes with commas or spaces between, e.g. "en, es". Raises Unclear."""
     codes = [code.strip() for code in line.replace(",", " ").split()]

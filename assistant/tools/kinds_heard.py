@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assistant.tools.openers import is_opener
+from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity
-
-# Beginnings of words that ask for something to be opened, whatever it is called.
-_OPENING = ("unlock", "open", "disarm", "desbloq", "abr", "desarm", "offne", "ouvr", "entsperr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def kinds_in(heard: str) -> list[Kind]:
 
 def wants_open(heard: str) -> bool:
     """Whether the words ask for something to be opened, unlocked or disarmed."""
-    return any(word.startswith(_OPENING) for word in _words(heard))
+    return mentions("opening", heard) or mentions("unlocks", heard)
 
 
 def is_said(heard: str, names: Iterable[str]) -> bool:

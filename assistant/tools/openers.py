@@ -12,7 +12,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from assistant.tools.vocabulary import mentions, without
+from assistant.tools.vocabulary import mentions, mentions_one_of, without
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
@@ -32,6 +32,8 @@ _LAMPS = frozenset({"fan", "light"})
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
 # Device classes of a binary sensor of which a relay on the same device is likely to move the door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
+# Without a word of these a name says nothing of a door or an alarm.
+_TELLING = ("opens", "gates", "windows", "garages", "releases", "unlocks", "alarm")
 _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
@@ -47,10 +49,11 @@ class Opening(StrEnum):
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """What this thing by itself may open or silence, without the members of a group or script."""
+    """What this thing by itself may open or silence, without the members of a group or script.
+
+    A lock, a siren and an alarm panel are what they are: `gates.gate` needs no more of them.
+    """
     domain = entity.domain
-    if domain in ("lock", "alarm_control_panel"):
-        return Opening.KNOWN
     if domain == "cover":
         return _cover(entity)
     if domain == "valve":
@@ -58,7 +61,8 @@ def opening_of(entity: Entity, house: House) -> Opening:
     if domain in SWITCHED and was_seen_to_open(entity.entity_id, house):
         return Opening.SEEN
     if domain in _LAMPS:
-        released = is_called_to_open(entity) and not _is_beside(entity.name)
+        telling = any(mentions_one_of(_TELLING, text) for text in _own_texts(entity))
+        released = telling and is_called_to_open(entity) and not _is_beside(entity.name)
         return Opening.OPENS if released else Opening.NONE
     if domain in RELAYS | _PRESSED:
         return _relay(entity, house)
@@ -117,17 +121,21 @@ def _relay(entity: Entity, house: House) -> Opening:
     named = _named(entity)
     if named is not Opening.NONE:
         return named
+    around = _by_place(entity, house) or _by_device(entity, house)
     harmless = entity.domain in _PRESSED and entity.device_class in _ONLY_RESTARTS
-    if harmless or _is_beside(entity.name):
-        return Opening.NONE
+    return Opening.NONE if harmless or (around and _is_beside(entity.name)) else around
+
+
+def _by_place(entity: Entity, house: House) -> Opening:
+    """By the room: "Relay 2" in "Front gate", or in "Garage"."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
-        if mentions("opens", plain) or mentions("gates", plain):
+        if mentions_one_of(("opens", "gates"), plain):
             return Opening.OPENS
         if _is_only_garage(_spread(f"{place} {entity.name}")):
             return Opening.OPENS
-    return _by_device(entity, house)
+    return Opening.NONE
 
 
 def _by_device(entity: Entity, house: House) -> Opening:
@@ -137,16 +145,18 @@ def _by_device(entity: Entity, house: House) -> Opening:
         return Opening.SILENCES
     if any(one.domain == "lock" or (one.domain == "cover" and is_opener(one)) for one in others):
         return Opening.OPENS
-    # A fridge and a washing machine have the contact of a door too.
-    if mentions("appliances", entity.name, entity.device_name):
-        return Opening.NONE
     contacts = (one for one in others if one.domain == "binary_sensor")
-    opens = any(one.device_class in _DOOR_CONTACTS for one in contacts)
+    # A fridge and a washing machine have the contact of a door too.
+    opens = any(one.device_class in _DOOR_CONTACTS for one in contacts) and not mentions(
+        "appliances", entity.name, entity.device_name
+    )
     return Opening.OPENS if opens else Opening.NONE
 
 
 def _named(entity: Entity) -> Opening:
     """By its own names, those of its device and its labels."""
+    if not any(mentions_one_of(_TELLING, text) for text in _own_texts(entity)):
+        return Opening.NONE
     if is_called_to_open(entity):
         return Opening.OPENS
     # "Porch light" may be a part of what is called "Front door": then its own names alone count.

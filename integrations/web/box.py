@@ -17,6 +17,7 @@ from integrations.web.requests import (
     Mode,
     QuestionAnswer,
     QuestionRequest,
+    RateRequest,
     TimerRequest,
 )
 
@@ -113,6 +114,14 @@ class Box(Protocol):
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
         """Answer one in a person's place. Raises Unknown."""
+        ...
+
+    def openers(self) -> Sequence[Mapping[str, Any]]:
+        """What may open the house as far as nobody knows, and how its owner rated it."""
+        ...
+
+    async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        """Rate one of them. Raises Unknown."""
         ...
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:

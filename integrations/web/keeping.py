@@ -1,4 +1,4 @@
-"""What the box keeps for people: timers, what waits for a yes, memories."""
+"""What the box keeps for people: timers, what waits for a yes, what may open, memories."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,11 @@ from integrations.web.replies import (
     ConfirmationReply,
     ForgottenReply,
     MemoryReply,
+    OpenerReply,
     TimerReply,
     VerdictReply,
 )
-from integrations.web.requests import ConfirmRequest, CorrectRequest, TimerRequest
+from integrations.web.requests import ConfirmRequest, CorrectRequest, RateRequest, TimerRequest
 
 
 class Keeping:
@@ -24,7 +25,7 @@ class Keeping:
 
     def paths(self) -> Sequence[Path]:
         """Their rows of the table."""
-        return (*self._timers_and_confirmations(), *self._memory())
+        return (*self._timers_and_confirmations(), *self._openings(), *self._memory())
 
     def _timers_and_confirmations(self) -> Sequence[Path]:
         return (
@@ -53,6 +54,20 @@ class Keeping:
                 *(self._confirm, 200, VerdictReply),
                 body=ConfirmRequest,
                 problems=GONE,
+            ),
+        )
+
+    def _openings(self) -> Sequence[Path]:
+        return (
+            Path(
+                *("GET", "/v1/openers", "read", "What may open the house, and its ratings."),
+                *(self._openers, 200, list[OpenerReply]),
+            ),
+            Path(
+                *("POST", "/v1/openers/{id}", "admin", "Rate one of them."),
+                *(self._rate, 204),
+                body=RateRequest,
+                problems={**GONE, **STORE},
             ),
         )
 
@@ -98,6 +113,13 @@ class Keeping:
     async def _confirm(self, call: Call) -> Response:
         wanted: ConfirmRequest = call.wanted
         return JSONResponse(dict(await self._box.confirm(call.name, wanted, call.caller)))
+
+    async def _openers(self, call: Call) -> Response:
+        return listed(self._box.openers())
+
+    async def _rate(self, call: Call) -> Response:
+        await self._box.rate(call.name, call.wanted, call.caller)
+        return Response(status_code=204)
 
     async def _memories(self, call: Call) -> Response:
         return listed(await self._box.memories())

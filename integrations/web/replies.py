@@ -211,6 +211,16 @@ class VerdictReply(Reply):
     verdict: Literal["yes", "no", "silence", "unclear", "new_command"]
 
 
+class OpenerReply(Reply):
+    """What may open something or silence an alarm, as far as nobody knows."""
+
+    entity_id: str
+    name: str
+    tier: Literal["comfort", "costly", "secure"] | None  # its owner's rating
+    unrated: Literal["comfort", "costly", "secure"]  # what it counts as without one
+    seen_opening: list[str]  # ids of what it was seen to open, unlock or disarm
+
+
 class MemoryReply(Reply):
     """What somebody asked to remember."""
 

@@ -175,6 +175,12 @@ class ConfirmRequest(Wish):
     pin: Annotated[str, Field(max_length=32)] = ""
 
 
+class RateRequest(Wish):
+    """Body of `POST /v1/openers/{id}`: what it counts as."""
+
+    tier: Literal["comfort", "costly", "secure"]
+
+
 class CorrectRequest(Wish):
     """Body of `POST /v1/memory/{id}`: the fact as it is."""
 

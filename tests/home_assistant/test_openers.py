@@ -45,42 +45,41 @@ def hearth(house: Address, tmp_path: Path) -> Hearth:
     return Hearth(tmp_path, house.url, house.token, BRAIN__ORDER='["home-assistant"]')
 
 
-THINGS = [
-    ("cover", "Hoftor", {}, "open Hoftor", "Open Hoftor?"),
-    ("cover", "Portão", {}, "open Portão", "Open Portão?"),
-    ("cover", "Left one", {}, "open left one", "Open Left one?"),
+Thing = tuple[str, str, dict[str, str]]  # kind, name, further fields of the template
+THINGS: list[tuple[Thing, str, str]] = [
+    (("cover", "Hoftor", {}), "open Hoftor", "Open Hoftor?"),
+    (("cover", "Portão", {}), "open Portão", "Open Portão?"),
+    (("cover", "Left one", {}), "open left one", "Open Left one?"),
     (
-        "cover",
-        "Roof window",
-        {"device_class": "window"},
+        ("cover", "Roof window", {"device_class": "window"}),
         "open the roof window",
         "Open Roof window",
     ),
-    ("switch", "Front gate", {}, "turn on the front gate", "could open"),
-    ("switch", "Garage door relay", {}, "turn on garage door relay", "could open"),
-    ("switch", "Türöffner", {}, "turn on Türöffner", "could open"),
-    ("switch", "Burglar alarm", {}, "turn off the burglar alarm", "could silence an alarm"),
-    ("switch", "Front door lock relay", {}, "turn off the front door lock relay", "could open"),
+    (("switch", "Front gate", {}), "turn on the front gate", "could open"),
+    (("switch", "Garage door relay", {}), "turn on garage door relay", "could open"),
+    (("switch", "Türöffner", {}), "turn on Türöffner", "could open"),
+    (("switch", "Burglar alarm", {}), "turn off the burglar alarm", "could silence an alarm"),
+    (("switch", "Front door lock relay", {}), "turn off the front door lock relay", "could open"),
 ]
-FREE = [
-    ("cover", "Studio blinds", {}, "open the studio blinds"),
-    ("cover", "Rollladen Büro", {}, "open rollladen büro"),
-    ("switch", "Hall door lamp", {}, "turn on the hall door lamp"),
-    ("switch", "Garagenlicht", {}, "turn on Garagenlicht"),
+FREE: list[tuple[Thing, str]] = [
+    (("cover", "Studio blinds", {}), "open the studio blinds"),
+    (("cover", "Rollladen Büro", {}), "open rollladen büro"),
+    (("switch", "Hall door lamp", {}), "turn on the hall door lamp"),
+    (("switch", "Garagenlicht", {}), "turn on Garagenlicht"),
 ]
 
 
 async def test_what_is_called_a_door_is_asked_about(hearth: Hearth, admin: Admin) -> None:
     async with AsyncExitStack() as stack:
-        for kind, name, fields, *_ in (*THINGS, *FREE):
+        for kind, name, fields in (*(row[0] for row in THINGS), *(row[0] for row in FREE)):
             await stack.enter_async_context(template(admin, kind, name, **fields))
-        for *_, sentence, question in THINGS:
+        for _, sentence, question in THINGS:
             told = await hearth.json("ask", sentence)
             assert [call["decision"] for call in told["tool_calls"]] == ["needs_confirmation"], (
                 sentence
             )
             assert question in told["answer"]
-        for *_, sentence in FREE:
+        for _, sentence in FREE:
             told = await hearth.json("ask", sentence)
             assert [call["decision"] for call in told["tool_calls"]] == ["allowed"], sentence
 

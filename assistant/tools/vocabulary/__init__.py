@@ -16,7 +16,7 @@ LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
 # other languages an entry that ends with "!" keeps them: "*tür!" is not to find "Temperatur".
 _MARKS_MATTER = frozenset({"vi"})
 _LONGEST = 200  # characters of a text that are looked at
-_MAX_TEXTS = 4_096
+_MAX_TEXTS = 16_384
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -37,6 +37,14 @@ def fold(text: str, *, marks: bool = False) -> str:
 def mentions(topic: str, *texts: str) -> bool:
     """Return whether one of the texts has a word or phrase of the topic, in any language."""
     return any(_mentions(topic, text) for text in texts)
+
+
+@lru_cache(_MAX_TEXTS)
+def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
+    """Return whether the text has a word of any of the topics: in a large house much faster than
+    to ask for each, since most names have none."""
+    plain, marked = _patterns(*topics)
+    return bool(plain.search(_folded(text)) or marked.search(_folded(text, marks=True)))
 
 
 @lru_cache(_MAX_TEXTS)
@@ -66,15 +74,20 @@ def entries(topic: str, language: str) -> tuple[str, ...]:
 @lru_cache(_MAX_TEXTS)
 def _mentions(topic: str, text: str) -> bool:
     plain, marked = _patterns(topic)
-    return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
+    return bool(plain.search(_folded(text)) or marked.search(_folded(text, marks=True)))
+
+
+@lru_cache(_MAX_TEXTS)
+def _folded(text: str, *, marks: bool = False) -> str:
+    return fold(text, marks=marks)
 
 
 @lru_cache(64)
-def _patterns(topic: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The topic's patterns for folded text, without and with its marks."""
+def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The topics' patterns for folded text, without and with its marks."""
     written: dict[bool, list[str]] = {False: [], True: []}
     for language in LANGUAGES:
-        for entry in entries(topic, language):
+        for entry in [entry for topic in topics for entry in entries(topic, language)]:
             marks = language in _MARKS_MATTER or entry.endswith("!")
             written[marks].append(_pattern(entry.rstrip("!"), marks))
     plain, marked = (re.compile("|".join(written[marks]) or r"(?!)") for marks in (False, True))

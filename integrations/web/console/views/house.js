@@ -1,9 +1,9 @@
-// The menu of the house: every tool, what is at stake with it, and the rule that decides.
+// The menu of the house: what may open it, every tool, what is at stake, and the rule that decides.
 
-import { get } from "../api.js";
-import { el, say } from "../dom.js";
+import { get, may, post } from "../api.js";
+import { el, say, show } from "../dom.js";
 import { icon } from "../icons.js";
-import { badge, card, empty, page, tier } from "../parts.js";
+import { badge, button, card, empty, page, tier, toast } from "../parts.js";
 import { words } from "../words.js";
 
 const OWN = "hearth"; // the name of the server of its own tools
@@ -12,6 +12,14 @@ const TIERS = ["read", "comfort", "costly", "secure"];
 /** The view. */
 export async function open({ signal }) {
   const menu = await get("v1/tools", { signal });
+  const openers = el("section", { class: "card" });
+  async function look() {
+    const things = await get("v1/openers", { signal });
+    openers.hidden = things.length === 0;
+    show(openers, el("h2", {}, words.house.openers), el("p", { class: "hint" }, words.house.openersLead),
+      el("ul", { class: "rows" }, things.map((thing) => openerRow(thing, look))));
+  }
+  await look();
   const find = el("input", { type: "search", "aria-label": words.house.find, placeholder: words.house.find });
   const found = el("p", { class: "hint", role: "status" });
   const rows = menu.tools.map((tool) => ({ place: toolRow(tool), tool, text: `${tool.name} ${tool.description} ${tool.tier} ${tool.rule}`.toLowerCase() }));
@@ -32,10 +40,29 @@ export async function open({ signal }) {
   }
   find.addEventListener("input", narrow);
   narrow();
-  return page(words.house.title, words.house.lead,
+  return page(words.house.title, words.house.lead, openers,
     el("div", { class: "finder" }, icon("search"), find, found),
     el("dl", { class: "legend" }, TIERS.map((name) => el("div", {}, el("dt", {}, tier(name)), el("dd", {}, words.house.tierHint[name])))),
     rows.length ? groups.map(({ place }) => place) : card("", empty(words.house.empty)));
+}
+
+/** One thing that may open something: what it counts as, and the two things to say of it. */
+function openerRow(thing, look) {
+  const rate = (name) => async () => {
+    await post(`v1/openers/${encodeURIComponent(thing.entity_id)}`, { tier: name });
+    toast(words.house.openersDone[name], "good");
+    await look();
+  };
+  const seen = thing.seen_opening.join(", ");
+  return el("li", { class: "fact" },
+    el("span", { class: "what" },
+      el("span", { class: "heard" }, thing.name),
+      el("span", { class: "under" },
+        badge(words.house.openersStates[thing.tier ?? "none"], thing.tier === "comfort" ? "warn" : ""),
+        el("span", {}, thing.entity_id),
+        seen && el("span", {}, words.house.openersSeen(seen)))),
+    may("admin") && el("span", { class: "row" }, Object.keys(words.house.openersRate).map((name) =>
+      button(words.house.openersRate[name], rate(name), { label: words.house.openersRateLong[name](thing.name), disabled: thing.tier === name }))));
 }
 
 function group(server, rows) {

@@ -6,17 +6,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from assistant.box.openers import Openers
 from assistant.box.parts import Parts
 from assistant.brains.protocol import ConversationOwner
 from assistant.clock import VirtualClock
 from assistant.journal.records import Mark, StoreError, TurnRecord
 from assistant.level import Level
+from assistant.ratings import Ratings
 from assistant.tools.moment import Mode
 from assistant.tools.rights import Rights
 from assistant.turn.log import FinishedTurn
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
+from integrations.home_assistant.house import House
 from integrations.web.box import NotPossible, Unknown
 from integrations.web.callers import Caller
 from integrations.web.requests import (
@@ -165,6 +168,22 @@ class FakeConfirmations:
         raise Unknown(name)
 
 
+class FakeKept:
+    """Small values on a disk that may fail."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.values: dict[str, Any] = {}
+
+    async def keep(self, name: str, value: Any) -> None:
+        if self.broken:
+            raise StoreError("the disk is gone")
+        self.values[name] = value
+
+    async def kept(self, name: str) -> Any | None:
+        return self.values.get(name)
+
+
 class FakeRecords:
     """Memories on a disk that may fail."""
 
@@ -258,6 +277,7 @@ def parts() -> Parts:
         FakeLive(),
         FakeConfirmations(),
         FakeRecords(),
+        Openers(lambda: House(), Ratings(FakeKept())),
         FakeHistory(),
         offered,
         examined,

@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 
 from assistant.box.box import Box
+from assistant.box.openers import Openers
 from assistant.box.parts import Parts
 from assistant.brains.protocol import ConversationOwner
 from assistant.clock import VirtualClock
 from assistant.happenings import Happening, Happenings
+from assistant.ratings import Ratings
 from assistant.tools.moment import Mode
 from assistant.tools.rights import CALLERS
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from assistant.version import own_version
 from audio.steady import MicrophoneStatus
+from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown
 from integrations.web.callers import Caller, Scope
 from integrations.web.requests import (
@@ -28,6 +31,7 @@ from integrations.web.requests import (
     LiveRequest,
     MarkRequest,
     QuestionRequest,
+    RateRequest,
     TimerRequest,
 )
 from tests.unit.assistant.box.doubles import (
@@ -37,6 +41,7 @@ from tests.unit.assistant.box.doubles import (
     FakeConversation,
     FakeDesk,
     FakeHistory,
+    FakeKept,
     FakeLive,
     FakeModes,
     FakeRecords,
@@ -190,6 +195,24 @@ async def test_while_a_secure_question_waits_the_volume_stays() -> None:
     waits.secure = False
     await box.set_live(LiveRequest(volume=0.2), PROGRAM)
     assert live.volume == 0.2
+
+
+async def test_what_may_open_is_rated() -> None:
+    gate, lamp = Entity("switch.gate", "Front gate", "off"), Entity("light.lamp", "Lamp", "off")
+    house = House(entities={one.entity_id: one for one in (gate, lamp)})
+    kept = FakeKept()
+    openers = Openers(lambda: house, Ratings(kept))
+    box = box_of(replace(parts(), openers=openers))
+    [row] = box.openers()
+    assert (row["entity_id"], row["tier"], row["unrated"]) == ("switch.gate", None, "secure")
+    await box.rate("switch.gate", RateRequest(tier="comfort"), PROGRAM)
+    assert [row["tier"] for row in box.openers()] == ["comfort"]
+    with pytest.raises(Unknown):
+        await box.rate("light.lamp", RateRequest(tier="secure"), PROGRAM)
+    kept.broken = True
+    with pytest.raises(NotKept, match="the disk is gone"):
+        await box.rate("switch.gate", RateRequest(tier="secure"), PROGRAM)
+    assert [row["tier"] for row in box.openers()] == ["comfort"]
 
 
 async def test_what_the_disk_did_not_take_is_told() -> None:

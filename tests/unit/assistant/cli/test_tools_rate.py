@@ -58,6 +58,32 @@ def test_one_and_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert BELL in capsys.readouterr().out
 
 
+def test_what_may_open_is_freed_one_by_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = (Thing("switch.gate", "Front gate", "off"), Thing(BELL, "Bell", "unknown"))
+    things = (*catalogue.THINGS, *more)
+    monkeypatch.setattr(server, "DemoHome", partial(server.DemoHome, things=things))
+
+    def gate(*words: str) -> dict[str, Any]:
+        rows = told(capsys, "rate", *words)
+        return next(row for row in rows if row["entity_id"] == "switch.gate")
+
+    assert (gate()["tier"], gate()["unrated"], gate()["seen_opening"]) == (None, "secure", [])
+    assert gate("--all", "comfort")["tier"] is None
+    assert gate("front gate", "comfort")["tier"] == "comfort"
+    assert main(["tools", "rate"]) == 0
+    assert "Front gate" in capsys.readouterr().out
+
+
+def test_any_thing_may_be_asked_about_more(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row["entity_id"]: row for row in told(capsys, "rate", "Kitchen light", "secure")}
+    assert rows["light.kitchen"]["tier"] == "secure"
+    assert rows["light.kitchen"]["unrated"] == "comfort"
+    call = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
+    assert told(capsys, "--explain", call)["tier"] == "secure"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

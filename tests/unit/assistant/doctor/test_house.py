@@ -1,12 +1,16 @@
 """What the doctor finds in the house, where a double must do."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from assistant.config.schema import Settings
 from assistant.doctor import house
+from assistant.doctor.finding import Found
 from assistant.doctor.house import HouseScene
+from assistant.tools.outcome import Tier
+from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.rest import Instance
 from integrations.mcp import sandbox
@@ -64,3 +68,53 @@ def test_the_sandbox_of_a_program(
     assert found.status == status
     assert told in found.detail
     assert bool(found.mend) == (status != "ok")
+
+
+GATE, LEFT = Entity("switch.gate", "Front gate", "off"), Entity("cover.left", "Left", "closed")
+LAMP = Entity("light.lamp", "Lamp", "off")
+
+
+def judged(*things: Entity, seen: str = "", **tiers: Tier) -> Found:
+    seen_opening = {seen: frozenset({"lock.front"})} if seen else {}
+    made = House(entities={one.entity_id: one for one in things}, seen_opening=seen_opening)
+    first = {one.entity_id: one.name.partition(" ")[0] for one in things}
+    rated = {name: tiers[word] for name, word in first.items() if word in tiers}
+    return house.judge_openers(made, rated)
+
+
+def test_what_nobody_has_rated_is_named_with_the_mend() -> None:
+    found = judged(GATE, LEFT, LAMP, Left=Tier.COMFORT)
+    assert found.status == "warn"
+    assert found.detail == (
+        "free, as they were rated: Left; asked about until they are rated: Front gate"
+    )
+    assert found.mend.startswith('hearth tools rate "NAME" comfort')
+
+
+def test_what_is_free_since_it_was_rated_is_told() -> None:
+    found = judged(GATE, LEFT, Front=Tier.SECURE, Left=Tier.COMFORT)
+    assert found.status == "ok"
+    assert found.detail.startswith("free, as they were rated: Left (hearth tools rate")
+
+
+def test_what_was_seen_to_open_something_is_told() -> None:
+    found = judged(LAMP, seen="light.lamp", Lamp=Tier.SECURE)
+    assert (found.status, found.detail) == ("ok", "seen to open something: Lamp")
+
+
+def test_where_all_is_known_all_is_well() -> None:
+    assert judged(LAMP).status == "ok"
+
+
+def test_a_long_list_is_cut() -> None:
+    many = [Entity(f"cover.c{number}", f"Cover {number}", "closed") for number in range(7)]
+    assert "Cover 0, Cover 1, Cover 2, Cover 3, Cover 4 and 2 more" in judged(*many).detail
+
+
+async def test_a_house_that_is_away_tells_nothing_of_it(tmp_path: Path) -> None:
+    away = SimpleNamespace(home=SimpleNamespace(connected=False))
+    address = Address("http://127.0.0.1:9", "t")
+    answer = Instance("2026.11.0", "RUNNING", "Home")
+    scene = HouseScene(settings(tmp_path), away, address, answer, None)  # type: ignore[arg-type]
+    (check,) = (check for check in house.CHECKS if check.name == "what may open")
+    assert (await check.look(scene)).status == "warn"

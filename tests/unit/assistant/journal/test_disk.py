@@ -190,12 +190,14 @@ async def test_what_outlasts_turns_is_saved_from_a_damaged_file(
     async with Store(path, clock) as store:
         await store.keep("volume", 0.5)
         await store.add_timer(a_timer(clock, "tea", 5))
+        await store.add_openings({"switch.hall": frozenset({"lock.front"})})
         await store.record_turn(a_turn(clock))
     _garble_table(path, "turns")
     async with Store(path, clock) as store:  # another process: it knows nothing by itself
         assert await store.turns(9) == []
         assert await store.kept("volume") == 0.5
         assert [timer.id for timer in await store.timers()] == ["tea"]
+        assert await store.openings() == {"switch.hall": frozenset({"lock.front"})}
 
 
 async def test_a_check_finds_what_nobody_has_read_yet(path: Path, clock: VirtualClock) -> None:

@@ -43,3 +43,17 @@ async def test_values_outlive_the_journal(store: Store, clock: VirtualClock) -> 
     clock.advance(400 * 86400)
     await store.erase_old(keep_days=1, transcript_hours=1)
     assert await store.kept("policy") == 1
+
+
+async def test_what_switches_opened_is_added_to_and_outlives_the_journal(
+    path: Path, clock: VirtualClock
+) -> None:
+    lock, gate = frozenset({"lock.front"}), frozenset({"cover.gate"})
+    async with Store(path, clock) as store:
+        assert await store.openings() == {}
+        await store.add_openings({"switch.hall": lock, "light.lamp": gate})
+        await store.add_openings({"switch.hall": lock | gate})
+        clock.advance(400 * 86400)
+        await store.erase_old(keep_days=1, transcript_hours=1)
+    async with Store(path, clock) as store:
+        assert await store.openings() == {"switch.hall": lock | gate, "light.lamp": gate}

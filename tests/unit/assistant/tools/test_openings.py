@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.tools.gates import is_safe_to_guess
 from assistant.tools.intents import Action
 from assistant.tools.openers import INSIDE
-from assistant.tools.outcome import Tier
+from assistant.tools.outcome import Decision, Tier
+from assistant.tools.policy import judge
 from assistant.tools.vocabulary import LANGUAGES, entries
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Area, Entity, House
+from tests.unit.assistant.tools.test_policy import OFF, ON, entry
 
 FILE = Path(__file__).with_name("openings.tsv")
 CALLS = {
@@ -150,3 +153,34 @@ def test_no_position_opens_unasked(
     house = House(entities={"cover.x": entity})
     stake = weigh("cover.x", Action.POSITION, {"position": wanted}, house, {})
     assert stake.tier is Tier.SECURE
+
+
+TOOLS = {Action.ON: ON, Action.OFF: OFF, Action.TOGGLE: "HassToggle"}
+LAMP = Entity("light.lamp", "Lamp", "off", area_id="yard")
+
+
+@given(openers(), st.sampled_from(["name", "area", "domain"]), st.booleans())
+def test_no_call_of_a_model_opens_unasked(
+    found: tuple[Entity, House, Action], by: str, live: bool
+) -> None:
+    """By name, by room or by kind, among other things, with an up-to-date picture or an old one."""
+    entity, _, action = found
+    entity = replace(entity, area_id="yard")
+    house = House(
+        areas={"yard": Area("yard", "Yard")},
+        entities={LAMP.entity_id: LAMP, entity.entity_id: entity},
+    )
+    ways: dict[str, dict[str, Any]] = {
+        "name": {"name": entity.name},
+        "area": {"area": "Yard"},
+        "domain": {"area": "Yard", "domain": [entity.domain]},
+    }
+    arguments = ways[by]
+    verdict = judge(entry(TOOLS[action]), arguments, house, "do it", "", live=live)
+    assert verdict.decision is not Decision.ALLOWED or entity.entity_id not in verdict.entities
+
+
+@given(openers())
+def test_no_name_is_mended_towards_what_opens(found: tuple[Entity, House, Action]) -> None:
+    entity, house, _ = found
+    assert not is_safe_to_guess(entity.entity_id, house)

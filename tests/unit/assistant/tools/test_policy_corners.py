@@ -12,7 +12,7 @@ from assistant.tools.deciding import Case, told
 from assistant.tools.gates import is_harmless, is_safe_to_guess
 from assistant.tools.intents import INTENTS, Action, Intent
 from assistant.tools.judging import Judge
-from assistant.tools.kinds_heard import is_said
+from assistant.tools.kinds_heard import is_said, wants_open
 from assistant.tools.mixed import split
 from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.narrowing import Narrowing
@@ -277,3 +277,20 @@ def test_a_call_is_not_cut_down_to_what_nothing_can_be_done_to(house: House) -> 
     verdict = judge(tool, {"area": "Hall"}, house, "the lock in the hall", "")
     assert verdict.decision is Decision.NEEDS_CONFIRMATION
     assert (verdict.arguments, verdict.narrowed) == ({"area": "Hall"}, False)
+
+
+@pytest.mark.parametrize(
+    ("heard", "wanted"),
+    [
+        ("disarm it", True),
+        ("abre o corredor", True),
+        ("ouvrez le couloir", True),
+        ("öffne den Flur", True),
+        ("destranca tudo", True),
+        ("mở khóa hành lang", True),
+        ("turn off the hall", False),
+        ("schalte den Flur aus", False),
+    ],
+)
+def test_words_that_ask_for_something_to_be_opened(heard: str, wanted: bool) -> None:
+    assert wants_open(heard) is wanted

@@ -20,6 +20,7 @@ from integrations.web.requests import (
     Mode,
     QuestionAnswer,
     QuestionRequest,
+    RateRequest,
     TimerRequest,
 )
 from integrations.web.sessions import SignedIn
@@ -211,6 +212,16 @@ class FakeBox:
         self.asked.append(("confirm", wanted.yes, caller.name))
         return {"id": name, "verdict": "yes" if wanted.pin == PIN else "no"}
 
+    def openers(self) -> Sequence[Mapping[str, Any]]:
+        self._note()
+        return [_OPENER]
+
+    async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        self._note()
+        if entity_id != "switch.gate":
+            raise Unknown("There is no such thing.")
+        self.asked.append(("rate", entity_id, wanted.tier, caller.name))
+
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [_FACT]
@@ -301,6 +312,13 @@ _TURN: Mapping[str, Any] = {
     "error": None,
     "caller": "http:admin",
     "has_sound": True,
+}
+_OPENER: Mapping[str, Any] = {
+    "entity_id": "switch.gate",
+    "name": "Front gate",
+    "tier": None,
+    "unrated": "secure",
+    "seen_opening": ["lock.front"],
 }
 _FACT: Mapping[str, Any] = {
     "id": "m1",

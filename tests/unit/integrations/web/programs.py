@@ -19,11 +19,18 @@ BODIES = {
     "/v1/ask": {"text": "is the light on"},
     "/v1/timers": {"seconds": 600, "name": "pasta"},
     "/v1/confirmations/{id}": {"yes": True, "pin": PIN},
+    "/v1/openers/{id}": {"tier": "secure"},
     "/v1/memory/{id}": {"text": "The key is there."},
     "/v1/turns/{id}/mark": {"mark": "wrong"},
     "/v1/session": {"token": TOKEN},
 }
-NAMES = {"timers": "t1", "confirmations": "c1", "turns": "20261122-3", "memory": "m1"}
+NAMES = {
+    "timers": "t1",
+    "confirmations": "c1",
+    "turns": "20261122-3",
+    "memory": "m1",
+    "openers": "switch.gate",
+}
 
 
 def program(port: int, **more: Any) -> httpx.AsyncClient:

@@ -66,6 +66,8 @@ def test_scopes_are_those_of_the_contract() -> None:
         **dict.fromkeys(
             ("GET costs", "GET shares", "GET faults", "GET tools", "GET level"), "read"
         ),
+        "GET openers": "read",
+        "POST openers/{id}": "admin",
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
         **dict.fromkeys(("POST listen", "POST stop", "POST mute"), "speak"),
         **dict.fromkeys(("POST timers", "DELETE timers/{id}"), "speak"),
@@ -164,6 +166,17 @@ async def test_of_memories_one_is_corrected_or_forgotten(
         ("correct", "m1", "The key is there.", "http:admin"),
         ("forget", "m1", "http:admin"),
     ]
+
+
+async def test_what_may_open_is_listed_and_rated(box: FakeBox, client: httpx.AsyncClient) -> None:
+    [row] = (await client.get("/v1/openers")).json()
+    assert (row["entity_id"], row["tier"], row["unrated"]) == ("switch.gate", None, "secure")
+    path = "/v1/openers/switch.gate"
+    assert (await client.post(path, json={"tier": "comfort"})).status_code == 204
+    assert (await client.post(path, json={"tier": "read"})).status_code == 422
+    other = await client.post("/v1/openers/switch.x", json={"tier": "comfort"})
+    assert other.status_code == 404
+    assert box.asked == [("rate", "switch.gate", "comfort", "http:admin")]
 
 
 async def test_the_mode(box: FakeBox, client: httpx.AsyncClient) -> None:
