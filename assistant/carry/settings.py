@@ -17,7 +17,6 @@ from assistant.carry.destinations import same_place, same_servers
 from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
 from assistant.config.fields import all_keys, is_secret
 from assistant.config.schema import Settings
-from integrations.cleaning import one_line
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
 
@@ -167,7 +166,7 @@ def weighty_changes(before: str, after: str) -> list[str]:
 def _shown(table: Any, key: str) -> str:
     """A value on one line. Secrets in it are stars already."""
     value = table[key] if key else table
-    return one_line(json.dumps(value, ensure_ascii=False), _LONGEST_SHOWN)
+    return json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN]
 
 
 def settings_in(text: str) -> Settings:

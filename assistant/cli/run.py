@@ -3,11 +3,11 @@
 import argparse
 import faulthandler
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from assistant.cli.command import Command
 from assistant.cli.starred import hide_in_logs
+from assistant.cli.terminal import say
 from assistant.clock import SystemClock
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
@@ -61,7 +61,7 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
         f"listening for {words} on {settings.audio.input}; Ctrl-C ends it",
         f"started: {startup}",
     ):
-        print(f"hearth: {notice}", file=sys.stderr, flush=True)
+        say(f"hearth: {notice}", error=True)
 
 
 def _show(turn: FinishedTurn) -> None:

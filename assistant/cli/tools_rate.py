@@ -1,16 +1,16 @@
 """`hearth tools rate`: what scripts, scenes, buttons and automations of unknown effect count as."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from assistant.bridge import Bridge
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.clock import Clock
 from assistant.ratings import TIERS, Ratings, unknown_effects
 from assistant.tools.outcome import Tier
@@ -105,16 +105,14 @@ def _show(things: Sequence[Entity], ratings: Ratings, as_json: bool) -> None:
             {"entity_id": one.entity_id, "name": one.name, "tier": tiers.get(one.entity_id)}
             for one in things
         ]
-        print(json.dumps(rows, ensure_ascii=False))
+        say_json(rows)
         return
     if not things:
-        print(
-            "There is nothing to rate: of every script, scene and button it is known what it does"
-        )
+        say("There is nothing to rate: of every script, scene and button it is known what it does")
         return
     table = Table("id", "name", "counts as", box=None, padding=(0, 2, 0, 0))
     for one in things:
         tier = tiers.get(one.entity_id)
         cells = (one.entity_id, one.name, tier or f"{Tier.COSTLY} (not rated)")
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    Console(highlight=False).print(table)
+    Terminal().print(table)

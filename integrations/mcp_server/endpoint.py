@@ -6,7 +6,6 @@ Every POST is served by itself, at whatever protocol version it names (the mcp S
 
 import json
 import logging
-import traceback
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
@@ -23,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
+from integrations.causes import where_raised
 from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.mcp_server.tools import Offered, Reply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
@@ -134,8 +134,8 @@ class McpServer:
             return _refused(str(error))
         except Exception as error:
             # Not the error's own words: they may quote what was sent.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("the tool %s broke with %s:\n%s", tool.name, type(error).__name__, where)
+            where = where_raised(error)
+            _log.error("the tool %s broke with %s in %s", tool.name, type(error).__name__, where)
             return _refused(BROKE)
 
 
