@@ -5,6 +5,7 @@ import secrets
 from pathlib import Path
 
 from assistant.config.errors import ConfigError
+from assistant.config.kinds import SHORTEST_TOKEN
 from assistant.config.schema import Settings
 
 NAME = "http_token"
@@ -27,9 +28,15 @@ def http_token(settings: Settings) -> str:
 
 def _kept(file: Path) -> str:
     try:
-        return file.read_text(encoding="ascii", errors="replace").strip()
+        kept = file.read_text(encoding="ascii", errors="replace").strip()
     except FileNotFoundError:
         return ""
+    if kept and len(kept) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"{file}, the token of the HTTP interface, has fewer than {SHORTEST_TOKEN} characters: "
+            "remove the file, and Hearth makes a long one at its next start"
+        )
+    return kept
 
 
 def _made(file: Path) -> str:

@@ -6,6 +6,7 @@ Every POST is served by itself, at whatever protocol version it names (the mcp S
 
 import json
 import logging
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
@@ -49,10 +50,20 @@ _Context = ServerRequestContext[dict[str, Any], Request]
 class McpServer:
     """Enter it before the route is served, and leave it after."""
 
-    def __init__(self, box: Box, guard: Guard, version: str = "", *, turns: bool = False) -> None:
-        """`turns`: `get_last_turns` is offered; `version`: Hearth's own."""
+    def __init__(
+        self,
+        box: Box,
+        guard: Guard,
+        version: str = "",
+        *,
+        turns: bool = False,
+        callbacks: Collection[str] = (),
+    ) -> None:
+        """`turns`: `get_last_turns` is offered; `version`: Hearth's own; `callbacks`: see
+        `sign_in_routes`."""
         self._tools = {tool.name: tool for tool in offered(box, turns=turns)}
         self._guard = guard
+        self._callbacks = callbacks
         server: Server[dict[str, Any]] = Server(
             "hearth",
             version=version,
@@ -94,7 +105,8 @@ class McpServer:
         A GET or DELETE, which only sessions have, is a 405.
         """
         endpoint = _Endpoint(self._guard.around(self._serve))
-        return [Route(PATH, endpoint, methods=["POST"]), *sign_in_routes(self._guard)]
+        signing_in = sign_in_routes(self._guard, self._callbacks)
+        return [Route(PATH, endpoint, methods=["POST"]), *signing_in]
 
     async def _serve(self, asgi: Asgi, receive: Receive, send: Send) -> None:
         accepts = Request(asgi).headers.get("accept", "")

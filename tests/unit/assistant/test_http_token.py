@@ -10,6 +10,8 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.http_token import http_token
 
+GIVEN = "sixteen-letters!"
+
 
 def settings(folder: Path, token: str = "") -> Settings:
     return load_settings(
@@ -18,8 +20,19 @@ def settings(folder: Path, token: str = "") -> Settings:
 
 
 def test_the_configured_one_counts(tmp_path: Path) -> None:
-    assert http_token(settings(tmp_path, "given")) == "given"
+    assert http_token(settings(tmp_path, GIVEN)) == GIVEN
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("token", ["hunter2", GIVEN[:-1], f"  {GIVEN[:-1]} "])
+def test_a_short_one_is_refused_with_the_mend_and_without_it(tmp_path: Path, token: str) -> None:
+    with pytest.raises(ConfigError, match="16 characters; leave it out and Hearth makes") as caught:
+        settings(tmp_path, token)
+    assert token.strip() not in str(caught.value)
+    (tmp_path / "http_token").write_text(f"{token}\n")
+    with pytest.raises(ConfigError, match="16 characters: remove the file, and Hearth") as caught:
+        http_token(settings(tmp_path))
+    assert token.strip() not in str(caught.value)
 
 
 def test_one_is_made_and_kept_for_its_owner_alone(tmp_path: Path) -> None:

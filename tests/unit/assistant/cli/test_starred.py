@@ -160,7 +160,7 @@ def test_what_nobody_caught_is_logged_by_the_same_formatter(
 
 def test_a_secret_is_starred_however_it_is_spelled() -> None:
     formatter = StarredFormatter("%(message)s")
-    secret = "c4nary\u200bhidden"
+    secret = "c4nary\u200bwell-hidden"
     formatter.hide(Settings.model_validate({"http": {"token": secret}}))
     record = logging.makeLogRecord({"msg": f"with {secret}"})
     assert formatter.format(record) == "with ***"
