@@ -69,7 +69,7 @@ async def _groups(arguments: argparse.Namespace, may: May, watch: Watch) -> list
     file = find_file(arguments.config, os.environ)
     return [
         Group("Configuration", [_configuration(str(file) if file else "")]),
-        *await examine_groups(settings, may, watch),
+        *await examine_groups(settings, may, watch, file),
     ]
 
 
