@@ -66,6 +66,7 @@ class WyomingServer:
         self._taken_within_s = taken_within_s
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
+        self._full = False  # and the log says so
         self._open: list[str] = []  # where each comes from
 
     async def __aenter__(self) -> Self:
@@ -102,9 +103,12 @@ class WyomingServer:
         peer = writer.get_extra_info("peername")
         place = place_of(str(peer[0])) if peer else ""
         if not ROOM.is_left(place, self._open):
-            _log.warning("too many connect by the Wyoming protocol; one is sent away")
+            if not self._full:
+                _log.warning("too many connect by the Wyoming protocol; some are sent away")
+            self._full = True
             writer.close()
             return
+        self._full = False
         self._open.append(place)
         self._tasks.start(self._serve(reader, writer, place), "wyoming connection")
 
