@@ -17,7 +17,7 @@ from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of
 _GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)
 _PARTS = ("title", "description", "schema")
 _SHORT = 8  # digits of a fingerprint that are shown
-_WIDTH = 96
+_WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
 async def approve(bridge: Bridge, chosen: Sequence[str], as_json: bool) -> int:
@@ -107,8 +107,8 @@ def _lines(seen: Mapping[str, str]) -> list[str]:
     """Title, description and schema as lines for a terminal."""
     lines = []
     for part in _PARTS:
-        for line in seen.get(part, "").splitlines():
-            lines += [f"{part}: {piece}" for piece in textwrap.wrap(line, _WIDTH)]
+        for line in seen.get(part, "").split("\n"):
+            lines += [f"{part}: {piece}" for piece in _WRAPPER.wrap(line)]
     return lines
 
 

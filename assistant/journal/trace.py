@@ -126,4 +126,6 @@ def _told(label: str, text: str | None) -> list[str]:
         WIDTH,
         initial_indent=f"{label:<{_LABEL}} ",
         subsequent_indent=" " * (_LABEL + 1),
+        replace_whitespace=False,  # line ends and tabs are the terminal's to spell out
+        expand_tabs=False,
     )

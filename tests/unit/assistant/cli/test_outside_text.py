@@ -87,6 +87,8 @@ def check(written: str, *, told: bool = True) -> None:
     if told:
         assert "\\x1b[31m" in left or "\\u001b[31m" in left, left
         assert "]8;;http" in left
+        # Of an answer's lines one is made; what is cut by a column may end before.
+        assert re.search(r"\\nhearth: f|\\r hearth: f|…", left), left
         assert "\U0001f604" not in left
         assert "[bold]B" in left or "…" in left  # a column may end before
 
