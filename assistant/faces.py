@@ -30,6 +30,7 @@ from assistant.tools.moment import Mode
 from assistant.troubles import Troubles
 from assistant.version import own_version
 from integrations.mcp_server.endpoint import McpServer
+from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.metrics import metrics_route
 
 if TYPE_CHECKING:  # imported where the settings want them
@@ -188,7 +189,8 @@ def _wyoming(app: App, stay: Stay) -> "WyomingFace":
 async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:
     """HTTP, with MCP on one of its paths and the metrics' page on another; the port."""
     guard = await open_guard(settings)
-    mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns)
+    callbacks = [f"{settings.home_assistant.url}{CALLBACK}", *settings.http.mcp_callbacks]
+    mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns, callbacks=callbacks)
     await stack.enter_async_context(mcp)
     routes = [*mcp.routes(), metrics_route(page, CONTENT_TYPE, guard)]
     serving = serving_http(settings, box, guard, lambda: box.health, routes)

@@ -19,7 +19,7 @@ from integrations.web.api import api_routes, web_app
 from integrations.web.box import Box
 from integrations.web.console_files import console_routes
 from integrations.web.guard import Guard
-from integrations.web.health import Health, health_route
+from integrations.web.health import HEALTH, Health, health_route
 from integrations.web.hosts import is_loopback
 from integrations.web.ingress import Ingress
 
@@ -62,7 +62,8 @@ async def serving_http(
         *api_routes(box, guard, own_version()),
         *more,
     ]
-    async with serving(web_app(routes, http.host), http.host, http.port, tls) as port:
+    app = web_app(routes, http.host)
+    async with serving(app, http.host, http.port, tls, always={HEALTH}) as port:
         try:
             yield port
         finally:

@@ -18,6 +18,7 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
+from assistant.config.kinds import SHORTEST_TOKEN
 from assistant.config.schema import Settings
 from assistant.private_file import PrivateFile
 from integrations.web.callers import Caller, Scope
@@ -130,6 +131,12 @@ class AdminToken:
         with self._file.alone():
             if (kept := self._read()).startswith(HASHED):
                 return kept
+            if kept and len(kept) < SHORTEST_TOKEN:
+                raise ConfigError(
+                    f"{self.path}, the token of the HTTP interface, has fewer than "
+                    f"{SHORTEST_TOKEN} characters: remove the file, then make one with "
+                    "hearth setup --token admin"
+                )
             if kept:
                 _log.warning(
                     "%s now keeps a hash in place of the token. Programs that read the token from "

@@ -1,5 +1,6 @@
 """What an error holds and what caused it: libraries pack the telling one deep."""
 
+import traceback
 from collections.abc import Iterator
 
 from integrations.errors import IntegrationError
@@ -28,3 +29,9 @@ def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
     error = unpacked(group)
     assert isinstance(error, IntegrationError)
     return error
+
+
+def where_raised(error: BaseException) -> str:
+    """The calls that led to an error, outermost first, on one line and without its own words."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return ", ".join(f"{one.name} ({one.filename}:{one.lineno})" for one in frames)

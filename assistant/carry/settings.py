@@ -17,7 +17,6 @@ from assistant.carry.destinations import same_place, same_servers
 from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
 from assistant.config.fields import all_keys, is_secret
 from assistant.config.schema import Settings
-from integrations.cleaning import one_line
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
 
@@ -116,6 +115,7 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
         elif secret is None:
             lost += [f"{section}.{key}"] if _stands(before.get(section, {}), key) else []
         else:
+            _valid({section: {key: secret}})  # its file would stop the next start
             files.append(SecretFile(f"{section}.{key}", f"{secret}\n"))
             _put(document, section, f"{key}_file", str(target.with_name(f"{section}.{key}")))
     for section, key in _OF_THE_MACHINE:
@@ -167,15 +167,21 @@ def weighty_changes(before: str, after: str) -> list[str]:
 def _shown(table: Any, key: str) -> str:
     """A value on one line. Secrets in it are stars already."""
     value = table[key] if key else table
-    return one_line(json.dumps(value, ensure_ascii=False), _LONGEST_SHOWN)
+    return json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN]
 
 
 def settings_in(text: str) -> Settings:
     """The settings of a text alone, without environment and files. Raises ConfigError."""
     try:
-        return Settings.model_validate(tomlkit.parse(text).unwrap())
+        raw = tomlkit.parse(text).unwrap()
     except TOMLKitError as error:
         raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
+    return _valid(raw)
+
+
+def _valid(raw: Mapping[str, Any]) -> Settings:
+    try:
+        return Settings.model_validate(raw)
     except ValidationError as error:
         raise one_sentence(complaints(error, Origins("the export"))) from None
 

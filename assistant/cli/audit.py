@@ -1,17 +1,18 @@
 """`hearth audit`: every call of a tool, what was decided about it and by whom."""
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, time, timedelta
 
-from rich.console import Console
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal, stacked
+from assistant.cli.terminal import say, say_json
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.journal.records import AuditRecord
@@ -59,11 +60,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     async with Store(settings.database, clock) as store:
         rows = await store.audited(since, until, arguments.limit, arguments.entity, decision)
     if arguments.json:
-        print(json.dumps([asdict(row) for row in rows], ensure_ascii=False, default=_plain))
+        say_json([asdict(row) for row in rows], default=_plain)
     elif rows:
         _print(rows)
     else:
-        print('No such call is in the journal; make one with hearth ask "turn on the light"')
+        say('No such call is in the journal; make one with hearth ask "turn on the light"')
     return 0
 
 
@@ -95,32 +96,30 @@ def _print(rows: Sequence[AuditRecord]) -> None:
         table.add_row(
             f"{row.at.astimezone():%m-%d %H:%M:%S}", _asked(row), _decided(row), _end(row)
         )
-    Console(highlight=False).print(table)
+    Terminal().print(table)
 
 
-def _asked(row: AuditRecord) -> Text:
+def _asked(row: AuditRecord) -> RenderableType:
     """What was heard, the tool with its arguments, and what it would touch."""
     given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
     lines = [f"“{row.heard}”"] if row.heard else []
     lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
-    return Text("\n".join(lines))
+    return stacked(*lines)
 
 
-def _decided(row: AuditRecord) -> Text:
+def _decided(row: AuditRecord) -> RenderableType:
     """What, as which tier by which rule, and who said yes."""
-    text = Text(row.decision, style=_DECISION_COLOURS[row.decision])
+    decision = Text(row.decision, style=_DECISION_COLOURS[row.decision])
     rule = f", {row.rule}" if row.rule else ""
-    by = f"\nby {row.confirmed_by}" if row.confirmed_by else ""
-    return text.append(f"\n{row.tier}{rule}{by}", style="default")
+    by = [f"by {row.confirmed_by}"] if row.confirmed_by else []
+    return stacked(decision, f"{row.tier}{rule}", *by)
 
 
-def _end(row: AuditRecord) -> Text:
+def _end(row: AuditRecord) -> RenderableType:
     """How it ended, after how long, and what was seen."""
-    text = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
-    for one in row.observed:
-        seen = f"\n{one.entity_id} {one.before or '?'} → {one.after or '?'}"
-        text.append(seen, style="default")
-    return text
+    end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
+    seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
+    return stacked(end, *seen)
 
 
 COMMAND = Command(

@@ -1,8 +1,7 @@
 """`hearth costs`: what the cloud has cost, by day, brain and model."""
 
 import argparse
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
 
@@ -12,6 +11,7 @@ from rich.text import Text
 from assistant.brains.budget import start_of_day
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import paper
+from assistant.cli.terminal import say_json
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.journal.reports import CostRow, first_midnight
@@ -46,7 +46,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         total = sum(row.cost_usd for row in rows)
         days = [{**asdict(row), "day": row.day.isoformat()} for row in rows]
         told = {"days": days, "total_usd": total, "today_usd": spent, "cap_usd": cap}
-        print(json.dumps(told, ensure_ascii=False))
+        say_json(told)
     else:
         _print(rows, spent, cap, arguments.days, settings.journal.keep_days)
     return 0
@@ -54,7 +54,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: int) -> None:
     console = paper()
-    console.print(_today(spent, cap))
+    for line in _today(spent, cap):
+        console.print(line)
     if not rows:
         console.print(f"No turn is in the journal of the last {days} days.")
         return
@@ -82,19 +83,18 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
     table.add_row("together", "", "", turns, Text(_usd(total), style="bold"), inputs, outputs, "")
     console.print(table)
     if days > kept:
-        console.print(f"[dim]Turns are kept for {kept} days (journal.keep_days).[/]")
+        console.print(f"Turns are kept for {kept} days (journal.keep_days).", style="dim")
 
 
-def _today(spent: float, cap: float) -> Text:
+def _today(spent: float, cap: float) -> Iterator[Text]:
     """The day's cap as a bar."""
     share = min(1.0, spent / cap) if cap > 0 else 1.0
     colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
     full = round(share * _BAR)
     text = Text("today  ").append("█" * full, colour).append("░" * (_BAR - full), "dim")
-    text.append(f"  {_usd(spent)} of {_usd(cap)}", colour)
+    yield text.append(f"  {_usd(spent)} of {_usd(cap)}", colour)
     if share >= 1:
-        text.append("\nNo cloud until midnight; limits.daily_cost_usd is the cap.", colour)
-    return text
+        yield Text("No cloud until midnight; limits.daily_cost_usd is the cap.", colour)
 
 
 def _usd(cost: float) -> str:

@@ -4,11 +4,11 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import track
 
 from assistant.app import App, open_app
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal
 from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
 from assistant.demo.gramophone import Gramophone
@@ -63,7 +63,7 @@ def _demo_settings(settings: Settings, folder: Path) -> Settings:
 
 
 async def _with_scenes(settings: Settings, folder: Path) -> int:
-    console = Console(highlight=False)
+    console = Terminal()
     spoken = [scene for scene in SCENES if isinstance(scene, Spoken)]
     clips = {
         scene.name: await asyncio.to_thread(make_clip, scene, folder)
@@ -77,9 +77,11 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
     failed: list[str] = []
     async with Gramophone() as player, open_app(settings, player, hears=True) as app:
         assert app.bridge.demo is not None
-        console.print("\n[bold]The house before[/]")
+        console.print()
+        console.tell("[bold]The house before[/]")
         show_house(console, app.bridge.demo.describe())
-        console.print(f"\n[dim]The bars: {LEGEND}[/]")
+        console.print()
+        console.print(f"The bars: {LEGEND}", style="dim")
         for number, scene in enumerate(SCENES, 1):
             answer = folder / f"{scene.name}.answer.wav"
             await player.begin(answer)
@@ -88,9 +90,10 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
             changes = _changes(before, _states(app.bridge.demo))
             show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
             if (trouble := _trouble(scene, turn, changes)) is not None:
-                console.print(f"   [red]wrong   {trouble}[/]")
+                console.tell("   [red]wrong   {trouble}[/]", trouble=trouble, fold=True)
                 failed.append(scene.name)
-        console.print("\n[bold]The house after[/]")
+        console.print()
+        console.tell("[bold]The house after[/]")
         show_house(console, app.bridge.demo.describe())
     return _verdict(console, failed, folder)
 
@@ -136,21 +139,29 @@ def _trouble(
     return None
 
 
-def _verdict(console: Console, failed: list[str], folder: Path) -> int:
+def _verdict(console: Terminal, failed: list[str], folder: Path) -> int:
+    console.print()
     if failed:
-        console.print(f"\n[red]Went wrong: {', '.join(failed)}.[/] The recordings are in {folder}.")
+        told = "[red]Went wrong: {failed}.[/] The recordings are in {folder}."
+        console.tell(told, failed=", ".join(failed), folder=folder, fold=True)
         return 1
-    console.print(
-        f"\n[green]All {len(SCENES)} went as they should.[/] "
-        f"The recordings and the spoken answers are in {folder}.\n"
+    console.tell(
+        "[green]All {count} went as they should.[/] "
+        "The recordings and the spoken answers are in {folder}.",
+        count=len(SCENES),
+        folder=folder,
+        fold=True,
+    )
+    console.tell(
         "Next: [bold]hearth setup[/] connects it to your Home Assistant; "
-        "[bold]hearth demo --mic[/] lets you speak to the simulated house."
+        "[bold]hearth demo --mic[/] lets you speak to the simulated house.",
+        fold=True,
     )
     return 0
 
 
 async def _with_microphone(settings: Settings) -> int:
-    console = Console(highlight=False)
+    console = Terminal()
     async with (
         open_outputs(settings, paced=True) as outputs,
         open_app(settings, outputs, hears=True, paced=True) as app,
@@ -161,7 +172,8 @@ async def _with_microphone(settings: Settings) -> int:
             raise Failed("audio.input names no microphone: set it to one of `hearth devices`.")
         app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
         show_house(console, app.bridge.demo.describe())
-        console.print('\nSay "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
+        console.print()
+        console.print('Say "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
         await listen_for_ever(app.runner, microphone)
     return 0
 

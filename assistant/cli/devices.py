@@ -2,15 +2,16 @@
 
 import argparse
 import asyncio
-import json
 from collections.abc import Sequence
 from functools import partial
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal, stacked
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.echo_plan import is_device, measure_echo, plan_echo
 from assistant.lock import is_held
@@ -50,11 +51,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     levels = [None] * len(devices) if arguments.no_levels else await _levels(devices)
     if arguments.json:
         plain = [_plain(device, level) for device, level in zip(devices, levels, strict=True)]
-        print(json.dumps(plain, ensure_ascii=False))
+        say_json(plain)
         return 0
     if not devices:
         raise Failed("This machine has no sound device; plug one in, or use hearth hear FILE.wav")
-    Console().print(_table(devices, levels))
+    Terminal().print(_table(devices, levels))
     return 0
 
 
@@ -76,13 +77,12 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
         names = {"input": pair.input.name, "output": pair.output.name, "channel": pair.channel}
         follows = {"cancellation": plan.kind, "half_duplex": plan.half_duplex}
         whole = {**names, **path.to_dict(), **follows, "reason": plan.reason}
-        print(json.dumps(whole, ensure_ascii=False))
+        say_json(whole)
         return 0
     found = _FOUND[path.kind].format(level=path.level_db, delay=path.delay_ms)
-    for line in (f"{pair.output.name}, heard through {pair.input.name}:", found, plan.reason):
-        print(line)
+    say(f"{pair.output.name}, heard through {pair.input.name}:", found, plan.reason)
     if is_held(settings.data_folder):
-        print("The Hearth that is running takes this up at its next start.")
+        say("The Hearth that is running takes this up at its next start.")
     return 0
 
 
@@ -119,12 +119,11 @@ def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Tab
     return table
 
 
-def _name(device: DeviceInfo) -> str:
+def _name(device: DeviceInfo) -> RenderableType:
     """The name, and below it what people call the device."""
-    name = escape(device.name)
     if device.description in ("", device.name):
-        return name
-    return f"{name}\n[dim]{escape(device.description)}[/dim]"
+        return device.name
+    return stacked(device.name, Text(device.description, style="dim"))
 
 
 def _level(dbfs: float | None) -> str:

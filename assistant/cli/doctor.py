@@ -2,18 +2,18 @@
 
 import argparse
 import asyncio
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from assistant.cli.command import Command
+from assistant.cli.paper import Terminal, stacked, worded
 from assistant.cli.starred import hide_in_logs
+from assistant.cli.terminal import say_json
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
@@ -21,10 +21,10 @@ from assistant.doctor.finding import Finding, Group, Status, Watch, unwatched
 from assistant.doctor.scene import May
 from assistant.doctor.whole import examine_groups
 
-_MARKS: dict[Status, str] = {
-    "ok": "[green]ok[/]",
-    "warn": "[yellow]look[/]",
-    "fail": "[bold red]fail[/]",
+_MARKS: dict[Status, tuple[str, str]] = {
+    "ok": ("ok", "green"),
+    "warn": ("look", "yellow"),
+    "fail": ("fail", "bold red"),
 }
 _NARROW = 100  # columns; below that the mend has a line of its own
 
@@ -49,7 +49,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         groups = await _groups(arguments, may, watch)
     findings = [finding for group in groups for finding in group.findings]
     if arguments.json:
-        print(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+        say_json([asdict(finding) for finding in findings])
     else:
         _show(groups)
     return 1 if any(finding.status == "fail" for finding in findings) else 0
@@ -69,7 +69,7 @@ async def _groups(arguments: argparse.Namespace, may: May, watch: Watch) -> list
     file = find_file(arguments.config, os.environ)
     return [
         Group("Configuration", [_configuration(str(file) if file else "")]),
-        *await examine_groups(settings, may, watch),
+        *await examine_groups(settings, may, watch, file),
     ]
 
 
@@ -82,21 +82,23 @@ def _configuration(file: str) -> Finding:
 @contextmanager
 def _progress() -> Iterator[Watch]:
     """A line on a terminal that says what is looked at; nothing elsewhere."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not console.is_terminal:
         yield unwatched
         return
     with console.status("looking") as status:
-        yield lambda name: status.update(f"looking at: {escape(name)}")
+        yield lambda name: status.update(Text(f"looking at: {name}"))
 
 
 def _show(groups: Sequence[Group]) -> None:
-    console = Console(highlight=False)
+    console = Terminal()
     for group in groups:
-        console.print(f"\n[bold]{escape(group.title)}[/]")
+        console.print()
+        console.print(group.title, style="bold")
         console.print(_table(group.findings, console.width))
     findings = [finding for group in groups for finding in group.findings]
-    console.print(f"\n{_sum(findings)}")
+    console.print()
+    console.print(_sum(findings))
 
 
 def _table(findings: Sequence[Finding], width: int) -> Table:
@@ -107,28 +109,34 @@ def _table(findings: Sequence[Finding], width: int) -> Table:
     if width >= _NARROW:
         table.add_column(overflow="fold", max_width=width // 2)
     for finding in findings:
-        mark, mend = _MARKS[finding.status], escape(finding.mend)
-        first = (mark, escape(finding.check))
-        if width >= _NARROW:
-            table.add_row(*first, escape(finding.detail), mend and f"[bold]→[/] {mend}")
-        else:
-            told = (
-                f"{escape(finding.detail)}\n[bold]→[/] {mend}" if mend else escape(finding.detail)
-            )
-            table.add_row(*first, told)
+        mark = Text(*_MARKS[finding.status])
+        lines = [Text(finding.detail)]
+        if finding.mend:
+            lines.append(worded("[bold]→[/] {mend}", mend=finding.mend))
+        cells = lines if width >= _NARROW else [stacked(*lines)]
+        table.add_row(mark, finding.check, *cells)
     return table
 
 
-def _sum(findings: Sequence[Finding]) -> str:
+def _sum(findings: Sequence[Finding]) -> Text:
     """One line on all of it."""
     bad = sum(finding.status == "fail" for finding in findings)
     odd = sum(finding.status == "warn" for finding in findings)
     if bad:
         rest = f", {odd} to look at" if odd else ""
-        return f"[bold red]{bad} to be mended{rest}[/], of {len(findings)} checks"
+        return worded(
+            "[bold red]{bad} to be mended{rest}[/], of {all} checks",
+            bad=bad,
+            rest=rest,
+            all=len(findings),
+        )
     if odd:
-        return f"[green]It works[/]; [yellow]{odd} to look at[/], of {len(findings)} checks"
-    return f"[green]All is well[/]: {len(findings)} checks"
+        return worded(
+            "[green]It works[/]; [yellow]{odd} to look at[/], of {all} checks",
+            odd=odd,
+            all=len(findings),
+        )
+    return worded("[green]All is well[/]: {all} checks", all=len(findings))
 
 
 COMMAND = Command(

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import json
 import math
 import platform
 import sys
@@ -10,14 +9,15 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress, track
+from rich.text import Text
 
 from assistant.brains.budget import start_of_day
 from assistant.brains.protocol import Usage
 from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import read_line
+from assistant.cli.paper import Terminal, worded
+from assistant.cli.terminal import say, say_json
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.evaluation.commands import Sentence, make_recording, sentences
@@ -62,7 +62,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     _check(arguments, settings)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Terminal(stderr=True, soft_wrap=True)
     row = _row(arguments.brain, settings)
     one_usd = cost_usd(row, ONE_COMMAND)
     cap_usd = min(arguments.cap, await _left_today(settings))
@@ -80,7 +80,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     trials = await _measure(arguments, settings, row, given, cap_usd, _WIDE * one_usd, console)
     about = _about(arguments, settings, row, len(given), cap_usd)
     table = as_markdown(trials, about)
-    print(json.dumps(as_json(trials, about), ensure_ascii=False) if arguments.json else table)
+    if arguments.json:
+        say_json(as_json(trials, about))
+    else:
+        say(*table.split("\n"))
     if arguments.out is not None:
         _write(arguments.out, table)  # last: it was paid for, wherever it can be kept
     return 0 if any(trial.outcome is Outcome.RIGHT for trial in trials) else 1
@@ -115,7 +118,7 @@ async def _left_today(settings: Settings) -> float:
 
 
 def _announce(
-    console: Console,
+    console: Terminal,
     arguments: argparse.Namespace,
     settings: Settings,
     row: ModelRow,
@@ -127,14 +130,16 @@ def _announce(
     service = f"{row.name} at {address}" if address else row.name
     minutes = "" if arguments.fast else f", in some {round(count * _SENTENCE_S / 60)} minutes"
     console.print(
-        f"{count} made sentences go to Google's {escape(service)}, on the simulated house of the "
-        f"demonstration{minutes}. None of your own is sent.\n"
+        f"{count} made sentences go to Google's {service}, on the simulated house of the "
+        f"demonstration{minutes}. None of your own is sent."
+    )
+    console.print(
         f"That costs about ${count * one_usd:.2f}, an estimate; it stops before "
         f"${cap_usd:.2f} (--cap, and what limits.daily_cost_usd leaves for today)."
     )
 
 
-async def _agreed(console: Console) -> bool:
+async def _agreed(console: Terminal) -> bool:
     console.print("Begin? (yes or no) ", end="")
     return (await read_line()).strip().casefold() in ("y", "yes")
 
@@ -146,7 +151,7 @@ async def _measure(
     given: list[Sentence],
     cap_usd: float,
     one_usd: float,
-    console: Console,
+    console: Terminal,
 ) -> list[Trial]:
     """All sentences. What they cost is kept in the reader's journal, whatever happens."""
     trials: list[Trial] = []
@@ -166,17 +171,19 @@ async def _measure(
             try:
                 async with open_trials(chosen, realtime=not arguments.fast) as opened:
                     for notice in opened.notices:
-                        console.print(f"hearth: {escape(notice)}", style="dim")
+                        console.print(f"hearth: {notice}", style="dim")
                     await run_trials(opened, clips, cap_usd, one_usd, told)
             finally:
                 await _keep_cost(settings, arguments.brain, row, trials)
     return trials
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: Trial) -> Text:
     colour = {Outcome.RIGHT: "green", Outcome.WRONG: "red"}.get(trial.outcome, "yellow")
     late = f"{trial.to_sound_ms:5.0f} ms" if trial.to_sound_ms is not None else "        "
-    return f"[{colour}]{trial.outcome:<6}[/] [dim]{late}[/] {escape(trial.sentence.words)}"
+    outcome = Text(f"{trial.outcome:<6}", style=colour)
+    told = "{outcome} [dim]{late}[/] {words}"
+    return worded(told, outcome=outcome, late=late, words=trial.sentence.words)
 
 
 async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:

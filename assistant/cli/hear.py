@@ -1,13 +1,12 @@
 """`hearth hear`: one spoken turn from a file, through the whole pipeline."""
 
 import argparse
-import json
-import sys
 from pathlib import Path
 
 from assistant.app import open_app
 from assistant.cli.command import Command
 from assistant.cli.show import print_turn, show_notices
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.output import open_file_player
 from assistant.turn.log import joined
@@ -36,9 +35,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         turn = joined(app.log.turns) if app.log.turns else None
     if turn is None:
         if arguments.json:
-            print(json.dumps(no_wake()))
+            say_json(no_wake())
         else:
-            print(f"hearth: {NO_WAKE} in {arguments.file}", file=sys.stderr)
+            say(f"hearth: {NO_WAKE} in {arguments.file}", error=True)
         return 1
     return print_turn(turn, arguments.json)
 

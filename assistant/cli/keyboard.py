@@ -7,8 +7,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.markup import escape
+from assistant.cli.paper import Terminal
 
 ANSWER_S = 60.0  # typing takes longer than saying yes
 _LINE_BYTES = 4096  # the longest line that a terminal gives (termios(3), canonical mode)
@@ -19,7 +18,7 @@ class Keyboard:
 
     def __init__(self, wait_s: float = ANSWER_S) -> None:
         self._wait_s = wait_s
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = Terminal(stderr=True)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
         """Their line without its end, None where they give none in time or close the input.
@@ -30,7 +29,8 @@ class Keyboard:
         try:
             with silent(hidden):  # first: somebody may begin to type as soon as they are asked
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-                self._console.print(f"[bold yellow]{escape(question)}[/] [dim]({what})[/] ", end="")
+                told = "[bold yellow]{question}[/] [dim]({what})[/] "
+                self._console.tell(told, question=question, what=what, end="")
                 async with asyncio.timeout(self._wait_s):
                     line = await read_line()
         except TimeoutError:

@@ -9,11 +9,14 @@ import importlib
 import logging
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 from assistant.cli.command import Command, Failed
 from assistant.cli.starred import StarredFormatter, hide_in_logs
+from assistant.cli.terminal import Parser, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
@@ -49,6 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser(words).parse_args(words)
     command: Command = arguments.command
     _log_to_stderr(arguments.debug)
+    if argv is None:  # the program itself, not somebody who calls us
+        sys.excepthook = _log_fault
+        threading.excepthook = lambda fault: _log_fault(
+            fault.exc_type, fault.exc_value, fault.exc_traceback
+        )
     try:
         configured = command.configured
         settings = load_settings(arguments.config, os.environ) if configured else Settings()
@@ -68,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         if arguments.debug:
             logging.getLogger(__name__).exception("hearth %s", command.name)
-        print(f"hearth: {cause}", file=sys.stderr)
+        say(f"hearth: {cause}", error=True)
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
 
 
@@ -80,7 +88,7 @@ def _load(name: str) -> Command:
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser for the command that comes first in `words`, else for all of them."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument(
         "--config",
         type=Path,
@@ -89,7 +97,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         "/etc/hearth/hearth.toml)",
     )
     common.add_argument("--debug", action="store_true", help="tell more on stderr, with tracebacks")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="hearth",
         description="A voice for Home Assistant on a Pi: Gemini Live when you allow it, "
         "your own box when not.",
@@ -108,6 +116,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         command.add_arguments(own)
         own.set_defaults(command=command)
     return parser
+
+
+def _log_fault(
+    kind: type[BaseException], error: BaseException | None, where: TracebackType | None
+) -> None:
+    """Log what nobody caught, so that its words give the terminal no orders and hold no secret."""
+    logging.getLogger(__name__).critical(
+        "Hearth has a fault", exc_info=(kind, error or kind(), where)
+    )
 
 
 def _log_to_stderr(debug: bool) -> None:

@@ -2,18 +2,18 @@
 
 import argparse
 import asyncio
-import json
 from argparse import SUPPRESS
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from assistant.cli import models_download
 from assistant.cli.command import Command
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.models.shelf import Shelved, State, checked, load_own, shelve, wanted_names
@@ -69,22 +69,22 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
     results = [await asyncio.to_thread(checked, one, folder, load_own) for one in looked_at]
     bad = [one for one in results if one.problem]
     if as_json:
-        print(json.dumps([_plain(one) for one in results], ensure_ascii=False))
+        say_json([_plain(one) for one in results])
     else:
         for one in results:
             line = Text(f"{one.name}: ").append(one.state, style=_STATE_COLOURS.get(one.state, ""))
-            Console(highlight=False, soft_wrap=True).print(line)
+            Terminal(soft_wrap=True).print(line)
             if one.problem:
-                print(f"  {one.problem}")
+                say(f"  {one.problem}")
         if not results:
-            print(f"There is no model in {folder}; see hearth models list")
+            say(f"There is no model in {folder}; see hearth models list")
     return 1 if bad else 0
 
 
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
     """A line for each; licences are told below, since some are longer than a line has room."""
     if as_json:
-        print(json.dumps([_plain(one) for one in shelf], ensure_ascii=False))
+        say_json([_plain(one) for one in shelf])
         return
     licences = list(dict.fromkeys(_licence(one) for one in shelf if one.entry))
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
@@ -103,10 +103,10 @@ def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
             "yes" if one.used else "",
             str(licences.index(_licence(one)) + 1) if entry else "",
         )
-    console = Console(highlight=False)
+    console = Terminal()
     console.print(table)
     for number, licence in enumerate(licences, start=1):
-        console.print(Text(f"Licence {number}: {licence}"))
+        console.print(f"Licence {number}: {licence}")
 
 
 def _licence(one: Shelved) -> str:

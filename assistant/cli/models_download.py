@@ -1,10 +1,8 @@
 """`hearth models download`: fetches what is named, or what the settings lack."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -13,9 +11,10 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.config.suggest import nearest, one_of
 from assistant.models.manifest import ModelEntry
@@ -48,7 +47,7 @@ async def download(
     entries = [_entry(name, known) for name in dict.fromkeys(names)]
     if not names:
         entries = [known[name] for name in wanted_names(settings) if name in known]
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Terminal(stderr=True, soft_wrap=True)
     fetched: dict[str, bool] = {}
     problem = ""
     try:
@@ -59,17 +58,17 @@ async def download(
         raise
     finally:
         if as_json:
-            print(json.dumps(_told(entries, fetched, folder, problem), ensure_ascii=False))
+            say_json(_told(entries, fetched, folder, problem))
     if not as_json:
         for name, new in fetched.items():
-            print(f"{name}: {'is in' if new else 'was already in'} {folder}")
+            say(f"{name}: {'is in' if new else 'was already in'} {folder}")
     if not names:
         _tell_of_the_rest(settings, known, bool(entries) or as_json, console)
     return 0
 
 
 async def fetch_entries(
-    entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Console
+    entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Terminal
 ) -> None:
     """One after the other; `fetched` gets whether something of each had to come."""
     with downloading_into(folder):
@@ -120,13 +119,13 @@ def _told(
 
 
 def _tell_of_the_rest(
-    settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Console
+    settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
     """What the settings want and nobody can fetch. Raises Failed where a model is missing."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; hearth models list shows what there is"
-        console.print(Text(f"{said}{some}"))
+        console.print(f"{said}{some}")
     wanted = wanted_names(settings)
     for one in shelve(settings, known):
         if one.state is State.MISSING and one.entry is None and one.name in wanted:
@@ -134,20 +133,20 @@ def _tell_of_the_rest(
             hint = f"did you mean {near}?" if near else how_to_get(one, models_folder(settings))
             raise Failed(f"The settings name {one.name}, which cannot be downloaded; {hint}")
     if not busy:
-        print("Nothing is to be fetched for these settings; see hearth models list")
+        say("Nothing is to be fetched for these settings; see hearth models list")
 
 
-def _tell(entry: ModelEntry, console: Console) -> None:
+def _tell(entry: ModelEntry, console: Terminal) -> None:
     """What a person should know before it is fetched."""
     said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
     if entry.noncommercial:
         said.append("not for commercial use")
     if any(file.algorithm == "md5" for file in entry.files):
         said.append(_MD5_ONLY)
-    console.print(Text("; ".join(said)))
+    console.print("; ".join(said))
 
 
-def _bar(console: Console) -> Progress:
+def _bar(console: Terminal) -> Progress:
     """Bars on a terminal, nothing elsewhere."""
     return Progress(
         TextColumn("{task.description}", markup=False),

@@ -2,15 +2,17 @@
 
 import argparse
 import faulthandler
+import logging
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from assistant.cli.command import Command
 from assistant.cli.starred import hide_in_logs
+from assistant.cli.terminal import say
 from assistant.clock import SystemClock
-from assistant.config.load import load_settings
+from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
+from assistant.exposed_secrets import exposed_secrets
 from assistant.heap import share_heap
 from assistant.lock import locked
 from assistant.service.back_off import runtime_folder, starts_of
@@ -22,6 +24,9 @@ from assistant.turn.log import FinishedTurn
 
 if TYPE_CHECKING:  # imported by then, while frames are judged
     from assistant.app import App
+
+
+_log = logging.getLogger(__name__)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +46,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     def tell(app: "App", startup: Startup) -> None:
         _announce(app, startup, quiet=arguments.quiet)
 
+    for one in exposed_secrets(settings, find_file(arguments.config, os.environ)):
+        _log.warning("%s", one.sentence)
     manager = service_manager(os.environ)
     if manager.there:
         faulthandler.enable()  # what the watchdog ends shows where it stood
@@ -61,7 +68,7 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
         f"listening for {words} on {settings.audio.input}; Ctrl-C ends it",
         f"started: {startup}",
     ):
-        print(f"hearth: {notice}", file=sys.stderr, flush=True)
+        say(f"hearth: {notice}", error=True)
 
 
 def _show(turn: FinishedTurn) -> None:

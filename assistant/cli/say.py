@@ -1,11 +1,10 @@
 """`hearth say`: hear a text as Hearth would speak it."""
 
 import argparse
-import json
-import sys
 from pathlib import Path
 
 from assistant.cli.command import Command
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.output import open_outputs
 from assistant.speech.mouth import Mouth
@@ -34,9 +33,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             mouth.close()
     if arguments.json:
         said = {"clauses": list(spoken.clauses), "audio_ms": round(spoken.audio_ms, 1)}
-        print(json.dumps(said, ensure_ascii=False))
+        say_json(said)
     else:
-        print(" ".join(spoken.clauses), file=sys.stderr)
+        say(" ".join(spoken.clauses), error=True)
     return 0
 
 

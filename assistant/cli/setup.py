@@ -9,9 +9,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_arguments import (
     HOME,
     answer_arguments,
@@ -27,6 +26,7 @@ from assistant.cli.setup_means import RealMeans
 from assistant.cli.setup_person import TerminalPerson
 from assistant.cli.setup_tokens import settle_tokens, token_arguments, wants_tokens
 from assistant.cli.starred import hide_in_logs
+from assistant.cli.terminal import say
 from assistant.clock import SystemClock
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
@@ -51,7 +51,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
-    console = Console(stderr=True, highlight=False)
+    console = Terminal(stderr=True)
     if arguments.forget:
         settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
         await forget_device(settings, _admin(arguments), console)
@@ -66,7 +66,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return await _set_up(arguments, target, console)
 
 
-async def _set_up(arguments: argparse.Namespace, target: Path, console: Console) -> int:
+async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal) -> int:
     given = await asyncio.to_thread(answers_of, arguments)
     exists = await asyncio.to_thread(target.exists) and not arguments.force
     person = not arguments.non_interactive and sys.stdin.isatty()
@@ -104,7 +104,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Console)
 
 
 async def _talk(
-    arguments: argparse.Namespace, given: Answers, present: Settings, console: Console
+    arguments: argparse.Namespace, given: Answers, present: Settings, console: Terminal
 ) -> tuple[Answers, int]:
     """Everything that is not given, asked; and how many questions are left."""
     known = await asyncio.to_thread(read_manifest)
@@ -121,7 +121,6 @@ async def _talk(
     console.print(
         f"Setting Hearth up: at most {MOST} questions. Enter takes what stands in [brackets]; "
         "no setting is written before the last one.",
-        markup=False,
         soft_wrap=True,
     )
     try:
@@ -162,10 +161,10 @@ def _admin(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
             return secret_in(arguments.admin_token_file, "token")
         if arguments.non_interactive or not ask or not sys.stdin.isatty():
             return ""
-        print(
+        say(
             f"To {what_for}, give an administrator's access token. It is used once and not kept; "
             "press Enter to go on without.",
-            file=sys.stderr,
+            error=True,
         )
         return getpass.getpass("Administrator's token (not shown): ").strip()
 

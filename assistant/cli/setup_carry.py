@@ -6,13 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from assistant.carry.bring import Here, bring, change_of, look
 from assistant.carry.contents import KEPT_NAMES, Contents, contents_of, parts_of
 from assistant.carry.package import MOST_BYTES, pack, unpack
 from assistant.carry.settings import secrets_in, without_secrets
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_person import TerminalPerson, confirm
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
@@ -56,7 +55,7 @@ def wants_carrying(arguments: argparse.Namespace) -> bool:
     return arguments.export is not None or arguments.bring is not None
 
 
-async def carry(arguments: argparse.Namespace, target: Path, console: Console) -> int:
+async def carry(arguments: argparse.Namespace, target: Path, console: Terminal) -> int:
     """Do it. `target`: the configuration. Raises ConfigError, StoreError and Failed."""
     if arguments.export is not None and arguments.bring is not None:
         raise Failed("Give --export or --import, not both", 2)
@@ -78,7 +77,7 @@ def _present(target: Path) -> tuple[str, Settings]:
 
 
 async def _export(
-    arguments: argparse.Namespace, text: str, settings: Settings, console: Console
+    arguments: argparse.Namespace, text: str, settings: Settings, console: Terminal
 ) -> None:
     file: Path = await asyncio.to_thread(arguments.export.absolute)
     if await asyncio.to_thread(file.exists) and not arguments.force:
@@ -102,7 +101,6 @@ async def _export(
     console.print(
         f"{file}: settings, {len(rows)} facts, {len(timers)} timers, "
         f"{', '.join(contents.kept) or 'no ratings'}, {len(contents.tokens)} tokens.",
-        markup=False,
         soft_wrap=True,
     )
     console.print(
@@ -114,7 +112,7 @@ async def _export(
 
 
 async def _import(
-    arguments: argparse.Namespace, target: Path, text: str, settings: Settings, console: Console
+    arguments: argparse.Namespace, target: Path, text: str, settings: Settings, console: Terminal
 ) -> None:
     file: Path = arguments.bring
     clock = SystemClock()
@@ -123,22 +121,21 @@ async def _import(
     with locked(settings.data_folder):
         here = await _here(target, text, settings)
         change = change_of(contents, here, clock.now().astimezone(local_zone()))
-        console.print(f"{file} would change this box:", markup=False, soft_wrap=True)
+        console.print(f"{file} would change this box:", soft_wrap=True)
         for line in change.lines:
-            console.print(f"- {line}", markup=False, soft_wrap=True)
+            console.print(f"- {line}", soft_wrap=True)
         if change.accepted is not None:
             console.print("It brings a yes to Gemini:")
             for line in four_lines(change.accepted):
-                console.print(f"- {line}", markup=False, soft_wrap=True)
+                console.print(f"- {line}", soft_wrap=True)
         await _agreed(arguments, console)
         await bring(change, here, clock)
-    console.print("Done. Next: [bold]hearth doctor[/]")
+    console.tell("Done. Next: [bold]hearth doctor[/]")
     token = settings.home_assistant.token.get_secret_value()
     if not contents.secrets and (not token or "home_assistant.token" in change.lost):
-        console.print(
+        console.tell(
             "It holds no secrets: give Home Assistant's token by [bold]hearth setup[/] "
-            "--token-file FILE.",
-            soft_wrap=True,
+            "--token-file FILE."
         )
 
 
@@ -172,7 +169,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
     )
 
 
-async def _agreed(arguments: argparse.Namespace, console: Console) -> None:
+async def _agreed(arguments: argparse.Namespace, console: Terminal) -> None:
     """Raise Failed unless somebody says yes, or said so beforehand."""
     if arguments.non_interactive:
         return

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from rich.console import Console
-from rich.markup import escape
-
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_mqtt import forget_entities
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
@@ -30,23 +28,23 @@ _ENTITIES_STAY = (
 AskAdmin = Callable[[str], str]
 
 
-async def become_device(settings: Settings, ask_admin: AskAdmin, console: Console) -> None:
+async def become_device(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
     """Register, and put the device into its area if that may be done; say what came of it."""
     address = address_of(settings)
     file = DeviceFile(settings.data_folder, SystemClock())
     try:
         async with _connected(address) as home:
             record = await ensure_registered(file, home, address, appearance(settings))
-            name = escape(record.name)
-            console.print(f"Registered in Home Assistant as the device [green]{name}[/].")
+            registered = "Registered in Home Assistant as the device [green]{name}[/]."
+            console.tell(registered, name=record.name, fold=True)
             told = await _settle_area(home, record, address, settings.assistant.area, ask_admin)
             if told:
-                console.print(escape(told), soft_wrap=True)
+                console.print(told, soft_wrap=True)
     except IntegrationError as error:
-        console.print(f"Not registered as a device: {escape(str(error))}", soft_wrap=True)
+        console.print(f"Not registered as a device: {error}", soft_wrap=True)
 
 
-async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Console) -> None:
+async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
     """End the registration: ours always, Home Assistant's entry where a token may.
 
     Raises ConfigError while `hearth run` holds the data folder: it would register again at once.
@@ -56,7 +54,7 @@ async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Consol
         try:
             record = file.read()
         except ConfigError as error:  # damaged; that it goes is all that can be done
-            console.print(escape(str(error)), soft_wrap=True)
+            console.print(str(error), soft_wrap=True)
             if settings.mqtt.host:
                 console.print(_ENTITIES_STAY, soft_wrap=True)
             file.forget()
@@ -73,7 +71,7 @@ async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Consol
             file.forget()
     console.print("The registration is forgotten here; the next hearth run makes a new one.")
     for still_to_do in filter(None, (told, at_broker)):
-        console.print(escape(still_to_do), soft_wrap=True)
+        console.print(still_to_do, soft_wrap=True)
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:

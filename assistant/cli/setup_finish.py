@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_device import AskAdmin, become_device
 from assistant.cli.setup_means import RealMeans
 from assistant.cli.setup_openers import rate_openers
@@ -37,7 +36,7 @@ class Plan:
 
 
 async def finish(
-    plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Console, person: Person | None
+    plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Terminal, person: Person | None
 ) -> None:
     """Do it. Raises ConfigError where nothing could be written.
 
@@ -47,7 +46,7 @@ async def finish(
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
     await asyncio.to_thread(write_all, _files(plan, text))
-    console.print(f"Written: {target}", markup=False, soft_wrap=True)
+    console.print(f"Written: {target}", soft_wrap=True)
     settings = await asyncio.to_thread(load_settings, target, os.environ)
     if plan.registers:
         asked = await rate_openers(settings, person, console)
@@ -72,32 +71,33 @@ def _files(plan: Plan, text: str) -> list[NewFile]:
     ]
 
 
-async def _fetch(settings: Settings, console: Console) -> None:
+async def _fetch(settings: Settings, console: Terminal) -> None:
     means = RealMeans(console, check, True, "")
     problem = await means.fetch_voices(settings)
     if problem:
-        console.print(f"{problem} Until then espeak-ng speaks.", style="yellow", markup=False)
+        console.print(f"{problem} Until then espeak-ng speaks.", style="yellow")
 
 
-async def _tell_of_the_page(settings: Settings, console: Console) -> None:
+async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
     """A link for the browser that is at hand; it stands on the terminal, in no file."""
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
     except ConfigError as error:  # what was written stays right without it
-        console.print(f"There is no link to the page: {error}", style="yellow", markup=False)
+        console.print(f"There is no link to the page: {error}", style="yellow")
         return
     console.print(
         f"The page, once Hearth runs with this. Within {MINUTES} min this link signs in whoever "
         "opens it first, once, as an administrator (hearth setup --console-link makes another):",
         soft_wrap=True,
     )
-    console.print(f"  {link}", style="bold", markup=False, soft_wrap=True)
+    console.print(f"  {link}", style="bold", soft_wrap=True)
 
 
-async def _tell_what_is_next(settings: Settings, console: Console) -> None:
+async def _tell_what_is_next(settings: Settings, console: Terminal) -> None:
     if await asyncio.to_thread(is_held, settings.data_folder):
-        console.print(
+        console.tell(
             "The Hearth that is running takes this up with [bold]sudo systemctl reload hearth[/], "
-            "or at its next start."
+            "or at its next start.",
+            fold=True,
         )
-    console.print("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")
+    console.tell("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")

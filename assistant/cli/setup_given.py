@@ -3,10 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from rich.console import Console
-from rich.markup import escape
-
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_means import RealMeans
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
@@ -22,7 +20,7 @@ from integrations.gemini.key import doubtful, impossible
 
 
 async def settle_given(
-    answers: Answers, present: Settings, check: Check, console: Console
+    answers: Answers, present: Settings, check: Check, console: Terminal
 ) -> Answers:
     """The answers, with voices for new languages. Raises IntegrationError, ConfigError, Failed."""
     settings = draft(present, answers)
@@ -31,8 +29,8 @@ async def settle_given(
         instance = await check(
             home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file
         )
-        version, name = escape(instance.version), escape(instance.name)
-        console.print(f"[green]Home Assistant {version}[/] answers ({name}).")
+        told = "[green]Home Assistant {version}[/] answers ({name})."
+        console.tell(told, version=instance.version, name=instance.name, fold=True)
     if answers.wake_word is not None:
         await _try_word(settings)
     if answers.languages is not None and settings.voice.engine != "espeak":
@@ -42,7 +40,7 @@ async def settle_given(
     if answers.accept_cloud:
         console.print("You say yes to this:")
         for line in four_lines(settings):
-            console.print(f"- {line}", markup=False, soft_wrap=True)
+            console.print(f"- {line}", soft_wrap=True)
     if answers.gemini_key is not None:
         await _try_key(settings, RealMeans(console, check, True, ""), console)
     return answers
@@ -57,7 +55,7 @@ async def _try_word(settings: Settings) -> None:
     engine.close()
 
 
-async def _try_key(settings: Settings, means: RealMeans, console: Console) -> None:
+async def _try_key(settings: Settings, means: RealMeans, console: Terminal) -> None:
     """By its form; by asking Google only where that was said yes to."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
@@ -75,6 +73,7 @@ async def _try_key(settings: Settings, means: RealMeans, console: Console) -> No
     except SignInAgain:
         raise
     except IntegrationError as error:
-        console.print(f"The key was not tried: {error}", style="yellow", markup=False)
+        console.print(f"The key was not tried: {error}", style="yellow")
     else:
-        console.print(f"[green]Google takes the key[/]; {settings.gemini.model} is there.")
+        told = "[green]Google takes the key[/]; {model} is there."
+        console.tell(told, model=settings.gemini.model, fold=True)

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-
 from assistant.cli.models_download import fetch_entries
+from assistant.cli.paper import Terminal
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.models.shelf import State, shelve, wanted_names
@@ -25,7 +24,7 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 class RealMeans:
     """Implements `assistant.setup.ports.Means`."""
 
-    def __init__(self, console: Console, check: Check, verify_tls: bool, ca_file: str) -> None:
+    def __init__(self, console: Terminal, check: Check, verify_tls: bool, ca_file: str) -> None:
         self._console = console
         self._check = check
         self._verify_tls = verify_tls

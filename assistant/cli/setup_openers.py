@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
-
+from assistant.cli.paper import Terminal
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -21,7 +20,7 @@ SHOWN = 30  # things in the list; the rest is told by `hearth tools rate`
 _LATER = "hearth tools rate lists them"
 
 
-async def rate_openers(settings: Settings, person: Person | None, console: Console) -> int:
+async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
     """Ask which of what may open something opens nothing; how many questions that took (0 or 1).
 
     `person`: whom to ask, None where nobody is there or enough was asked; they are told then where
@@ -43,19 +42,20 @@ async def rate_openers(settings: Settings, person: Person | None, console: Conso
                 return 0
             if person is None:
                 told = f"{len(things)} things may open something and are asked about: {_LATER}."
-                console.print(told, markup=False, soft_wrap=True)
+                console.print(told, soft_wrap=True)
                 return 0
             await ratings.rate(await _asked(things, home.house, person))
             return 1
     except (ConfigError, StoreError) as error:
-        console.print(f"Nothing was rated: {error}", markup=False, soft_wrap=True)
+        console.print(f"Nothing was rated: {error}", soft_wrap=True)
         return 0
 
 
 async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
     """The ratings by entity id, none where the person leaves it all as it is."""
     shown = things[:SHOWN]
-    person.tell("\nThese may open something, or silence an alarm", "bold")
+    person.tell("")
+    person.tell("These may open something, or silence an alarm", "bold")
     person.tell("   Before they do, you are asked. Which of them open nothing?")
     for number, one in enumerate(shown, 1):
         area = house.areas.get(one.area_id or "")

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from assistant.cli.keyboard import read_line, silent
+from assistant.cli.paper import Terminal
 from assistant.setup.loudness import bar
 from assistant.setup.ports import Gone
 from assistant.setup.sound_check import Reading
-from integrations.cleaning import visible
 
 _METER = 24  # characters of the level
 _SCORE = 10  # of the wake word's score
@@ -21,14 +20,13 @@ _A_SECOND = 12  # times that the meter is drawn
 class TerminalPerson:
     """Implements `assistant.setup.ports.Person` on stdin and stderr."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Terminal) -> None:
         """`console`: of stderr, so that stdout stays for programs."""
         self._console = console
 
     def tell(self, text: str, style: str = "") -> None:
-        """See `Person`. What comes from outside, such as a device's name, is no markup and gives
-        the terminal no orders."""
-        self._console.print(Text(visible(text, len(text)), style=style), soft_wrap=True)
+        """See `Person`."""
+        self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
         """See `Person`. A hidden default is none: it would be shown."""

@@ -4,11 +4,11 @@ one-time links to the console."""
 import argparse
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say
 from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.console_link import MINUTES, console_link
@@ -58,14 +58,14 @@ def wants_tokens(arguments: argparse.Namespace) -> bool:
 
 
 def settle_tokens(
-    arguments: argparse.Namespace, settings: Settings, clock: Clock, console: Console
+    arguments: argparse.Namespace, settings: Settings, clock: Clock, console: Terminal
 ) -> None:
     """Do it. A new token or link is all that goes to stdout. Blocking. Raises ConfigError and
     Failed."""
     file = TokenFile(settings.data_folder)
     if arguments.revoke is not None:
         file.revoke(arguments.revoke)
-        console.print(f"The token {escape(arguments.revoke)} lets nobody in any more.")
+        console.print(f"The token {arguments.revoke} lets nobody in any more.")
     if arguments.token == "admin":
         token = make_admin_token(settings)
         console.print(
@@ -73,17 +73,18 @@ def settle_tokens(
             "one before it lets nobody in any more:",
             soft_wrap=True,
         )
-        print(token)
+        say(token)
     elif arguments.token is not None:
         scopes = _scopes(arguments.scopes)
         token = file.make(arguments.token, scopes, clock.now())
         may = ", ".join(scopes)
-        console.print(
-            f"The token [green]{arguments.token}[/], which may {may}. It is shown this once; a "
-            "hearth run that runs takes it already:",
-            soft_wrap=True,
+        console.tell(
+            "The token [green]{name}[/], which may {may}. It is shown this once; a hearth run that "
+            "runs takes it already:",
+            name=arguments.token,
+            may=may,
         )
-        print(token)
+        say(token)
     if arguments.tokens:
         _list(file, console)
     if arguments.sign_out:
@@ -101,7 +102,7 @@ def settle_tokens(
             "opens it first, once, as an administrator:",
             soft_wrap=True,
         )
-        print(link)
+        say(link)
 
 
 def _scopes(text: str) -> Sequence[Scope]:
@@ -111,7 +112,7 @@ def _scopes(text: str) -> Sequence[Scope]:
     return [scope for scope in SCOPES if scope in wanted]
 
 
-def _list(file: TokenFile, console: Console) -> None:
+def _list(file: TokenFile, console: Terminal) -> None:
     table = Table("name", "scopes", "made", box=None)
     table.add_row("admin", "admin", "set by http.token, or by --token admin")
     for row in file.rows():

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +15,8 @@ from assistant.brains.briefing import Briefer
 from assistant.bridge import Bridge, open_bridge
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.moments import rulings_of
@@ -77,7 +77,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         await bridge.hub.tools(PATIENCE_S)  # programs take a while to start
         if profile is not None:
             told = await _instruction(bridge, settings, clock, profile)
-            print(json.dumps(told, ensure_ascii=False) if arguments.json else told)
+            say_json(told) if arguments.json else say(*told.split("\n"))
             return 0
         if arguments.explain:
             language = settings.assistant.languages[0]
@@ -89,7 +89,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     rules = rulings_of(settings.policy).rules
     if arguments.json:
         whole = listed(servers, menu.entries, rules)
-        print(json.dumps(whole, ensure_ascii=False))
+        say_json(whole)
     else:
         _print_menu(servers, menu.entries, rules)
     return 0 if any(server.ok for server in servers) else 1
@@ -116,10 +116,10 @@ def _print_menu(
     servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> None:
     """One line a tool, so that 50 of them can be read in a terminal of 80 columns."""
-    console = Console(highlight=False)
+    console = Terminal()
     for server in servers:
-        mark = "[green]ok[/]" if server.ok else f"[red]not usable[/] {escape(server.reason)}"
-        console.print(f"{escape(server.name)}: {mark}")
+        told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"
+        console.tell(told, name=server.name, reason=server.reason, fold=True)
     table = Table("tool", "tier", "rule", "what it does", box=None, padding=(0, 2, 0, 0))
     table.columns[0].max_width = _NAME
     for column in table.columns[:3]:
@@ -131,14 +131,12 @@ def _print_menu(
         table.add_row(*(Text(one, no_wrap=True, overflow="ellipsis") for one in cells), style=style)
     console.print(table)
     for why, count in Counter(entry.why_hidden for entry in entries if entry.hidden).items():
-        console.print(Text(f"{count} not offered to the model: {why}."))
+        console.print(f"{count} not offered to the model: {why}.")
     losses = [entry for entry in entries if entry.declaration.losses]
     if losses:
         some = ", ".join(entry.declaration.name for entry in losses[:3])
         named = some if len(losses) <= 3 else f"{some} and more"
-        console.print(
-            Text(f"{len(losses)} lost a detail on the way to the model ({named}); --json.")
-        )
+        console.print(f"{len(losses)} lost a detail on the way to the model ({named}); --json.")
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
@@ -186,13 +184,13 @@ async def _explain(
 
 def _print_verdict(told: dict[str, Any], ruling: Ruling, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(told, ensure_ascii=False))
+        say_json(told)
         return
     by = f" by {ruling}" if told["decision"] == Decision.NEEDS_CONFIRMATION else ""
-    print(f"{told['name']}: {told['decision']}{by} ({told['tier']}, rule {told['rule']})")
+    say(f"{told['name']}: {told['decision']}{by} ({told['tier']}, rule {told['rule']})")
     for label in ("arguments", "entities", "effects", "reason"):
         if told[label]:
-            print(f"  {label}: {told[label]}")
+            say(f"  {label}: {told[label]}")
 
 
 COMMAND = Command(

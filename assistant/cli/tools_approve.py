@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import json
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,13 +11,13 @@ from typing import Any
 
 from assistant.bridge import Bridge
 from assistant.cli.command import Failed
+from assistant.cli.terminal import say, say_json
 from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of
-from integrations.cleaning import one_line
 
 _GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)
 _PARTS = ("title", "description", "schema")
 _SHORT = 8  # digits of a fingerprint that are shown
-_WIDTH = 96
+_WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
 async def approve(bridge: Bridge, chosen: Sequence[str], as_json: bool) -> int:
@@ -39,11 +38,14 @@ async def approve(bridge: Bridge, chosen: Sequence[str], as_json: bool) -> int:
         await approvals.approve([one.tool for one in taken])
     shown = taken if chosen else waiting
     if as_json:
-        print(json.dumps([_plain(one, one in taken) for one in shown]))
+        say_json([_plain(one, one in taken) for one in shown], ascii_only=True)
     else:
-        print("\n\n".join(map(_told, shown)) or "No tool waits to be approved.")
+        for number, one in enumerate(shown):
+            say(*([""] if number else []), *_told(one))
+        if not shown:
+            say("No tool waits to be approved.")
         if taken:
-            print(f"\nApproved as shown: {', '.join(one.path for one in taken)}")
+            say("", f"Approved as shown: {', '.join(one.path for one in taken)}")
     return 0
 
 
@@ -91,32 +93,23 @@ def _meant(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
     return found
 
 
-def _told(one: Waiting) -> str:
-    """What changed, line by line; whatever hides in it is spelled out."""
+def _told(one: Waiting) -> list[str]:
+    """What changed, line by line."""
     before, now = _lines(one.pinned or {}), _lines(pin_of(one.tool))
     changes = difflib.unified_diff(before, now, "approved", "offered now", lineterm="", n=1)
     lines = list(changes) if one.pinned else now
     mark = fingerprint(one.tool)[:_SHORT]
-    head = f"{_spelled(one.path)}: {_spelled(one.reason.partition(';')[0])}"
-    return "\n".join([head, *(f"  {line}" for line in lines), f"  as {_spelled(one.path)}@{mark}"])
+    head = f"{one.path}: {one.reason.partition(';')[0]}"
+    return [head, *(f"  {line}" for line in lines), f"  as {one.path}@{mark}"]
 
 
 def _lines(seen: Mapping[str, str]) -> list[str]:
     """Title, description and schema as lines for a terminal."""
     lines = []
     for part in _PARTS:
-        for line in seen.get(part, "").splitlines():
-            lines += [f"{part}: {piece}" for piece in textwrap.wrap(_spelled(line), _WIDTH)]
+        for line in seen.get(part, "").split("\n"):
+            lines += [f"{part}: {piece}" for piece in _WRAPPER.wrap(line)]
     return lines
-
-
-def _spelled(text: str) -> str:
-    """The text with every sign that could hide, or drive the terminal, written as its number."""
-    return "".join(sign if _is_plain(sign) else f"<U+{ord(sign):04X}>" for sign in text)
-
-
-def _is_plain(sign: str) -> bool:
-    return sign == " " or (sign.isprintable() and bool(one_line(sign, 1)))
 
 
 def _plain(one: Waiting, approved: bool) -> dict[str, Any]:

@@ -1,16 +1,16 @@
 """`hearth tools rate`: what things count as of which nobody knows what they do or may open."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from assistant.bridge import Bridge
 from assistant.cli.command import Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.clock import Clock
 from assistant.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
 from assistant.tools.outcome import Tier
@@ -123,11 +123,10 @@ def _tier(text: str) -> Tier:
 def _show(things: Sequence[Entity], house: House, ratings: Ratings, as_json: bool) -> None:
     tiers = ratings.tiers
     if as_json:
-        rows = rated_rows(things, house, tiers)
-        print(json.dumps(rows, ensure_ascii=False))
+        say_json(rated_rows(things, house, tiers))
         return
     if not things:
-        print(
+        say(
             "There is nothing to rate: of every script, scene and button it is known what it does, "
             "and of every cover and relay what it opens"
         )
@@ -138,4 +137,4 @@ def _show(things: Sequence[Entity], house: House, ratings: Ratings, as_json: boo
         seen = ", ".join(sorted(house.seen_opening.get(one.entity_id, ())))
         cells = (one.entity_id, one.name, tier, seen)
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    Console(highlight=False).print(table)
+    Terminal().print(table)

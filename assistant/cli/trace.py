@@ -1,12 +1,11 @@
 """`hearth trace`: what happened in a turn, moment by moment, how it sounded, and how turns went."""
 
 import argparse
-import json
 from datetime import timedelta
 
-from rich.console import Console
-
 from assistant.cli.command import Command, Failed
+from assistant.cli.paper import Terminal
+from assistant.cli.terminal import say, say_json
 from assistant.cli.trace_list import list_faults, list_turns
 from assistant.cli.trace_sound import play, print_recordings, why_silent
 from assistant.cli.waterfall import show
@@ -81,13 +80,13 @@ async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
         record = await _meant(store, record.turn_id)
     calls = await store.calls(record.turn_id)
     audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
-    console = Console(highlight=False)
+    console = Terminal()
     if arguments.json:
-        print(json.dumps(turn_object(record, calls, audited), ensure_ascii=False))
+        say_json(turn_object(record, calls, audited))
     elif console.is_terminal:
         show(console, record, calls, audited)
     else:
-        print(draw_trace(record, calls, audited))
+        say(*draw_trace(record, calls, audited))
     return record
 
 

@@ -1,6 +1,5 @@
 """`hearth trace --list` and `--faults`: the last turns, how they went, and what did not work."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -9,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.cli.paper import paper
+from assistant.cli.terminal import say, say_json
 from assistant.journal.records import UNASKED, FaultRecord, TurnRecord
 from assistant.journal.shares import Shares
 from assistant.journal.stages import first_sound_ms
@@ -35,24 +35,25 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
     shares = await store.reports.shares(now - WEEK)
     if as_json:
         told = {"turns": [turn_row(turn) for turn in turns], "shares": asdict(shares)}
-        print(json.dumps(told, ensure_ascii=False))
+        say_json(told)
     elif turns:
         console = paper()
         console.print(_turns(turns, console.width))
+        console.print()
         console.print(_share_line(shares))
     else:
-        print('No turn has been kept yet; make one with hearth ask "what time is it"')
+        say('No turn has been kept yet; make one with hearth ask "what time is it"')
 
 
 async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
     """Print what has not worked since then, the newest last."""
     faults = await store.reports.faults(since)
     if as_json:
-        print(json.dumps([asdict(one) for one in faults], default=datetime.isoformat))
+        say_json([asdict(one) for one in faults], ascii_only=True, default=datetime.isoformat)
     elif faults:
         paper().print(_faults(faults))
     else:
-        print("Nothing is known that has not worked; hearth doctor looks at what does now")
+        say("Nothing is known that has not worked; hearth doctor looks at what does now")
 
 
 def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
@@ -118,9 +119,9 @@ def _end(turn: TurnRecord) -> Text:
 def _share_line(shares: Shares) -> Text:
     """The week as one bar, each part in its colour and with its figure."""
     if not shares.turns:
-        return Text("\nNo command in the last 7 days.", style="dim")
+        return Text("No command in the last 7 days.", style="dim")
     counts = {name: count for name, count in asdict(shares).items() if name in _COLOURS and count}
-    text = Text("\n7 days  ")
+    text = Text("7 days  ")
     for name, count in counts.items():
         text.append("█" * max(1, round(_BAR * count / shares.turns)), _COLOURS[name])
     text.append(f"  {shares.turns} commands: ")

@@ -1,9 +1,9 @@
 """`hearth trace --recordings` and `--play`: the sounds that were kept."""
 
 import asyncio
-import json
 from dataclasses import asdict
 
+from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.journal.records import TurnRecord
 from assistant.output import open_outputs
@@ -40,11 +40,11 @@ def print_recordings(recordings: list[Recording], settings: Settings, *, as_json
         rows = [
             {**asdict(one), "file": str(path_of(settings.data_folder, one))} for one in recordings
         ]
-        print(json.dumps(rows, ensure_ascii=False, default=str))
+        say_json(rows, default=str)
         return
     if not recordings:
-        print("No sound is kept; recordings.keep says how many wakes, near misses and turns are")
+        say("No sound is kept; recordings.keep says how many wakes, near misses and turns are")
     for one in recordings:
         when = one.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         score = "" if one.score is None else f"{one.score:.2f}"
-        print(f"{when}  {one.kind:4}  {one.word:16}  {score:4}  {one.seconds:5.1f} s  {one.name}")
+        say(f"{when}  {one.kind:4}  {one.word:16}  {score:4}  {one.seconds:5.1f} s  {one.name}")

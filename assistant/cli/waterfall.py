@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from assistant.cli.paper import Terminal, stacked
 from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
 from assistant.journal.stages import Stage, first_sound_ms, slowest, stages
 from assistant.journal.trace import told_cost, told_decision
@@ -29,7 +30,7 @@ _GOOD = {Status.DONE: "green", Status.NOT_RUN: "yellow"}
 
 
 def show(
-    console: Console,
+    console: Terminal,
     turn: TurnRecord,
     calls: Sequence[CallRecord],
     audited: Sequence[AuditRecord],
@@ -50,7 +51,7 @@ def _head(turn: TurnRecord) -> Text:
     return Text(turn.turn_id, style="bold").append("  ".join(["", *facts]), style="dim")
 
 
-def _facts(rows: Sequence[tuple[str, Text]]) -> Table:
+def _facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(min_width=11, style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -87,7 +88,7 @@ def _bar(stage: Stage, first: float, span: float, room: int) -> Text:
     return Text(" " * left).append(sign, _COLOURS.get(stage.name, "white"))
 
 
-def _call(call: CallRecord, row: AuditRecord | None) -> tuple[str, Text]:
+def _call(call: CallRecord, row: AuditRecord | None) -> tuple[str, RenderableType]:
     given = ", ".join(f"{key}={value}" for key, value in call.arguments.items())
     text = Text(f"{call.name}({given}) ", style="bold")
     refused = call.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
@@ -95,11 +96,13 @@ def _call(call: CallRecord, row: AuditRecord | None) -> tuple[str, Text]:
     colour = "yellow" if refused or call.status is None else _GOOD.get(call.status, "red")
     text.append(became, style=f"not bold {colour}")
     text.append(f" {call.ms:.0f} ms", style="not bold")
-    for one in call.observed:
-        text.append(f"\n{one.entity_id} {one.before or '?'} → {one.after or '?'}", "not bold")
+    lines = [text]
+    lines += [
+        Text(f"{one.entity_id} {one.before or '?'} → {one.after or '?'}") for one in call.observed
+    ]
     if told := told_decision(call, row):
-        text.append(f"\n{told}", "not bold dim")
-    return "call", text
+        lines.append(Text(told, style="dim"))
+    return "call", stacked(*lines)
 
 
 def _tail(turn: TurnRecord) -> list[tuple[str, Text]]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
+SHORTEST_TOKEN = 16  # characters of the HTTP interface's token; those that are made have 43
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
@@ -55,6 +56,16 @@ def _web_address_or_empty(url: str) -> str:
     return _web_address(url) if url else url
 
 
+def _callback(url: str) -> str:
+    parts = urlsplit(url)
+    plain = not (parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
+        raise ValueError(
+            'must be addresses such as "http://192.168.1.5:8123/auth/external/callback"'
+        )
+    return url
+
+
 def _plain_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError('must be made of letters, digits, "-" and "_"')
@@ -85,6 +96,16 @@ def _topic_or_empty(topic: str) -> str:
 
 def _home_folder(text: str) -> str:
     return str(Path(text).expanduser()) if text.startswith("~/") else text
+
+
+def _http_token(token: SecretStr) -> SecretStr:
+    given = token.get_secret_value().strip()
+    if given and len(given) < SHORTEST_TOKEN:
+        raise ValueError(
+            f"must have at least {SHORTEST_TOKEN} characters; leave it out and make one with "
+            "hearth setup --token admin"
+        )
+    return token
 
 
 def _pin(pin: SecretStr) -> SecretStr:
@@ -120,6 +141,7 @@ OptionalLanguage = Annotated[str, AfterValidator(_language_or_empty)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 OptionalTime = Annotated[str, AfterValidator(_time_of_day_or_empty)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
+Callback = Annotated[str, AfterValidator(_callback)]  # whole, as it is compared
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty
 PlainName = Annotated[str, AfterValidator(_plain_name)]
@@ -127,6 +149,7 @@ ModelName = Annotated[str, AfterValidator(_model_name)]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
 Topic = Annotated[str, AfterValidator(_topic)]
 TopicBase = Annotated[str, AfterValidator(_topic_or_empty)]
+HttpToken = Annotated[SecretStr, AfterValidator(_http_token)]  # may be empty
 Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]

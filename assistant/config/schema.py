@@ -19,9 +19,11 @@ from assistant.config.gemini import Gemini
 from assistant.config.kinds import (
     NO_SECRET,
     BrainName,
+    Callback,
     Count,
     Flag,
     HomeAddress,
+    HttpToken,
     Language,
     NameOrPath,
     PlainName,
@@ -242,10 +244,10 @@ class Http(Section):
         default="127.0.0.1", description="Address to listen on; loopback unless changed."
     )
     port: Port = Field(default=8765, description="Port to listen on.")
-    token: SecretStr = Field(
+    token: HttpToken = Field(
         default=NO_SECRET,
-        description="The administrator's token, or its hash as `sha256:HEX`; empty: the one that "
-        "`hearth setup --token admin` makes.",
+        description="The administrator's token, of 16 characters or more, or its hash as "
+        "`sha256:HEX`; empty: the one that `hearth setup --token admin` makes.",
     )
     token_file: str = Field(default="", description="A file that holds the token.")
     tls_cert: str = Field(
@@ -264,6 +266,11 @@ class Http(Section):
         default=False,
         description="Whether programs that use `/mcp` with the scope `read` are told by "
         "`get_last_turns` what was said lately, and by `ask` what people asked to remember.",
+    )
+    mcp_callbacks: tuple[Callback, ...] = Field(
+        default=(),
+        description="Further addresses, whole, to which `/mcp/authorize` may send a browser back. "
+        "My Home Assistant's and the one below `home_assistant.url` are always among them.",
     )
 
 

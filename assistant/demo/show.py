@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from assistant.cli.paper import Terminal, worded
 from assistant.cli.show import describe
 from assistant.demo.scenes import Spoken, Typed
 from assistant.journal.trace import draw_bar
@@ -14,7 +14,7 @@ from assistant.turn.log import FinishedTurn
 
 
 def show_scene(
-    console: Console,
+    console: Terminal,
     number: str,
     scene: Spoken | Typed,
     turn: FinishedTurn | None,
@@ -23,34 +23,37 @@ def show_scene(
 ) -> None:
     """Print one scene. `changes`: entity to what it showed before and after."""
     manner = "typed" if isinstance(scene, Typed) else f"spoken by {scene.voice}"
-    console.print(f"\n[bold]{number}  “{escape(scene.words)}”[/]  [dim]{manner}[/]")
+    console.print()
+    head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
+    console.tell(head, number=number, words=scene.words, manner=manner, fold=True)
     if turn is None:
-        console.print("   [red]nothing was heard: the wake word did not fire[/]")
+        console.print("   nothing was heard: the wake word did not fire", style="red")
         return
     record = turn.record
-    _line(console, "heard", escape(record.heard or "(no command)"))
+    _line(console, "heard", record.heard or "(no command)")
     for outcome in turn.outcomes[:2]:
         _line(console, "tool", describe(outcome))
     _line(console, "house", _changes(changes))
-    _line(console, "answer", f"[cyan]{escape(record.answer or '')}[/]  [dim]{answer}[/]")
+    told = worded("[cyan]{said}[/]  [dim]{file}[/]", said=record.answer or "", file=answer)
+    _line(console, "answer", told)
     if record.timeline:
-        _line(console, "time", escape(draw_bar(record.timeline, width=60)))
+        _line(console, "time", draw_bar(record.timeline, width=60))
 
 
-def show_house(console: Console, described: str) -> None:
+def show_house(console: Terminal, described: str) -> None:
     """Print the house, a room a line, wrapped under its name."""
     table = Table.grid(padding=(0, 2))
-    for line in described.splitlines():
+    for line in described.split("\n"):
         area, _, things = line.partition("  ")
-        table.add_row(f"[dim]{escape(area)}[/]", escape(things.strip()))
+        table.add_row(Text(area, style="dim"), things.strip())
     console.print(table)
 
 
-def _changes(changes: Mapping[str, tuple[str, str]]) -> str:
+def _changes(changes: Mapping[str, tuple[str, str]]) -> Text | str:
     if not changes:
-        return "[dim]nothing changed[/]"
-    return escape("; ".join(f"{name}: {old} → {new}" for name, (old, new) in changes.items()))
+        return Text("nothing changed", style="dim")
+    return "; ".join(f"{name}: {old} → {new}" for name, (old, new) in changes.items())
 
 
-def _line(console: Console, label: str, text: str) -> None:
-    console.print(f"   [dim]{label:<7}[/] {text}", soft_wrap=True)
+def _line(console: Terminal, label: str, text: Text | str) -> None:
+    console.tell("   [dim]{label}[/] {text}", label=f"{label:<7}", text=text)

@@ -1,14 +1,18 @@
 """Checks of what Hearth keeps: its data folder, the journal, and the disk they lie on."""
 
 import asyncio
+import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
+from assistant.config.load import find_file
 from assistant.doctor import disk
-from assistant.doctor.finding import Check, Found, bad, good
+from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
+from assistant.exposed_secrets import Exposed, exposed_secrets
 from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 
@@ -68,8 +72,23 @@ async def _disk(scene: Scene) -> Found:
     return await asyncio.to_thread(look)
 
 
+async def _secrets(scene: Scene) -> Found:
+    config = scene.config or find_file(None, os.environ)
+    found = await asyncio.to_thread(exposed_secrets, scene.settings, config)
+    return judge_secrets(found)
+
+
+def judge_secrets(found: Sequence[Exposed]) -> Found:
+    """By the files that others can read."""
+    if not found:
+        return good("only Hearth's user can read them")
+    told = "; ".join(f"{one.by} can read {one.path}" for one in found)
+    return odd(told, " && ".join(one.command for one in found))
+
+
 CHECKS: tuple[Check[Scene], ...] = (
     Check("data folder", _data_folder),
     Check("journal", _journal),
     Check("disk", _disk),
+    Check("secrets", _secrets),
 )

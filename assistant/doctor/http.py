@@ -6,17 +6,12 @@ from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from integrations.web.hosts import is_loopback
 
-_SHORTEST_TOKEN = 16  # characters; Hearth's own have 43
-
 
 def judge_exposure(http: Http) -> Found:
     """By the settings: who can reach it, and whether others can read along."""
     where = f"{http.host or 'every address'}, port {http.port}"
-    given = http.token.get_secret_value()
     if http.tls_key and not http.tls_cert:
         return bad(f"{where}: a key without a certificate", "set http.tls_cert too")
-    if given and len(given) < _SHORTEST_TOKEN:
-        return odd(f"{where}; http.token is short", "leave it empty: Hearth makes a long one")
     if is_loopback(http.host):
         return good(f"{where}: this machine alone")
     if not http.tls_cert:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 
 from assistant.config.schema import Settings
 from assistant.doctor.daemon import Daemon, visit
@@ -26,6 +27,7 @@ class Scene:
     settings: Settings
     may: May
     daemon: Daemon | None  # the Hearth that runs, as it tells of itself; None: none runs
+    config: Path | None = None  # the file that was named; None: the usual one
 
     @property
     def free(self) -> bool:
@@ -33,7 +35,8 @@ class Scene:
         return self.daemon is None
 
 
-async def open_scene(settings: Settings, may: May) -> Scene:
+async def open_scene(settings: Settings, may: May, config: Path | None = None) -> Scene:
     """Find out whether a Hearth runs, and ask it how it stands."""
     held = await asyncio.to_thread(is_held, settings.data_folder)
-    return Scene(settings, may, await visit(settings, held=held, links=may.ask_daemon))
+    daemon = await visit(settings, held=held, links=may.ask_daemon)
+    return Scene(settings, may, daemon, config)

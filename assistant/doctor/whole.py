@@ -4,6 +4,7 @@ Sound comes before the rest and alone, since a machine that is busy stutters.
 """
 
 import asyncio
+from pathlib import Path
 
 from assistant.config.schema import Settings
 from assistant.doctor import box, broker, daemon, http, machine, service, sound, voice, wake
@@ -25,15 +26,18 @@ async def examine_all(
 
 
 async def examine_groups(
-    settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
+    settings: Settings,
+    may: May = _NOTHING,
+    watch: Watch = unwatched,
+    config: Path | None = None,
 ) -> list[Group]:
     """All findings, in groups for people.
 
     `may`: what may be done beside looking; nothing by default, as for programs. `watch` is told of
-    each check when it begins.
+    each check when it begins. `config`: the file that was named; None: the usual one.
     """
     watch("running")
-    scene = await open_scene(settings, may)
+    scene = await open_scene(settings, may, config)
     kept = await examine(box.CHECKS, scene, watch)
     state = await examine(machine.CHECKS, scene, watch)
     devices = await examine(sound.CHECKS, scene, watch)

@@ -24,8 +24,8 @@ _PHASES = (  # of a turn in their order, each with the moment that ends it
 
 def draw_trace(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
-) -> str:
-    """The whole turn: its head, the waterfall, the tool calls, the answer.
+) -> list[str]:
+    """The whole turn, line by line: its head, the waterfall, the tool calls, the answer.
 
     `audited`: the turn's rows of the audit, newest first, for what was decided and by whom.
     """
@@ -56,7 +56,7 @@ def draw_trace(
         lines += _told("cost", cost)
     if turn.mark:
         lines += _told("marked", turn.mark)
-    return "\n".join(lines)
+    return lines
 
 
 def told_cost(turn: TurnRecord) -> str:
@@ -126,4 +126,6 @@ def _told(label: str, text: str | None) -> list[str]:
         WIDTH,
         initial_indent=f"{label:<{_LABEL}} ",
         subsequent_indent=" " * (_LABEL + 1),
+        replace_whitespace=False,  # line ends and tabs are the terminal's to spell out
+        expand_tabs=False,
     )

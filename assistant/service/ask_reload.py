@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.service.news import News, read_news
+from integrations.cleaning import escaped
 
 OUTCOME_S = 30.0  # settings are read, closed and opened within that, where nothing hangs
 WAITS_S = 5.0  # for a conversation to rest; after that it is taken up later
@@ -30,7 +31,7 @@ def main(words: Sequence[str]) -> int:
     if news is None:
         print(f"hearth: no answer to the reload within {OUTCOME_S:g} s", file=sys.stderr)
         return 1
-    print(f"hearth: {news.sentence}", file=sys.stderr)
+    print(f"hearth: {escaped(news.sentence)}", file=sys.stderr)
     return 1 if news.state == "refused" else 0
 
 

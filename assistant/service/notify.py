@@ -10,6 +10,8 @@ import socket
 import time
 from collections.abc import Mapping
 
+from integrations.cleaning import escaped
+
 _LONGEST = 200  # characters of a status that `systemctl status` shows well
 _MICROSECONDS = 1_000_000
 _log = logging.getLogger(__name__)
@@ -64,7 +66,8 @@ class Manager:
 
     def _status_line(self, text: str) -> str:
         self._status = text or self._status
-        return "STATUS=" + " ".join(self._status.split())[:_LONGEST]
+        # `systemctl status` shows it on a terminal.
+        return "STATUS=" + escaped(" ".join(self._status.split()))[:_LONGEST]
 
     def _send(self, *lines: str) -> None:
         if not self._address:

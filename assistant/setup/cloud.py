@@ -34,7 +34,8 @@ async def ask_about_gemini(
         if accepted != before:
             answers = replace(answers, accept_cloud=accepted)
     elif answers.accept_cloud and not present.privacy.accept_cloud:
-        person.tell("\nYou say yes to this:", "bold")
+        person.tell("")
+        person.tell("You say yes to this:", "bold")
         for line in four_lines(draft(present, answers)):
             person.tell(f"   - {line}")
     settings = draft(present, answers)

@@ -21,7 +21,8 @@ class Questions:
     def begin(self, title: str) -> None:
         """A new question."""
         self.asked.append(title)
-        self.person.tell(f"\n{len(self.asked)}  {title}", "bold")
+        self.person.tell("")
+        self.person.tell(f"{len(self.asked)}  {title}", "bold")
 
     async def ask(
         self, prompt: str, read: Callable[[str], T], default: str = "", *, hidden: bool = False

@@ -1,7 +1,6 @@
 """What a program says on its standard error: to our log at debug, cut and without its secrets."""
 
 import logging
-import re
 import time
 
 from integrations.mcp.flow import Allowance
@@ -52,8 +51,7 @@ def secrets_of(spec: ServerSpec) -> tuple[str, ...]:
 
 
 def shown_line(text: str, secrets: tuple[str, ...]) -> str:
-    """One cut line of printable characters, with stars for secrets."""
+    """One cut line with stars for secrets; the log spells out what would act in it."""
     for secret in secrets:
         text = text.replace(secret, "***")
-    plain = "".join(c if c.isprintable() else " " for c in text)
-    return re.sub(r" {2,}", " ", plain).strip()[:MAX_LINE]
+    return text.strip()[:MAX_LINE]

@@ -102,7 +102,7 @@ def main() -> None:
         confine(**json.loads(rules))
         os.execv(program, [program, *arguments])
     except OSError as error:
-        print(f"{program} cannot be started in its sandbox: {error.strerror}", file=sys.stderr)
+        sys.stderr.write(f"{program} cannot be started in its sandbox: {error.strerror}\n")
         sys.exit(126)
 
 

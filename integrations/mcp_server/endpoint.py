@@ -6,7 +6,7 @@ Every POST is served by itself, at whatever protocol version it names (the mcp S
 
 import json
 import logging
-import traceback
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
@@ -23,6 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
+from integrations.causes import where_raised
 from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.mcp_server.tools import Offered, Reply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
@@ -49,10 +50,20 @@ _Context = ServerRequestContext[dict[str, Any], Request]
 class McpServer:
     """Enter it before the route is served, and leave it after."""
 
-    def __init__(self, box: Box, guard: Guard, version: str = "", *, turns: bool = False) -> None:
-        """`turns`: `get_last_turns` is offered; `version`: Hearth's own."""
+    def __init__(
+        self,
+        box: Box,
+        guard: Guard,
+        version: str = "",
+        *,
+        turns: bool = False,
+        callbacks: Collection[str] = (),
+    ) -> None:
+        """`turns`: `get_last_turns` is offered; `version`: Hearth's own; `callbacks`: see
+        `sign_in_routes`."""
         self._tools = {tool.name: tool for tool in offered(box, turns=turns)}
         self._guard = guard
+        self._callbacks = callbacks
         server: Server[dict[str, Any]] = Server(
             "hearth",
             version=version,
@@ -94,7 +105,8 @@ class McpServer:
         A GET or DELETE, which only sessions have, is a 405.
         """
         endpoint = _Endpoint(self._guard.around(self._serve))
-        return [Route(PATH, endpoint, methods=["POST"]), *sign_in_routes(self._guard)]
+        signing_in = sign_in_routes(self._guard, self._callbacks)
+        return [Route(PATH, endpoint, methods=["POST"]), *signing_in]
 
     async def _serve(self, asgi: Asgi, receive: Receive, send: Send) -> None:
         accepts = Request(asgi).headers.get("accept", "")
@@ -134,8 +146,8 @@ class McpServer:
             return _refused(str(error))
         except Exception as error:
             # Not the error's own words: they may quote what was sent.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("the tool %s broke with %s:\n%s", tool.name, type(error).__name__, where)
+            where = where_raised(error)
+            _log.error("the tool %s broke with %s in %s", tool.name, type(error).__name__, where)
             return _refused(BROKE)
 
 

@@ -8,7 +8,8 @@ sends to the last of these paths itself, does. Formats: RFC 6749 and RFC 8414.
 
 import logging
 import secrets
-from urllib.parse import parse_qs, urlencode, urlsplit
+from collections.abc import Collection
+from urllib.parse import parse_qs, urlencode
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -20,18 +21,23 @@ from integrations.web.reading import check_length
 
 AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
 METADATA = "/.well-known/oauth-authorization-server"  # with the path of what it guards behind it
-# Where Home Assistant has people sent back: by way of its own site, or straight.
-_MY_HOME_ASSISTANT = "https://my.home-assistant.io/redirect/oauth"
-_CALLBACK = "/auth/external/callback"
+# Where Home Assistant has people sent back (`helpers/config_entry_oauth2_flow.py`): by way of its
+# own site, or without its integration `my` to this path below the address that the browser has.
+MY_HOME_ASSISTANT = "https://my.home-assistant.io/redirect/oauth"
+CALLBACK = "/auth/external/callback"
+_ONCE = ("response_type", "redirect_uri", "state")  # parameters (RFC 6749, 3.1)
 _LONGEST_STATE = 4_000  # characters; Home Assistant's is a signed object
 _HOLDS_S = 30 * 24 * 3600  # after which the secret is asked for again
 
 _log = logging.getLogger(__name__)
 
 
-def sign_in_routes(guard: Guard) -> list[Route]:
-    """The paths; all but the last need no token and tell nothing."""
-    sign_in = _SignIn(guard)
+def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
+    """The paths; all but the last need no token and tell nothing.
+
+    `callbacks`: where a browser may be sent back beside My Home Assistant, compared sign by sign.
+    """
+    sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
     return [
         Route(METADATA, sign_in.metadata, methods=["GET"]),
         Route(f"{METADATA}/mcp", sign_in.metadata, methods=["GET"]),
@@ -41,8 +47,9 @@ def sign_in_routes(guard: Guard) -> list[Route]:
 
 
 class _SignIn:
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, callbacks: frozenset[str]) -> None:
         self._guard = guard
+        self._callbacks = callbacks
 
     async def metadata(self, request: Request) -> Response:
         base = str(request.base_url).rstrip("/")
@@ -58,11 +65,19 @@ class _SignIn:
         )
 
     async def authorize(self, request: Request) -> Response:
-        """Back to Home Assistant at once."""
+        """Back to Home Assistant at once. Whatever is wrong is said here, and sends nobody on."""
         given = request.query_params
         back, state = given.get("redirect_uri", ""), given.get("state", "")
-        if given.get("response_type") != "code" or not _is_of_home_assistant(back):
+        if any(len(given.getlist(name)) > 1 for name in _ONCE):
+            return problem(400, "bad_request", "Each parameter may be given once.")
+        if given.get("response_type") != "code":
             message = "Only Home Assistant signs in here; other programs send their token."
+            return problem(400, "bad_request", message)
+        if back not in self._callbacks:
+            message = (
+                "redirect_uri is none of the addresses that a browser is sent back to; if it is "
+                "your Home Assistant's, put the whole of it into http.mcp_callbacks."
+            )
             return problem(400, "bad_request", message)
         if len(state) > _LONGEST_STATE:
             return problem(400, "bad_request", "state is too long.")
@@ -96,14 +111,3 @@ def _sent_with(request: Request, token: str) -> HTTPConnection:
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})
-
-
-def _is_of_home_assistant(back: str) -> bool:
-    if back == _MY_HOME_ASSISTANT:
-        return True
-    try:
-        parts = urlsplit(back)
-    except ValueError:
-        return False
-    plain = not (parts.query or parts.fragment or parts.username)
-    return parts.scheme in ("http", "https") and parts.path == _CALLBACK and plain

@@ -1,6 +1,5 @@
 """Who may use the HTTP interface, for what, and how often."""
 
-import ipaddress
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -9,6 +8,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
+from integrations.places import LOOPBACK, place_of
 from integrations.web.callers import Caller, Scope
 from integrations.web.ingress import Ingress, is_foreign, is_own_page
 from integrations.web.problems import Refused, too_many
@@ -19,15 +19,21 @@ from integrations.web.sessions import NoSessions, Sessions, sent_session
 # Of one program. A panel that shows everything asks some ten things at once, and nothing that is
 # said takes less than a second: more is a loop that has run away.
 CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
-# Wrong tokens of one address. A person who mistypes does not get there; whoever guesses gets 14,400
-# a day, which a token that was chosen by hand withstands.
+# Wrong tokens of one place (`place_of`). A person who mistypes does not get there; whoever guesses
+# gets 14,400 a day, which a token that was chosen by hand withstands.
 WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
+# Of all places but this machine together: many addresses are no more guesses a day than three.
+ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
+# Characters of a token that nobody finds by guessing, however often they may. Its owner is let in
+# whatever others have guessed; those that are made have 43.
+UNGUESSABLE = 32
 
 _NEEDS_TOKEN = (
     "Send a token as `Authorization: Bearer TOKEN`; `hearth setup --token NAME` makes one."
 )
 FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
 _MOST_PROVEN = 256
+_ALL = ""  # the one name in the bucket of all places
 
 
 class Tokens(Protocol):
@@ -60,6 +66,7 @@ class Guard:
         self._tokens = tokens
         self._calls = Rate(calls_at_once, CALLS_EVERY_S, now)
         self._wrong = Rate(wrong_at_once, WRONG_EVERY_S, now)
+        self._all_wrong = Rate(ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S, now)
         # Who was let in from where: a program with a wrong token must not shut out its neighbours
         # on the same machine.
         self._proven: dict[tuple[str, str], None] = {}
@@ -118,8 +125,10 @@ class Guard:
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
-            # While there were too many wrong ones a right one is not told from them either.
-            self.check_guesses(connection)
+            # While there were too many wrong ones a right one is not told from them either, but for
+            # one that nobody guesses where it was others who guessed.
+            certain = caller is not None and len(given) >= UNGUESSABLE
+            self.check_guesses(connection, certain=certain)
         if caller is None:
             self.guessed_wrong(connection)
             bearer = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
@@ -127,15 +136,23 @@ class Guard:
         self._prove(where, caller.name)
         return caller
 
-    def check_guesses(self, connection: HTTPConnection) -> None:
-        """Raises Refused where too many wrong secrets came from there."""
-        wait = self._wrong.wait_s(_place(connection))
+    def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
+        """Raises Refused where too many wrong secrets came from there, or from everywhere; of the
+        latter not where what is given now is `certain` to be no guess."""
+        place = _place(connection)
+        wait = self._wrong.wait_s(place)
         if wait:
             raise too_many(wait, "Too many wrong tokens came from this address; wait.")
+        wait = 0.0 if certain or place == LOOPBACK else self._all_wrong.wait_s(_ALL)
+        if wait:
+            raise too_many(wait, "Too many wrong tokens came from many addresses; wait.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
         """One more wrong secret came from there."""
-        self._wrong.take(_place(connection))
+        place = _place(connection)
+        self._wrong.take(place)
+        if place != LOOPBACK:
+            self._all_wrong.take(_ALL)
 
     def _browsing(self, connection: HTTPConnection) -> Caller:
         """Whose browser it is. A wrong cookie is no guess: nobody guesses 256 bits, and a browser
@@ -169,12 +186,4 @@ def require(caller: Caller, scope: Scope) -> None:
 
 
 def _place(connection: HTTPConnection) -> str:
-    """Where it comes from: one machine has as many IPv6 addresses as it likes, of one network."""
-    host = connection.client.host if connection.client else ""
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped or address.is_loopback:
-        return str(address)
-    return str(ipaddress.ip_network((address, 64), strict=False))
+    return place_of(connection.client.host) if connection.client else ""

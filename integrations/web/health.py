@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+HEALTH = "/healthz"  # the path
 Health = Literal["ok", "degraded", "dead"]
 
 
@@ -17,4 +18,4 @@ def health_route(health: Callable[[], Health]) -> Route:
         word = health()
         return PlainTextResponse(word, status_code=503 if word == "dead" else 200)
 
-    return Route("/healthz", healthz, methods=["GET"])
+    return Route(HEALTH, healthz, methods=["GET"])

@@ -2,13 +2,13 @@
 
 import logging
 import math
-import traceback
 from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from integrations.causes import where_raised
 from integrations.web.box import NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.busy import Busy
 
@@ -74,8 +74,7 @@ def gone() -> Refused:
 def log_broken(what: str, error: Exception) -> None:
     """Write down where it failed, and not the error's own words: they may quote what was sent, a
     PIN among it."""
-    where = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("%s broke with %s:\n%s", what, type(error).__name__, where)
+    _log.error("%s broke with %s in %s", what, type(error).__name__, where_raised(error))
 
 
 async def own_fault(request: Request, error: Exception) -> Response:

@@ -77,9 +77,10 @@ class SigningIn:
 
     async def _by_code(self, request: Request, code: str) -> SignedIn:
         async with self._one_code_at_a_time:  # many at once must not all come before the count
-            self._guard.check_guesses(request)
+            self._guard.check_guesses(request, certain=True)  # nobody guesses 192 bits
             begun = await self._guard.sessions.redeem(code, sent_session(request))
             if begun is None:
+                self._guard.check_guesses(request)
                 self._guard.guessed_wrong(request)
         if begun is None:
             message = "The link has been used or is too old; make another one."

@@ -60,7 +60,7 @@ class SatelliteSession(DescribedSession):
             case "timer-started" | "timer-cancelled" | "timer-finished":
                 self._timer(event.type, event.data)
             case other:
-                _log.debug("a Wyoming event is passed over: %s", one_line(other, 40))
+                _log.debug("a Wyoming event is passed over: %s", other[:40])
 
     def _begin(self, data: dict[str, Any]) -> None:
         rate, form = data.get("rate"), (data.get("width"), data.get("channels"))

@@ -10,9 +10,11 @@ from wyoming.event import Event, async_write_event
 
 from integrations.errors import Misconfigured
 from integrations.owner import OwnedTasks
+from integrations.places import Room, place_of
 from integrations.wyoming_face.wire import MOST_DATA, BadEvent, read_event
 
-MOST_CONNECTIONS = 8  # Home Assistant keeps one, and opens one now and then to look
+MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
+ROOM = Room(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
 # A satellite's connection carries a ping every two seconds; others ask one thing and go.
 SILENT_S = 60.0
 TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
@@ -64,7 +66,8 @@ class WyomingServer:
         self._taken_within_s = taken_within_s
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
-        self._open = 0
+        self._full = False  # and the log says so
+        self._open: list[str] = []  # where each comes from
 
     async def __aenter__(self) -> Self:
         try:
@@ -97,14 +100,21 @@ class WyomingServer:
         return port
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._open >= MOST_CONNECTIONS:
-            _log.warning("too many connect by the Wyoming protocol; one is sent away")
+        peer = writer.get_extra_info("peername")
+        place = place_of(str(peer[0])) if peer else ""
+        if not ROOM.is_left(place, self._open):
+            if not self._full:
+                _log.warning("too many connect by the Wyoming protocol; some are sent away")
+            self._full = True
             writer.close()
             return
-        self._open += 1
-        self._tasks.start(self._serve(reader, writer), "wyoming connection")
+        self._full = False
+        self._open.append(place)
+        self._tasks.start(self._serve(reader, writer, place), "wyoming connection")
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: str
+    ) -> None:
         sending = asyncio.Lock()
 
         async def send(event: Event) -> None:
@@ -128,7 +138,7 @@ class WyomingServer:
             # One connection's trouble must not end the others.
             _log.exception("a Wyoming connection broke")
         finally:
-            self._open -= 1
+            self._open.remove(place)
             await _close(writer)
 
     async def _next(self, reader: asyncio.StreamReader) -> Event | None:

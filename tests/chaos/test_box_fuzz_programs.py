@@ -13,7 +13,7 @@ import pytest
 from integrations.errors import IntegrationError
 from integrations.mqtt import Broker
 from integrations.mqtt.connection import V5, V311, open_connection
-from integrations.wyoming_face.server import MOST_CONNECTIONS
+from integrations.wyoming_face.server import ROOM
 from tests.chaos.daemon import Daemon, daemon
 from tests.chaos.faults import fault
 from tests.chaos.odd import as_json, changed, garbled, so_many, wrong
@@ -170,7 +170,7 @@ async def test_odd_events_at_the_wyoming_ports(tmp_path: Path) -> None:
             sent = zip(itertools.cycle(ports), data, strict=False)
             await asyncio.gather(*(_sent(port, one) for port, one in sent))
         await silenced(box)
-        everywhere = ports * MOST_CONNECTIONS
+        everywhere = ports * ROOM.of_one
         deaf = [await asyncio.open_connection("127.0.0.1", port) for port in everywhere]
         await asyncio.gather(*(_flood(writer) for _, writer in deaf))
         async with asyncio.timeout(60.0):

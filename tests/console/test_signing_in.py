@@ -51,11 +51,70 @@ def test_a_link_signs_in_once_and_leaves_no_trace(
     code = Links(house.data).make(datetime.now(UTC).astimezone(), minutes=10)
     stranger.open(f"#code={code}")
     stranger.page.wait_for_selector("main[data-shown]")
-    assert code not in stranger.page.url
-    assert not any(code in request.url for request in stranger.requested)
+    _assert_gone(stranger, code)
     with window(browser, house.url) as second:
         second.open(f"#code={code}")
         expect(second.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+
+
+def _code(house: House) -> str:
+    return Links(house.data).make(datetime.now(UTC).astimezone(), minutes=10)
+
+
+def _go(console: Console, fragment: str) -> None:
+    """As somebody who puts a link into the address bar of this tab: the page stays loaded."""
+    console.page.evaluate("address => { location.href = address }", f"{console.url}/{fragment}")
+
+
+def test_a_link_signs_in_where_the_door_is_shown_already(stranger: Console, house: House) -> None:
+    stranger.open()
+    expect(stranger.page.get_by_label("Token")).to_be_visible()
+    code = _code(house)
+    _go(stranger, f"#code={code}")
+    stranger.page.wait_for_selector("main[data-shown]")
+    _assert_gone(stranger, code)
+
+
+def test_a_link_signs_in_anew_in_a_tab_that_shows_the_pages(browser: Browser, house: House) -> None:
+    with window(browser, house.url) as reader:
+        reader.sign_in(house.token("old-reader", "read"))
+        reader.show("memory")
+        expect(reader.page.get_by_text("Signed in as http:old-reader")).to_be_visible()
+        code = _code(house)
+        _go(reader, f"#code={code}")
+        expect(reader.page.get_by_text("Signed in as http:admin")).to_be_visible()
+        _assert_gone(reader, code)
+        reader.show("memory")  # the router goes on
+        reader.page.go_back()
+        reader.page.wait_for_selector("main[data-shown]")
+        _assert_gone(reader, code)
+        _go(reader, f"#code={code}")  # the same once more
+        expect(reader.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+        _assert_gone(reader, code)
+
+
+def test_a_link_is_kept_in_mind_while_the_box_does_not_answer(
+    stranger: Console, house: House
+) -> None:
+    code = _code(house)
+    stranger.page.route("**/v1/session", lambda route: route.abort())
+    stranger.open(f"#code={code}")
+    expect(stranger.page.get_by_role("alert")).to_be_visible()
+    _assert_gone(stranger, code)
+    stranger.page.unroute("**/v1/session")
+    stranger.page.wait_for_selector("main[data-shown]")
+
+
+def _assert_gone(console: Console, code: str) -> None:
+    """Neither the address, nor an entry of the history, nor a request's address has the code."""
+    assert code not in console.page.url
+    assert console.page.evaluate("location.href + JSON.stringify(history.state)").find(code) == -1
+    session = console.page.context.new_cdp_session(console.page)
+    entries = session.send("Page.getNavigationHistory")["entries"]
+    # What was typed into the bar Chromium keeps beside the address; no page can take it from there.
+    assert not any(code in entry["url"] for entry in entries)
+    assert not any(code in request.url for request in console.requested)
+    assert not any(code in str(request.headers) for request in console.requested)
 
 
 @pytest.mark.parametrize("cut", ["%", "p1Zt%2", "%ff"])

@@ -8,30 +8,47 @@ import * as router from "./router.js";
 import { shell } from "./shell.js";
 import { words } from "./words.js";
 
+const LINK = "#code="; // what the address of a one-time link ends with, before its code
+
 let ending = null; // ends what is shown now
+let starts = 0; // a later one counts: a link may be opened while another beginning waits
+let code = ""; // of a link, until the box has said yes or no to it
 
 async function start() {
-  const code = takenCode();
+  const mine = ++starts;
+  code = takenCode() || code;
+  const given = code;
   try {
-    await (code ? signIn({ code }) : learnSession());
+    await (given ? signIn({ code: given }) : learnSession());
   } catch (error) {
+    if (mine !== starts) return null;
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 0 || error.status >= 500) return wait(error.message);
-    return showSignIn(code ? words.signIn.badCode : "");
+    code = "";
+    return showSignIn(given ? words.signIn.badCode : "");
   }
+  if (mine !== starts) return null;
+  code = "";
   return showPages();
+}
+
+/** A link that is opened in a tab that shows the console already changes the part after "#" alone. */
+function followLink(event) {
+  if (!location.hash.startsWith(LINK)) return;
+  event.stopImmediatePropagation(); // it is no view
+  start();
 }
 
 /** The code of a one-time link. It leaves the address at once, so that no history keeps it. One that
  * is cut in the middle of a sign is none that the box takes, and it says so. */
 function takenCode() {
-  const found = /^#code=(.+)$/.exec(location.hash);
-  if (!found) return "";
+  if (!location.hash.startsWith(LINK)) return "";
+  const found = location.hash.slice(LINK.length);
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    return decodeURIComponent(found[1]);
+    return decodeURIComponent(found);
   } catch {
-    return found[1];
+    return found;
   }
 }
 
@@ -57,9 +74,10 @@ async function showSignIn(message) {
 
 /** The box does not answer at all: say so, and try again. */
 function wait(message) {
-  begin();
+  const signal = begin();
   show(document.body, el("main", { class: "alone" }, el("p", { class: "empty", role: "alert" }, message)));
-  setTimeout(start, 3_000);
+  const again = setTimeout(start, 3_000);
+  signal.addEventListener("abort", () => clearTimeout(again));
 }
 
 function begin() {
@@ -71,4 +89,5 @@ function begin() {
 on("signed-out", () => {
   if (!document.querySelector("form.signin")) showSignIn(words.signIn.ended);
 });
+window.addEventListener("hashchange", followLink); // before the router hears of it
 start();

@@ -36,6 +36,17 @@ def test_half_a_hash_is_refused(given: str, tmp_path: Path) -> None:
         tokens(tmp_path, given)
 
 
+@pytest.mark.parametrize("token", ["hunter2", "fifteen-letters", "  fifteen-letters "])
+def test_a_short_one_is_refused_with_the_mend_and_without_it(token: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="16 characters; leave it out") as caught:
+        settings(tmp_path, token)
+    assert token.strip() not in str(caught.value)
+    (tmp_path / "http_token").write_text(f"{token}\n")
+    with pytest.raises(ConfigError, match="16 characters: remove the file") as caught:
+        tokens(tmp_path)
+    assert token.strip() not in str(caught.value)
+
+
 def test_one_is_made_that_nobody_knows_and_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     before = tokens(folder).known()[0]

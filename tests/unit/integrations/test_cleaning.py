@@ -1,8 +1,10 @@
 """Nothing hides in text from outside, and what people write stays."""
 
+import json
+
 import pytest
 
-from integrations.cleaning import one_line, visible
+from integrations.cleaning import escaped, escaped_json, one_line, visible
 
 
 def tags(text: str) -> str:
@@ -53,3 +55,31 @@ def test_lines_stay_where_they_are_wanted() -> None:
 def test_no_flood_gets_through(text: str) -> None:
     assert len(visible(text, 50)) <= 50
     assert len(one_line(text, 50)) <= 50
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("Küche 20\u202f°C a\u00a0b", "Küche 20\u202f°C a\u00a0b"),
+        ("❤\ufe0f 1\ufe0f 🙂 กี่", "❤\ufe0f 1\ufe0f 🙂 กี่"),
+        ("a\\nb", "a\\nb"),
+        ("a\nb\rc\td\x0be\x00f", "a\\nb\\rc\\td\\x0be\\x00f"),
+        ("\x1b[31m\x9bK\x85\x7f", "\\x1b[31m\\x9bK\\x85\\x7f"),
+        ("\u202a\u202b\u202c\u202d\u202e", r"\u202a\u202b\u202c\u202d\u202e"),
+        ("\u2066\u2067\u2068\u2069", r"\u2066\u2067\u2068\u2069"),
+        ("\u200b\u200c\u200d\u200e\u200f\u061c", r"\u200b\u200c\u200d\u200e\u200f\u061c"),
+        ("\u2028\u2029\ufeff\u00ad\u2060", r"\u2028\u2029\ufeff\xad\u2060"),
+        ("a\ufe0fb\u3164\u115f", r"a\ufe0fb\u3164\u115f"),
+        ("\U000e0041\udcff\ue000", r"\U000e0041\udcff\ue000"),
+        ("\n", "\\n"),
+        ("", ""),
+    ],
+)
+def test_what_would_act_is_spelled_out(text: str, spelled: str) -> None:
+    assert escaped(text) == spelled
+    assert json.loads(escaped_json(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_json_keeps_what_is_seen_and_escapes_the_rest() -> None:
+    given = json.dumps("Küche \u202e\x7f\U000e0041 🙂", ensure_ascii=False)
+    assert escaped_json(given) == '"Küche \\u202e\\u007f\\udb40\\udc41 🙂"'

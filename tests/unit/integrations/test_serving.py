@@ -17,11 +17,15 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from integrations import serving as served
 from integrations.errors import Misconfigured
+from integrations.places import LOOPBACK, Room
 from integrations.serving import serving
 from tests.simulators.certificate import make_certificate
+
+ROOM_FOR_3 = Room(3, of_one=3, few=3, kept_for_few=0, kept_for_loopback=0)
 
 
 async def hello(request: Request) -> PlainTextResponse:
@@ -224,7 +228,8 @@ async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(
 async def test_too_many_connections_leave_room_for_who_comes_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(served, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(served, "ROOM", ROOM_FOR_3)
+    monkeypatch.setattr(served, "ASIDE_WITHIN_S", 0.1)
     async with asyncio.timeout(20), serving(APP, "127.0.0.1", 0) as port:
         opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -236,6 +241,105 @@ async def test_too_many_connections_leave_room_for_who_comes_later(
             await one.wait_closed()
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hello"
+
+
+def _from_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each address of this machine count as a place, and 127.0.0.1 as this machine."""
+    monkeypatch.setattr(served, "place_of", lambda host: LOOPBACK if host == "127.0.0.1" else host)
+
+
+async def _opened(port: int, host: str, count: int, stack: contextlib.ExitStack) -> None:
+    """So many connections that are open and say nothing, from that address."""
+    for _ in range(count):
+        one = socket.socket()
+        stack.callback(one.close)
+        one.bind((host, 0))
+        one.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(one, ("127.0.0.1", port))
+
+
+async def _asked(port: int, host: str, path: str = "/") -> int:
+    transport = httpx.AsyncHTTPTransport(local_address=host)
+    async with httpx.AsyncClient(transport=transport) as client:
+        return (await client.get(f"http://127.0.0.1:{port}{path}")).status_code
+
+
+async def test_one_address_leaves_room_for_others_and_many_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _from_each_address(monkeypatch)
+    monkeypatch.setattr(
+        served, "ROOM", Room(10, of_one=5, few=2, kept_for_few=3, kept_for_loopback=2)
+    )
+    with contextlib.ExitStack() as stack:
+        async with asyncio.timeout(30), serving(APP, "127.0.0.1", 0) as port:
+            await _opened(port, "127.0.0.2", 5, stack)
+            assert await _asked(port, "127.0.0.2") == 503  # it has all that one may have
+            assert await _asked(port, "127.0.0.3") == 200
+            await _opened(port, "127.0.0.3", 2, stack)
+            assert await _asked(port, "127.0.0.3") == 503  # two are no few any more
+            await _opened(port, "127.0.0.4", 1, stack)
+            assert await _asked(port, "127.0.0.5") == 503
+            assert await _asked(port, "127.0.0.1") == 200  # this machine's owner
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_what_is_always_answered_is_so_while_there_is_no_room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tls: bool
+) -> None:
+    monkeypatch.setattr(served, "ROOM", ROOM_FOR_3)
+    certificate = make_certificate(tmp_path)
+    context = certificate.server_context() if tls else None
+    app = Starlette(routes=[Route("/", hello), Route("/well", hello)])
+    with contextlib.ExitStack() as stack:
+        async with (
+            asyncio.timeout(30),
+            serving(app, "127.0.0.1", 0, context, always={"/well"}) as port,
+            httpx.AsyncClient(verify=certificate.client_context()) as client,
+        ):
+            url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+            # The pool, and those beyond it who say nothing either: the oldest of them give way.
+            await _opened(port, "127.0.0.1", 3 + 2 * served.MOST_ASIDE, stack)
+            for _ in range(3):
+                answer = await client.get(f"{url}/well")
+                assert answer.text == "hello"
+                assert answer.headers["connection"] == "close"
+                full = await client.get(f"{url}/")
+                assert full.status_code == 503
+                assert "Too many connections are open" in full.text
+
+
+async def test_beyond_the_room_there_is_no_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+
+    monkeypatch.setattr(served, "ROOM", Room(1, 1, 1, 0, 0))
+    app = Starlette(routes=[WebSocketRoute("/well", echo)])
+    with contextlib.ExitStack() as stack:
+        async with (
+            asyncio.timeout(20),
+            serving(app, "127.0.0.1", 0, always={"/well"}) as port,
+        ):
+            await _opened(port, "127.0.0.1", 1, stack)
+            with pytest.raises(InvalidStatus):
+                await connect(f"ws://127.0.0.1:{port}/well")
+
+
+async def test_a_websocket_counts_where_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hold(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.receive_text()
+
+    monkeypatch.setattr(
+        served, "ROOM", Room(9, of_one=1, few=1, kept_for_few=0, kept_for_loopback=0)
+    )
+    app = Starlette(routes=[WebSocketRoute("/", hold), Route("/hello", hello)])
+    async with asyncio.timeout(20), serving(app, "127.0.0.1", 0) as port:
+        async with connect(f"ws://127.0.0.1:{port}/") as opened:
+            assert await _asked(port, "127.0.0.1", "/hello") == 503
+            await opened.send("over")
+        while await _asked(port, "127.0.0.1", "/hello") != 200:
+            pass
 
 
 async def _closed(one: socket.socket) -> None:
@@ -264,7 +368,8 @@ async def test_who_does_not_end_a_handshake_is_sent_away(
 async def test_silent_connections_by_tls_count_before_they_have_said_anything(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(served, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(served, "ROOM", ROOM_FOR_3)
+    monkeypatch.setattr(served, "ASIDE_WITHIN_S", 0.1)
     certificate = make_certificate(tmp_path)
     async with (
         asyncio.timeout(20),
@@ -279,7 +384,8 @@ async def test_silent_connections_by_tls_count_before_they_have_said_anything(
             while True:  # until it is known that they have gone
                 with contextlib.suppress(httpx.TransportError):
                     answer = await client.get(f"https://127.0.0.1:{port}/")
-                    break
+                    if answer.status_code == 200:
+                        break
     assert answer.text == "hello"
 
 

@@ -234,3 +234,9 @@ def test_a_server_cannot_be_named_into_another_folder() -> None:
 def test_what_is_no_configuration_is_refused(text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         restored(text, {}, "", TARGET)
+
+
+def test_a_secret_that_would_stop_the_next_start_is_refused() -> None:
+    with pytest.raises(ConfigError, match="must have at least 16 characters") as caught:
+        restored("", {"http.token": "hunter2"}, "", TARGET)
+    assert "hunter2" not in str(caught.value)

@@ -145,7 +145,7 @@ async def test_what_it_may_do(
 ) -> None:
     asked: list[May] = []
 
-    async def examine(settings: Settings, may: May, watch: Watch) -> list[Group]:
+    async def examine(settings: Settings, may: May, watch: Watch, config: Path) -> list[Group]:
         asked.append(may)
         return []
 
@@ -162,7 +162,7 @@ async def test_the_mend_is_beside_or_below(
     capsys: pytest.CaptureFixture[str],
     columns: int,
 ) -> None:
-    async def examine(settings: Settings, may: May, watch: Watch) -> list[Group]:
+    async def examine(settings: Settings, may: May, watch: Watch, config: Path) -> list[Group]:
         well = Finding("journal", "ok", "it opens", "")
         odd = Finding("clock", "warn", "nobody keeps it right", "set it [now]")
         return [Group("Box", [well, odd, Finding("disk", "fail", "full", "make room")])]

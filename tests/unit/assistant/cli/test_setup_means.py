@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from assistant.cli import setup_means
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_means import RealMeans
 from assistant.config.schema import Settings
 from assistant.models.manifest import parse_manifest
@@ -47,7 +47,7 @@ def settings(tmp_path: Path, server: FileServer, monkeypatch: pytest.MonkeyPatch
 
 def means() -> tuple[RealMeans, io.StringIO]:
     shown = io.StringIO()
-    return RealMeans(Console(file=shown, width=100), check, True, ""), shown
+    return RealMeans(Terminal(file=shown, width=100), check, True, ""), shown
 
 
 async def test_a_voice_that_lacks_is_fetched_once(settings: Settings) -> None:

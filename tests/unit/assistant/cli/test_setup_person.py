@@ -2,13 +2,14 @@
 
 import io
 
-from rich.console import Console
-
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_person import TerminalPerson
 
 
 def test_a_name_from_outside_gives_the_terminal_no_orders() -> None:
     written = io.StringIO()
-    person = TerminalPerson(Console(file=written, force_terminal=True, color_system=None))
+    person = TerminalPerson(Terminal(file=written, force_terminal=True, color_system=None))
     person.tell("   m1 * [red]USB\x1b]0;gone\x07\x1b[2J\x9b2J Mic\n   next")
-    assert written.getvalue() == "   m1 * [red]USB]0;gone[2J2J Mic\n   next\n"
+    assert written.getvalue() == (
+        "   m1 * [red]USB\\x1b]0;gone\\x07\\x1b[2J\\x9b2J Mic\\n   next\n"
+    )

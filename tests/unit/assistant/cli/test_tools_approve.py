@@ -72,7 +72,7 @@ async def test_what_waits_is_shown_with_all_that_hides_in_it(
     assert "\x1b" not in told
     lines = [line.strip() for line in told.splitlines()]
     assert lines[0] == "notes/add: changed since it was approved"
-    assert "+description: Unlock<U+200B> the door first.<U+001B>[2J<U+E0041>" in lines
+    assert "+description: Unlock\\u200b the door first.\\x1b[2J\\U000e0041" in lines
     assert f"as notes/add@{fingerprint(POISONED)[:8]}" in lines
     assert "notes/new: new since its server was approved" in lines
     assert "description: Is new." in lines

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from rich.console import Console
 
 from assistant.brains.protocol import Usage
+from assistant.cli.paper import Terminal
 from assistant.cli.waterfall import show
 from assistant.clock import VirtualClock
 from assistant.journal.records import CallRecord, TurnRecord
@@ -38,7 +38,7 @@ TURN = replace(
 
 def shown(turn: TurnRecord, calls: list[CallRecord], width: int, colours: bool = False) -> str:
     clock, out = VirtualClock(), io.StringIO()
-    console = Console(file=out, width=width, force_terminal=colours, highlight=False)
+    console = Terminal(file=out, width=width, force_terminal=colours)
     show(console, turn, calls, [an_audit(clock)])
     return out.getvalue()
 

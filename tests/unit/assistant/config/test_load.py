@@ -138,10 +138,11 @@ def test_each_source_of_a_secret_yields_to_the_one_above(file: Path, tmp_path: P
 def test_every_secret_may_lie_in_a_file_and_is_never_shown(
     file: Path, tmp_path: Path, section: str, key: str
 ) -> None:
-    (tmp_path / "secret").write_text("271828\n")
+    secret = "271828" if key == "pin" else "271828-to-be-kept"
+    (tmp_path / "secret").write_text(f"{secret}\n")
     file.write_text(f'[{section}]\n{key}_file = "{tmp_path}/secret"\n')
     settings = load_settings(file, {})
-    assert getattr(getattr(settings, section), key).get_secret_value() == "271828"
+    assert getattr(getattr(settings, section), key).get_secret_value() == secret
     assert "271828" not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
 

@@ -53,7 +53,7 @@ CALL = CallRecord(
 
 
 def test_the_waterfall() -> None:
-    _, *lines = draw_trace(TURN, [CALL]).splitlines()
+    _, *lines = draw_trace(TURN, [CALL])
     expected = """\
         heard        turn on the office lights
         wake word   |      *                                               |     at 500
@@ -74,7 +74,7 @@ def test_the_waterfall() -> None:
 
 
 def test_the_head_names_the_turn() -> None:
-    head = draw_trace(TURN, []).splitlines()[0]
+    head = draw_trace(TURN, [])[0]
     began = TURN.started_at.astimezone()
     assert head == f"01hv0000abcd  {began:%Y-%m-%d %H:%M:%S}  voice  offline  en"
 
@@ -91,7 +91,7 @@ def test_what_went_wrong_is_told() -> None:
     under_way = CallRecord(
         "t", "c", "home", "X", {}, Decision.ALLOWED, Tier.SECURE, TURN.started_at
     )
-    assert draw_trace(turn, [under_way]).splitlines()[1:] == [
+    assert draw_trace(turn, [under_way])[1:] == [
         "heard        (nothing, or erased)",
         "call         home X {}: allowed, under way (0 ms)",
         "asked        Unlock Front Door? silence",
@@ -102,7 +102,7 @@ def test_what_went_wrong_is_told() -> None:
 
 def test_how_far_an_answer_was_heard_is_told() -> None:
     turn = TurnRecord("t", TURN.started_at, "voice", "en", answer="One two.", cut_at="One")
-    assert draw_trace(turn, []).splitlines()[2:] == [
+    assert draw_trace(turn, [])[2:] == [
         "answer       One two.",
         "cut at       One",
     ]
@@ -112,7 +112,7 @@ def test_how_far_an_answer_was_heard_is_told() -> None:
 def test_no_line_is_wider_than_a_terminal(stretch: float) -> None:
     timeline = {moment: ms * stretch for moment, ms in TIMELINE.items()}
     turn = TurnRecord("t", TURN.started_at, "voice", "en", answer="word " * 100, timeline=timeline)
-    assert max(map(len, draw_trace(turn, [CALL]).splitlines())) <= 80
+    assert max(map(len, draw_trace(turn, [CALL]))) <= 80
 
 
 def test_the_bar() -> None:

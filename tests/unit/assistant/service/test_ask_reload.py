@@ -9,6 +9,8 @@ import pytest
 
 from assistant.service.news import News, State, write_news
 
+SENTENCE = "What came of [x\x1b[2J\nhearth: forged]."
+
 
 class Served:
     """A process that answers SIGHUP with news."""
@@ -19,7 +21,7 @@ class Served:
             "from pathlib import Path\n"
             "from assistant.service.news import News, write_news\n"
             "def tell(*_):\n"
-            f"    write_news(Path({str(folder)!r}), News(8, {state!r}, 'What came of it.'))\n"
+            f"    write_news(Path({str(folder)!r}), News(8, {state!r}, {SENTENCE!r}))\n"
             "signal.signal(signal.SIGHUP, tell)\n"
             "print('stands', flush=True)\n"
             "sys.stdin.read()\n"
@@ -54,7 +56,7 @@ def test_the_outcome_is_the_exit_code_and_its_sentence_is_printed(
     finally:
         served.end()
     assert asked.returncode == code
-    assert asked.stderr == "hearth: What came of it.\n"
+    assert asked.stderr == "hearth: What came of [x\\x1b[2J\\nhearth: forged].\n"
 
 
 @pytest.mark.parametrize("words", [(), ("no",), ("1", "2")])

@@ -60,6 +60,11 @@ def test_a_status_is_told_once_and_in_one_short_line(listener: socket.socket) ->
         _told(listener)
 
 
+def test_a_status_gives_the_terminal_of_systemctl_no_orders(listener: socket.socket) -> None:
+    Manager(listener.getsockname()).status("Lost x\x1b[2J\u202e\udcff\nREADY=1")
+    assert _told(listener) == [r"STATUS=Lost x\x1b[2J\u202e\udcff READY=1"]
+
+
 def test_an_abstract_socket_is_reached() -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as server:
         server.bind(f"\0hearth-test-{os.getpid()}")

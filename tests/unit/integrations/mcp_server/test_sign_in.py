@@ -1,6 +1,7 @@
 """How Home Assistant's client comes to its token: the client's secret is one."""
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -12,12 +13,13 @@ from integrations.web.guard import Guard
 from tests.unit.integrations.web.doubles import TOKEN, FakeTokens, patient_guard
 
 MY = "https://my.home-assistant.io/redirect/oauth"
+OURS = "http://homeassistant.local:8123/auth/external/callback"
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        serving(web_app(sign_in_routes(patient_guard())), "127.0.0.1", 0) as port,
+        serving(web_app(sign_in_routes(patient_guard(), [OURS])), "127.0.0.1", 0) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
     ):
         yield client
@@ -36,7 +38,7 @@ async def test_it_tells_where_to_sign_in(http: httpx.AsyncClient, path: str) -> 
     assert told["token_endpoint"] == f"{told['issuer']}/mcp/token"
 
 
-@pytest.mark.parametrize("back", [MY, "http://homeassistant.local:8123/auth/external/callback"])
+@pytest.mark.parametrize("back", [MY, OURS])
 async def test_the_browser_is_sent_back_to_home_assistant(
     http: httpx.AsyncClient, back: str
 ) -> None:
@@ -58,6 +60,23 @@ async def test_the_browser_is_sent_back_to_home_assistant(
         ask("http://user@ha:8123/auth/external/callback"),
         ask("http://ha:8123/auth/external/callback?to=evil"),
         ask("http://[/auth/external/callback"),
+        ask("http://evil.example/auth/external/callback"),  # the path alone is nothing
+        ask(f"{MY}/"),
+        ask(f"{MY}?to=https://evil.example"),
+        ask(f"{MY}#x"),
+        ask(f"{MY}%0d%0aLocation:%20https://evil.example"),
+        ask(f"{MY}.evil.example"),
+        ask(MY.upper()),
+        ask("http://my.home-assistant.io/redirect/oauth"),
+        ask("https://my.home-assistant.io:443/redirect/oauth"),
+        ask("https://my.home-assistant.io@evil.example/redirect/oauth"),
+        ask(f" {MY}"),
+        ask(f"{OURS}/../../evil"),
+        ask(f"{OURS}?"),
+        ask(f"{OURS}#"),
+        ask(OURS.replace(":8123", ":8124")),  # no rule for ports of this machine either
+        ask("http://127.0.0.1:9/auth/external/callback"),
+        ask("http://homeassistant.local:8123@evil.example/auth/external/callback"),
         ask(MY, response_type="token"),
         ask(MY, state="x" * 4001),
         {},
@@ -67,6 +86,20 @@ async def test_nowhere_else(http: httpx.AsyncClient, wrong: dict[str, str]) -> N
     answer = await http.get("/mcp/authorize", params=wrong)
     assert answer.status_code == 400
     assert "location" not in answer.headers
+
+
+async def test_a_parameter_that_is_there_twice_is_refused(http: httpx.AsyncClient) -> None:
+    for name, value in (("redirect_uri", "https://evil.example/"), ("state", "y")):
+        for pairs in ([*ask(MY).items(), (name, value)], [(name, value), *ask(MY).items()]):
+            answer = await http.get("/mcp/authorize", params=urlencode(pairs))
+            assert answer.status_code == 400
+            assert "location" not in answer.headers
+
+
+async def test_what_is_wrong_is_said_without_what_was_sent(http: httpx.AsyncClient) -> None:
+    answer = await http.get("/mcp/authorize", params=ask("https://evil.example/", error="x"))
+    assert "http.mcp_callbacks" in answer.text
+    assert "evil" not in answer.text
 
 
 @pytest.mark.parametrize("grant", ["authorization_code", "refresh_token"])

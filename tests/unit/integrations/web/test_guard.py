@@ -6,9 +6,13 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
+from integrations.web.callers import Caller
 from integrations.web.guard import (
+    ALL_WRONG_AT_ONCE,
+    ALL_WRONG_EVERY_S,
     CALLS_AT_ONCE,
     CALLS_EVERY_S,
+    UNGUESSABLE,
     WRONG_AT_ONCE,
     WRONG_EVERY_S,
     Guard,
@@ -19,6 +23,7 @@ from integrations.web.reading import MAX_BODY
 from tests.unit.integrations.web.doubles import TOKEN, FakeTokens
 
 HOME, ELSEWHERE = "127.0.0.1", "192.168.1.66"
+LONG = "t" * UNGUESSABLE
 
 
 class Watch:
@@ -38,7 +43,9 @@ def watch() -> Watch:
 
 @pytest.fixture
 def guard(watch: Watch) -> Guard:
-    return Guard(FakeTokens(), watch)
+    tokens = FakeTokens()
+    tokens.known[LONG] = Caller("http:long", frozenset({"ask"}))
+    return Guard(tokens, watch)
 
 
 def request(token: str | None = TOKEN, host: str | None = HOME) -> HTTPConnection:
@@ -101,6 +108,10 @@ def test_no_token_is_no_guess(guard: Guard) -> None:
         ("2001:db8::1", "2001:db8:0:1::1", False),
         ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
         ("10.0.0.1", "10.0.0.2", False),
+        ("127.0.0.1", "127.9.8.7", True),  # one machine has sixteen million of them
+        ("127.0.0.1", "::1", True),
+        ("127.0.0.1", "::ffff:127.0.0.2", True),
+        ("10.0.0.1", "::ffff:10.0.0.1", True),
         ("", "", True),
     ],
 )
@@ -108,6 +119,38 @@ def test_what_counts_as_one_address(guard: Guard, first: str, second: str, same:
     for _ in range(WRONG_AT_ONCE):
         refused(guard, "guess", first)
     assert refused(guard, "guess", second).status == (429 if same else 401)
+
+
+def guesses_from_everywhere(guard: Guard) -> None:
+    """As many as all places together may; none of them has used up its own."""
+    for number in range(ALL_WRONG_AT_ONCE):
+        assert refused(guard, "guess", f"2001:db8:0:{number:x}::1").status == 401
+
+
+def test_many_addresses_have_no_fresh_allowance_each(guard: Guard, watch: Watch) -> None:
+    guesses_from_everywhere(guard)
+    for host in ("2001:db8:1::1", "10.9.8.7", "192.168.1.99"):
+        stopped = refused(guard, "guess", host)
+        assert (stopped.status, stopped.headers) == (429, {"Retry-After": "2"})
+    watch.now += ALL_WRONG_EVERY_S
+    assert refused(guard, "guess", "10.9.8.7").status == 401
+    assert refused(guard, "guess", "10.9.8.8").status == 429
+
+
+def test_guesses_of_others_shut_out_nobody_who_guesses_nothing(guard: Guard) -> None:
+    guard.admit(request(host=ELSEWHERE), None)
+    guesses_from_everywhere(guard)
+    assert guard.admit(request(host=ELSEWHERE), None).name == "http:admin"  # let in before
+    assert guard.admit(request(host=HOME), None).name == "http:admin"  # this machine
+    assert refused(guard, TOKEN, "10.0.0.9").status == 429  # too short: it might be a guess
+    assert guard.admit(request(LONG, "10.0.0.9"), None).name == "http:long"
+    assert refused(guard, "x" * UNGUESSABLE, "10.0.0.9").status == 429
+
+
+def test_this_machine_uses_up_its_own_allowance_alone(guard: Guard) -> None:
+    for number in range(3 * ALL_WRONG_AT_ONCE):
+        refused(guard, "guess", f"127.0.0.{number}")
+    assert refused(guard, "guess", ELSEWHERE).status == 401
 
 
 def test_a_request_of_nobody_is_counted_too(guard: Guard) -> None:

@@ -13,10 +13,12 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event, async_read_event
 
 from integrations.errors import Misconfigured
+from integrations.places import LOOPBACK, Room
 from integrations.web.box import NotAnnounced
+from integrations.wyoming_face import server
 from integrations.wyoming_face.described import satellite_info
 from integrations.wyoming_face.satellite import LONGEST_S, SatelliteSession
-from integrations.wyoming_face.server import MOST_CONNECTIONS, WyomingServer
+from integrations.wyoming_face.server import WyomingServer
 from integrations.wyoming_face.wire import MOST_DATA, MOST_PAYLOAD
 
 FORM = {"rate": 22_050, "width": 2, "channels": 1}
@@ -230,7 +232,7 @@ class TestTooMuch:
     async def test_who_reads_no_answer_is_sent_away(
         self, room: FakeRoom, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("integrations.wyoming_face.server.MOST_CONNECTIONS", 2)
+        monkeypatch.setattr(server, "ROOM", Room(2, 2, 2, 0, 0))
         async with served(room, taken_within_s=0.05) as port, asyncio.timeout(30):
             deaf = [await _deaf(port) for _ in range(2)]
             for _, writer in deaf:
@@ -246,7 +248,7 @@ class TestTooMuch:
 
     async def test_so_many_at_once(self, room: FakeRoom) -> None:
         async with served(room) as port:
-            clients = [AsyncTcpClient("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
+            clients = [AsyncTcpClient("127.0.0.1", port) for _ in range(server.ROOM.of_one)]
             async with asyncio.timeout(10):
                 for client in clients:
                     await client.connect()
@@ -256,6 +258,42 @@ class TestTooMuch:
                     assert await _end_of(more)
                 for client in clients:
                     await client.disconnect()
+
+    async def test_one_address_leaves_room_for_others(
+        self, room: FakeRoom, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            server, "place_of", lambda host: LOOPBACK if host == "127.0.0.1" else host
+        )
+        monkeypatch.setattr(
+            server, "ROOM", Room(6, of_one=3, few=1, kept_for_few=2, kept_for_loopback=1)
+        )
+        async with served(room) as port, asyncio.timeout(30):
+            opened = []
+            for host, answered in (
+                *[("127.0.0.2", True)] * 3,
+                ("127.0.0.2", False),  # all that one may have
+                ("127.0.0.3", True),
+                ("127.0.0.3", False),  # the rest is for who has none
+                ("127.0.0.4", True),
+                ("127.0.0.5", False),
+                ("127.0.0.1", True),  # this machine
+            ):
+                reader, writer = await asyncio.open_connection(
+                    "127.0.0.1", port, local_addr=(host, 0)
+                )
+                opened.append(writer)
+                with contextlib.suppress(ConnectionError):
+                    writer.write(b'{"type": "describe"}\n')
+                    assert bool(await reader.readline()) is answered, host
+            for writer in opened:
+                writer.transport.abort()
+            told = None
+            while told is None:  # until it is known that all of them have gone
+                async with connected(port) as client:
+                    with contextlib.suppress(ConnectionError):
+                        await client.write_event(Event("describe"))
+                        told = await read(client)
 
     async def test_a_fault_of_ours_ends_that_connection_alone(
         self, room: FakeRoom, caplog: pytest.LogCaptureFixture

@@ -1,0 +1,108 @@
+"""Secrets that others on this machine can read: the files, and one sentence on each."""
+
+import shlex
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assistant.config.errors import ConfigError
+from assistant.config.fields import all_keys, is_secret
+from assistant.config.load import read_toml
+from assistant.config.schema import Settings
+
+# Of the data folder, beside the journal. The modules that write them are too heavy for the start.
+KEPT = ("http_token", "http_tokens.json", "http_sessions.json", "console_links.json", "device.json")
+_TABLES = ("headers", "env")  # of an MCP server
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """A file or folder that others can read."""
+
+    path: Path
+    by: str  # "everybody on this machine", "its group"
+    command: str  # that mends it
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, and the mend."""
+        return f"{self.path} holds secrets, and {self.by} can read it: {self.command}"
+
+
+def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
+    """Of the configuration (None: there is none), the files it names, and the data folder.
+
+    Blocking. What cannot be looked at is left out: other checks tell of it.
+    """
+    found = dict[Path, Exposed]()
+    for path in (*_named(settings, config), *_kept(settings)):
+        by = _readers(path)
+        if by and path not in found:
+            mode = "700" if path.is_dir() else "600"
+            found[path] = Exposed(path, by, f"chmod {mode} {shlex.quote(str(path))}")
+    return list(found.values())
+
+
+def _named(settings: Settings, config: Path | None) -> Iterator[Path]:
+    """The configuration where secrets stand in it, and the files that it says secrets are in."""
+    if config is not None and _holds_secrets(config):
+        yield config
+    for section, key, field in all_keys():
+        if is_secret(field):
+            named = getattr(getattr(settings, section), f"{key}_file", "")
+            if named:
+                yield Path(named)
+    for server in settings.mcp.servers:
+        yield from (Path(named) for named in (server.headers_file, server.env_file) if named)
+    key_file = settings.http.tls_key or settings.http.tls_cert  # which may hold the key too
+    if key_file and (settings.http.tls_key or _holds_key(Path(key_file))):
+        yield Path(key_file)
+
+
+def _kept(settings: Settings) -> Iterator[Path]:
+    yield settings.data_folder
+    yield from (settings.data_folder / name for name in KEPT)
+    database = settings.database
+    yield from (database.with_name(f"{database.name}{end}") for end in ("", "-wal", "-shm"))
+
+
+def _holds_secrets(config: Path) -> bool:
+    try:
+        raw = read_toml(config)
+    except ConfigError:
+        return False
+    for section, key, field in all_keys():
+        table = raw.get(section)
+        if is_secret(field) and isinstance(table, dict) and table.get(key):
+            return True
+    mcp = raw.get("mcp")
+    servers = mcp.get("servers") if isinstance(mcp, dict) else None
+    return isinstance(servers, list) and any(map(_server_holds_secrets, servers))
+
+
+def _server_holds_secrets(server: Any) -> bool:
+    return isinstance(server, dict) and any(server.get(table) for table in _TABLES)
+
+
+def _holds_key(pem: Path) -> bool:
+    try:
+        return b"PRIVATE KEY-----" in pem.read_bytes()
+    except OSError:
+        return False
+
+
+def _readers(path: Path) -> str:
+    """Who else can read it, "" for nobody."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    if found.st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        return "everybody on this machine"
+    # Setup writes what is root's so that the group of the service's user may read it.
+    of_the_service = found.st_uid == 0 and found.st_gid != 0
+    if found.st_mode & (stat.S_IRGRP | stat.S_IWGRP) and not of_the_service:
+        return "its group"
+    return ""

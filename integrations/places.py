@@ -1,0 +1,56 @@
+"""Where connections come from, and how many of one place there may be at once."""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+LOOPBACK = "this machine"
+
+
+@lru_cache(maxsize=1024)
+def place_of(host: str) -> str:
+    """The place that an address belongs to: what one machine can have many of counts once.
+
+    127.0.0.0/8 and ::1 are this machine, an IPv6 network of 64 bits is one place, and an IPv4
+    address within IPv6 (::ffff:192.0.2.1) is that address. Other names are taken as they are.
+    """
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_loopback:
+        return LOOPBACK
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    return str(ipaddress.ip_network((address, 64), strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """So many connections at once, of which no place takes all.
+
+    The last ones are kept for places that hold few so far, and the very last for this machine: its
+    owner gets in by either while others hold all that they may.
+    """
+
+    most: int  # of all places together
+    of_one: int  # of one place
+    few: int  # so many of one place are few
+    kept_for_few: int
+    kept_for_loopback: int
+
+    def is_left(self, place: str, held: Iterable[str]) -> bool:
+        """True where that place may have one more. `held`: the place of each that is open."""
+        counts = Counter(held)
+        mine, kept = counts[place], 0
+        if mine >= self.of_one:
+            return False
+        if mine >= self.few:
+            kept += self.kept_for_few
+        if mine >= self.few or place != LOOPBACK:
+            kept += self.kept_for_loopback
+        return counts.total() < self.most - kept

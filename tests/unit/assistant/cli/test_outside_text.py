@@ -1,0 +1,515 @@
+"""Text from outside gives the terminal no orders, whichever command prints it.
+
+Each command runs against a house, a journal, devices and servers whose names hold everything that
+acts on a terminal, and the bytes that it wrote are looked at.
+"""
+
+import asyncio
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from assistant.app import App
+from assistant.bridge import Bridge
+from assistant.cli import devices, run, tools, tools_approve, tools_rate
+from assistant.cli import doctor as doctor_command
+from assistant.cli.eval import _line
+from assistant.cli.keyboard import Keyboard
+from assistant.cli.main import main
+from assistant.cli.models_download import _tell
+from assistant.cli.paper import Terminal, stacked, worded
+from assistant.cli.setup_given import settle_given
+from assistant.cli.setup_person import TerminalPerson
+from assistant.cli.show import print_turn, show_notices
+from assistant.cli.terminal import say, say_json
+from assistant.cli.waterfall import show
+from assistant.clock import SystemClock
+from assistant.config.schema import Settings
+from assistant.demo.scenes import SCENES
+from assistant.demo.show import show_house, show_scene
+from assistant.doctor.finding import Finding, Group
+from assistant.evaluation.commands import sentences
+from assistant.evaluation.trial import Trial
+from assistant.evaluation.wishes import Outcome
+from assistant.journal.records import (
+    AuditRecord,
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    TurnRecord,
+)
+from assistant.journal.store import Store
+from assistant.models.manifest import ModelEntry
+from assistant.recordings import FOLDER, Recording, write
+from assistant.setup.answers import Answers
+from assistant.startup import Startup
+from assistant.tools.approvals import Approvals
+from assistant.tools.menu import build_menu
+from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.turn.log import FinishedTurn
+from audio.devices import DeviceInfo
+from integrations.demo_home import catalogue, server
+from integrations.demo_home.house import Thing
+from integrations.home_assistant.rest import Instance
+from integrations.mcp.servers import McpTool, ServerSpec, ServerState
+
+# Colours, the screen, the title, a link (OSC 8), a line of ours, directions, zero widths, further
+# line ends, C1 and markup.
+EVIL = (
+    "x\x1b[31m\x1b[2J\x1b]0;t\x07\x1b]8;;http://evil.example\x1b\\l\r\nhearth: forged\u202eR\u2066I"
+    "\u200e\u061c\u200b\u2060\ufeff\u2028\u2029\x85\x9b2J\x00\x7f\x08\U000e0041\u115f"
+    "[bold]B[/bold][link=http://evil.example]L[/link][/]:smile:"
+)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[hl]")  # our colours, and the cursor off and on
+
+
+def check(written: str, *, told: bool = True) -> None:
+    """Raises AssertionError where something in it acts; `told`: and where nothing hostile came."""
+    left = OURS.sub("", written)
+    acting = {c for c in left if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")} - {"\n"}
+    assert not acting, (acting, left)
+    assert "\u115f" not in left
+    assert not any(line.startswith("hearth: forged") for line in left.split("\n"))
+    # The colour red (31) of the name would be the same as ours: it must stand there spelled out.
+    if told:
+        assert "\\x1b[31m" in left or "\\u001b[31m" in left, left
+        assert "]8;;http" in left
+        # Of an answer's lines one is made; what is cut by a column may end before.
+        assert re.search(r"\\nhearth: f|\\r hearth: f|…", left), left
+        assert "\U0001f604" not in left
+        assert "[bold]B" in left or "…" in left  # a column may end before
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "hearth.toml"
+    file.write_text(
+        f'[assistant]\ndata = "{tmp_path}"\n[home_assistant]\nurl = "demo"\n'
+        '[brain]\norder = ["offline"]\n[voice]\nengine = "espeak"\n'
+        f'[audio]\noutput = "file:{tmp_path}/out.wav"\n'
+    )
+    monkeypatch.setenv("HEARTH_CONFIG", str(file))
+    monkeypatch.setenv("COLUMNS", "2000")
+    monkeypatch.setattr(tools_rate, "LEARN_S", 0.0)
+    things = tuple(replace(one, name=f"{one.name} {EVIL}") for one in catalogue.THINGS[:8])
+    bell = Thing("input_button.bell", f"Bell {EVIL}", "unknown")
+    areas = tuple(replace(area, name=f"{area.name} {EVIL}") for area in catalogue.AREAS)
+    home = partial(server.DemoHome, things=(*things, bell), areas=areas)
+    monkeypatch.setattr(server, "DemoHome", home)
+
+
+@pytest.fixture(params=["piped", "colours"])
+def colours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether it is written with colours, as to a terminal."""
+    if request.param == "colours":
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm-256color")
+    else:
+        monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return bool(request.param == "colours")
+
+
+OUTCOME = ToolOutcome(
+    "c1",
+    "home_assistant",
+    EVIL,
+    {"name": EVIL},
+    Decision.ALLOWED,
+    Tier.COMFORT,
+    Status.DONE,
+    observed=(Observed(EVIL, EVIL, EVIL),),
+    ms=1.0,
+    sentence="",
+)
+TURN = TurnRecord(
+    "t1",
+    NOW,
+    "voice",
+    "en",
+    brain="offline",
+    heard=EVIL,
+    answer=EVIL,
+    cut_at=EVIL,
+    timeline={"speech_start": 0.0, "speech_end": 900.0, "heard": 1000.0, "answer_done": 2000.0},
+    cost_usd=0.01,
+    error=ErrorRecord("failed", EVIL),
+    confirmation=ConfirmationRecord(EVIL, EVIL, "yes"),
+    caller=EVIL,
+    model=EVIL,
+)
+AUDITED = AuditRecord(
+    at=NOW,
+    turn_id="t1",
+    call_id="c1",
+    server=EVIL,
+    name=EVIL,
+    arguments={EVIL: EVIL},
+    tier=Tier.COMFORT,
+    decision=Decision.ALLOWED,
+    status=Status.DONE,
+    rule="comfort",
+    entities=(EVIL,),
+    observed=(Observed(EVIL, EVIL, EVIL),),
+    ms=1.0,
+    confirmed_by=EVIL,
+    heard=EVIL,
+    sentence=EVIL,
+    satellite=EVIL,
+)
+CALL = CallRecord(
+    "t1",
+    "c1",
+    EVIL,
+    EVIL,
+    {"name": EVIL},
+    Decision.ALLOWED,
+    Tier.COMFORT,
+    NOW,
+    Status.DONE,
+    (Observed(EVIL, EVIL, EVIL),),
+    1.0,
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> None:
+    """A journal in which everything that somebody else names is hostile."""
+
+    async def fill() -> None:
+        async with Store(tmp_path / "hearth.db", SystemClock()) as store:
+            now = SystemClock().now()
+            await store.record_turn(replace(TURN, started_at=now))
+            await store.start_call(CALL)
+            await store.audit(replace(AUDITED, at=now))
+            await store.reports.begin_fault(EVIL, EVIL, now - timedelta(minutes=5))
+
+    asyncio.run(fill())
+    name = "20260101T120003.000000Z-turn-okay_nabu-0.97"
+    (tmp_path / FOLDER).mkdir(exist_ok=True)
+    write(
+        tmp_path / FOLDER, Recording(name, "turn", NOW, "okay_nabu", 0.97, 2.5, "t1"), bytes(3200)
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["trace", "last"],
+        ["trace", "--list"],
+        ["trace", "--faults"],
+        ["audit"],
+        ["costs"],
+    ],
+)
+@pytest.mark.usefixtures("journal")
+def test_the_journal(words: list[str], colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    written = capsys.readouterr()
+    check(written.out + written.err)
+    assert main([*words, "--json"]) == 0
+    as_json = capsys.readouterr().out
+    check(as_json)
+    assert as_json.count("\n") == 1
+    assert EVIL in _strings(json.loads(as_json))  # as JSON escapes it, and nothing is lost
+
+
+def _strings(value: object) -> list[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for one in pair for text in _strings(one)]
+    return [text for one in value for text in _strings(one)] if isinstance(value, list) else []
+
+
+def printed(capsys: pytest.CaptureFixture[str], *, told: bool = True) -> str:
+    """What was written to either stream, looked at."""
+    written = capsys.readouterr()
+    check(written.out + written.err, told=told)
+    return written.out + written.err
+
+
+def test_the_waterfall(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    show(Terminal(), TURN, [CALL], [replace(AUDITED, observed=())])
+    written = printed(capsys)
+    assert written.count("]8;;") >= 8  # words, answer, call and its change, question, error, model
+
+
+def test_a_turn_as_it_is_shown(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    print_turn(FinishedTurn(TURN, (OUTCOME,)), as_json=False)
+    written = capsys.readouterr()
+    check(written.out)
+    check(written.err)
+    assert written.out.count("\n") == 1
+    print_turn(FinishedTurn(TURN, (OUTCOME,)), as_json=True)
+    as_json = capsys.readouterr().out
+    check(as_json)
+    assert json.loads(as_json)["answer"] == EVIL
+    show_notices([EVIL])
+    printed(capsys)
+
+
+def test_hearth_run_says_what_stands_and_each_turn(
+    colours: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = SimpleNamespace(on_turn=None)
+    settings = Settings.model_validate({"audio": {"input": EVIL}})
+    app = SimpleNamespace(log=log, settings=settings, notices=[EVIL])
+    run._announce(cast(App, app), Startup(None), quiet=False)
+    printed(capsys)
+    cast(Callable[[FinishedTurn], None], log.on_turn)(FinishedTurn(TURN, (OUTCOME,)))
+    printed(capsys)
+
+
+def test_devices(
+    colours: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [DeviceInfo(EVIL, "input", 1, 16_000, True, 4, description=f"{EVIL}!")]
+    monkeypatch.setattr(devices, "list_devices", lambda: found)
+    assert main(["devices", "--no-levels"]) == 0
+    assert printed(capsys).count("]8;;") == 2
+    assert main(["devices", "--no-levels", "--json"]) == 0
+    assert json.loads(printed(capsys))[0]["name"] == EVIL
+
+
+@pytest.mark.parametrize("columns", ["90", "2000"])
+def test_the_doctor(
+    columns: str,
+    colours: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def examined(*_: object) -> list[Group]:
+        return [Group(EVIL, [Finding(f"x{EVIL}", "warn", EVIL, EVIL)])]
+
+    monkeypatch.setattr(doctor_command, "examine_groups", examined)
+    monkeypatch.setenv("TTY_INTERACTIVE", "0")  # no bar, which moves the cursor
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["doctor"]) == 0
+    written = capsys.readouterr()
+    if columns == "2000":
+        check(written.out + written.err)
+    else:  # what is folded may begin a line with anything, but nothing of it acts
+        left = OURS.sub("", written.out + written.err)
+        assert not {c for c in left if unicodedata.category(c) in ("Cc", "Cf")} - {"\n"}
+    assert main(["doctor", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[-1]["detail"] == EVIL
+
+
+def test_things_of_the_house(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "rate"]) == 0
+    printed(capsys)
+    assert main(["tools", "rate", "--json"]) == 0
+    printed(capsys)
+    assert main(["tools", "rate", EVIL, "comfort"]) == 2
+    printed(capsys)
+    call = json.dumps({"name": "HassTurnOn", "arguments": {"name": EVIL}})
+    assert main(["tools", "--explain", call]) == 0
+    printed(capsys)
+    assert main(["tools", "--explain", call, "--json"]) == 0
+    assert json.loads(printed(capsys))["arguments"]["name"] == EVIL
+    assert main(["tools", "--explain", json.dumps({"name": EVIL})]) == 1
+    printed(capsys)
+    assert main(["tools", "--prompt", EVIL]) == 2
+    printed(capsys)
+    assert main(["tools", "--prompt"]) == 0
+    # A document with the lines of Home Assistant's own prompt; nothing else in it acts.
+    check(capsys.readouterr().out.replace("\nhearth: forged", ""), told=False)
+
+
+def test_tools_of_a_server(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = ServerSpec(EVIL, "http")
+    menu = build_menu([McpTool(EVIL, EVIL, EVIL, EVIL, {}, False)], {EVIL: spec})
+    tools._print_menu([ServerState(EVIL, True, ""), ServerState(EVIL, False, EVIL)], menu.entries)
+    assert printed(capsys).count("]8;;") >= 3
+
+
+async def test_tools_that_wait_to_be_approved(
+    colours: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = McpTool("notes", f"add{EVIL}", "", "Adds a note.", {"type": "object"}, False)
+    servers = {"notes": ServerSpec("notes", "http")}
+    changed = replace(tool, title=EVIL, description=f"One.\n{EVIL}")
+
+    async def offered() -> list[McpTool]:
+        return [changed]
+
+    hub = SimpleNamespace(servers=servers, tools=offered, states=list)
+    async with Store(tmp_path / "hearth.db", SystemClock()) as store:
+        await Approvals(store).look([tool], servers)
+        bridge = cast(Bridge, SimpleNamespace(store=store, hub=hub))
+        assert await tools_approve.approve(bridge, [], as_json=False) == 0
+        printed(capsys)
+        assert await tools_approve.approve(bridge, [], as_json=True) == 0
+        assert json.loads(printed(capsys))[0]["name"] == f"add{EVIL}"
+        assert await tools_approve.approve(bridge, ["notes/*"], as_json=False) == 0
+        assert "Approved as shown" in printed(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["hear", EVIL.replace("\x00", "")], 2),
+        (["trace", EVIL], 1),
+        (["audit", "--since", EVIL], 2),
+        (["setup", "--token", EVIL], 2),
+        (["setup", "--revoke", EVIL], 2),
+        (["setup", "--import", EVIL.replace("\x00", "")], 2),
+        (["models", "download", EVIL], 2),
+        (["costs", "--config", EVIL.replace("\x00", "")], 2),
+    ],
+)
+def test_what_was_typed_is_quoted(
+    words: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == code
+    printed(capsys)
+
+
+@pytest.mark.parametrize("words", [[EVIL], ["costs", EVIL], ["costs", "--days", EVIL]])
+def test_the_parsers_own_complaints(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    written = capsys.readouterr().err
+    check(written.replace("'", ""), told=False)
+    assert "evil.example" in written
+
+
+def test_a_typed_turn(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (f"turn on {catalogue.THINGS[0].name} {EVIL}", "which lights are on", EVIL):
+        main(["ask", words])
+        printed(capsys, told=False)
+        main(["ask", words, "--json"])
+        printed(capsys, told=False)
+
+
+def test_what_is_spoken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "said.wav")
+    assert main(["say", EVIL, "--out", out]) == 0
+    printed(capsys, told=False)
+    assert main(["say", EVIL, "--out", out, "--json"]) == 0
+    printed(capsys, told=False)
+
+
+def test_the_question_at_the_keyboard(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_line() -> str:
+        return "no\n"
+
+    monkeypatch.setattr("assistant.cli.keyboard.read_line", no_line)
+    monkeypatch.setattr("assistant.cli.keyboard.termios.tcflush", lambda *_: None)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: 0))
+    assert asyncio.run(Keyboard().ask(EVIL, hidden=False)) == "no"
+    assert "\n" not in printed(capsys)
+
+
+async def test_the_talk_of_setup(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_line() -> str:
+        return "\n"
+
+    monkeypatch.setattr("assistant.cli.setup_person.read_line", no_line)
+    person = TerminalPerson(Terminal(stderr=True))
+    person.tell(EVIL, "green")
+    printed(capsys)
+    assert await person.ask(EVIL, EVIL) == EVIL
+    assert printed(capsys).count("]8;;") == 2
+
+
+async def test_setup_by_flags(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    async def check_house(*_: object) -> Instance:
+        return Instance(EVIL, "RUNNING", EVIL)
+
+    await settle_given(Answers(url="http://h"), Settings(), check_house, Terminal(stderr=True))
+    assert printed(capsys).count("]8;;") == 2
+
+
+def test_a_model_that_is_to_be_fetched(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = ModelEntry.model_construct(name=EVIL, kind="open", licence=EVIL, files=())
+    _tell(entry, Terminal(stderr=True, soft_wrap=True))
+    assert printed(capsys).count("]8;;") == 2
+
+
+def test_scenes_of_the_demonstration(
+    colours: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn, changes = FinishedTurn(TURN, (OUTCOME,)), {EVIL: (EVIL, EVIL)}
+    show_scene(Terminal(), "1/2", SCENES[0], turn, changes, tmp_path / EVIL.replace("\x00", ""))
+    assert printed(capsys).count("]8;;") >= 10
+    show_house(Terminal(), f"Kitchen  {EVIL.replace(chr(10), '')}")
+    check(capsys.readouterr().out, told=False)
+
+
+def test_a_trial(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = replace(sentences()[0], wish=replace(sentences()[0].wish, sentence=EVIL))
+    Terminal().print(_line(Trial(sentence, Outcome.RIGHT, True, "", "", "", 80.0, 0.0, None, True)))
+    printed(capsys)
+
+
+def _table(*cells: RenderableType) -> Table:
+    table = Table()
+    table.add_row(*cells)
+    return table
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        EVIL,
+        Text(EVIL, style="red"),
+        _table(EVIL, Text(EVIL)),
+        stacked(EVIL, Text(EVIL)),
+        _table(stacked(EVIL)),
+        worded("[red]{name}[/] and {name}", name=EVIL),
+    ],
+    ids=["str", "text", "table", "lines", "lines in a table", "our words"],
+)
+def test_whatever_is_drawn(
+    drawn: RenderableType, colours: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Terminal().print(drawn)
+    Terminal(stderr=True, style="dim").print(drawn, style="bold")
+    printed(capsys)
+
+
+def test_our_own_words_keep_their_colours_and_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    terminal = Terminal()
+    terminal.tell("[red]wrong[/] {name} [bold]{count}[/]", name="Küche ❤️ °", count=3)
+    assert capsys.readouterr().out == ("\x1b[31mwrong\x1b[0m Küche ❤️ ° \x1b[1m3\x1b[0m\n")
+    inner = Text("a\x1bb", spans=[*Text("a\x1bb", "").spans])
+    inner.stylize("green", 2, 3)  # behind what gets longer
+    terminal.tell("[bold]{inner}[/]", inner=inner)
+    assert capsys.readouterr().out == "\x1b[1ma\\x1b\x1b[0m\x1b[1;32mb\x1b[0m\n"
+    say("one", "two")
+    say()
+    assert capsys.readouterr().out == "one\ntwo\n"
+    say("three", error=True)
+    assert capsys.readouterr().err == "three\n"
+
+
+def test_json_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {EVIL: [EVIL, "Küche 🙂 ❤️", 1.5, None]}
+    say_json(value)
+    written = capsys.readouterr().out
+    assert json.loads(written) == value
+    assert "Küche 🙂 ❤️" in written
+    assert [one for one in ("\\u202e", "\\u007f", "\\udb40\\udc41") if one not in written] == []
