@@ -8,11 +8,12 @@ from assistant.tools.costly import cost
 from assistant.tools.gates import UNKNOWN_EFFECTS, directions, entity_or_guess, gate
 from assistant.tools.intents import Action
 from assistant.tools.moment import Mode, Moment
+from assistant.tools.must_run import FROST_RULE, keeps_running
 from assistant.tools.outcome import Tier
 from assistant.tools.rights import Program
 from assistant.tools.rules import OwnerRule, Subject, called, first_match, names_program
 from assistant.tools.verdict import Ruling, Rulings, strictness
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 
 CALLER = "caller"  # the rule of what a program may not do
 IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
@@ -65,10 +66,15 @@ def weigh(
     arguments: Mapping[str, Any],
     house: House,
     ratings: Mapping[str, Tier],
+    *,
+    follows: bool = False,
 ) -> Stake:
     """The stake of one thing alone, without what follows from it.
 
-    The owner's rating stands for an effect that nobody knows; one that is known it only raises.
+    `follows`: from a call of something else, such as a group or a scene.
+
+    The owner's rating stands for an effect that nobody knows; one that is known it only raises,
+    but for what must run: only its name tells that, and its owner knows better.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -77,21 +83,44 @@ def weigh(
         return Stake(rating, "rated" if rating is Tier.COMFORT else UNKNOWN_EFFECTS[entity.domain])
     if rule is not None:
         stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
-    elif (rule := cost(entity, action, arguments)) is not None:
-        stake = Stake(Tier.COSTLY, rule)
     else:
-        stake = Stake(Tier.COMFORT, "comfort")
+        rule = cost(entity, action, arguments)
+        if rule is None:
+            rule = _must_run(entity, action, arguments, house, ratings)
+        if rule == FROST_RULE and follows and action is Action.TOGGLE:
+            rule = None  # a scene for the evening turns the heating down, and hardly ever off
+        stake = Stake(Tier.COSTLY, rule) if rule else Stake(Tier.COMFORT, "comfort")
     if rating is not None and height(rating) > height(stake.tier):
         return Stake(rating, UNKNOWN_EFFECTS[entity.domain])
     return stake
 
 
+def _must_run(
+    entity: Entity,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    ratings: Mapping[str, Tier],
+) -> str | None:
+    """The rule by which it should go on; its owner may have rated it as comfort."""
+    if ratings.get(entity.entity_id) is Tier.COMFORT:
+        return None
+    return keeps_running(entity, action, arguments, house)
+
+
 def rule_thing(
-    entity_id: str, action: Action, arguments: Mapping[str, Any], house: House, caller: Caller
+    entity_id: str,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    caller: Caller,
+    *,
+    follows: bool = False,
 ) -> Ruled:
-    """What is asked for before this thing is switched so."""
+    """What is asked for before this thing is switched so. `follows`: as of `weigh`."""
     entity = entity_or_guess(entity_id, house)
-    stake = weigh(entity_id, action, arguments, house, caller.moment.ratings)
+    ratings = caller.moment.ratings
+    stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
     if caller.moment.mode is Mode.GUEST and entity.domain in PRIVATE:
         return Ruled(stake, Ruling.DENY, "guest")
     subject = Subject(
