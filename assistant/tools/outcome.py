@@ -64,6 +64,7 @@ class ToolOutcome:
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
     rule: str = ""  # what decided: a rule of the policy, or the owner's
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
+    left_on: tuple[str, ...] = ()  # names of what a wide call left on because it must run
     confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
 
     @property

@@ -81,3 +81,6 @@ class Verdict:
     ruling: Ruling = Ruling.ALLOW
     ask: str = ""  # key of the question in the catalogue; its fields are in `values`
     left: str = ""  # key of what is said where it is not done: "I left {names} locked."
+    # Sent one after another in place of `arguments`, where no single call reaches just this.
+    parts: tuple[Mapping[str, Any], ...] = ()
+    left_on: tuple[str, ...] = ()  # names of what a wide call leaves on because it must run

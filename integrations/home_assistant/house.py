@@ -40,6 +40,7 @@ class Entity:
     features: int = 0  # `supported_features`, a bit field of its domain
     precision: int | None = None  # decimals in which a sensor is shown; None: as they come
     labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
+    last_changed: str = ""  # when its state changed, as Home Assistant writes it (ISO 8601)
 
     @property
     def domain(self) -> str:

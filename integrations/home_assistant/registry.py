@@ -122,6 +122,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
         features=_features(attributes),
         precision=_precision(entry),
         labels=_labels(entry, device, area_id, registries),
+        last_changed=text(state.get("last_changed")),
     )
 
 
@@ -135,6 +136,7 @@ def with_state(entity: Entity, state: Json) -> Entity:
         name=str(attributes.get("friendly_name") or entity.name),
         device_class=text(attributes.get("device_class")) or None,
         features=_features(attributes),
+        last_changed=text(state.get("last_changed")),
     )
 
 
