@@ -43,8 +43,9 @@ def decide(
     """The verdict by the strictest of `judged` and its effects; `touched` of it is told as such."""
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
+    direct = frozenset(judged)
     for entity_id, way in consequences(judged, action, house):
-        follows = entity_id not in judged
+        follows = entity_id not in direct
         one = rule_thing(entity_id, way, arguments, house, case.caller, follows=follows)
         if entity_id not in ruled or one.weight > ruled[entity_id].weight:
             ruled[entity_id] = one

@@ -66,7 +66,8 @@ def meant(case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard
         return Meant((), unclear=True)
     named = [one for one in things if is_called(text, one)]
     of_kind = [one for one in things if any(kind.holds(one) for kind in kinds)]
-    chosen = [one for one in things if one in named or one in of_kind]
+    meant_ids = {one.entity_id for one in (*named, *of_kind)}
+    chosen = [one for one in things if one.entity_id in meant_ids]
     if not chosen:
         broad = case.intent.domains is None and case.intent.action in _SWITCHING
         if kinds and broad and not _has_kind(arguments):
@@ -75,17 +76,19 @@ def meant(case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard
             return Meant((), options=beside)
         chosen = _plain(case, arguments, things, text)
     chosen = [one for one in chosen if not _is_left(case, heard, one)]
+    named_ids = {one.entity_id for one in named}
     stops = case.intent.action in (Action.OFF, Action.TOGGLE)
     keep = [
         one
         for one in chosen
         if stops
-        and one not in named
+        and one.entity_id not in named_ids
         and _must_run(case, arguments, one)
         and not _is_meant(text, one)
     ]
+    kept_ids = {one.entity_id for one in keep}
     left_on = [one for one in keep if one.state not in _TOLD_OFF]
-    return Meant(tuple(one for one in chosen if one not in keep), tuple(left_on))
+    return Meant(tuple(one for one in chosen if one.entity_id not in kept_ids), tuple(left_on))
 
 
 def cut_to(
@@ -131,7 +134,8 @@ def _plain(
         for one in things
         if is_grave(case, arguments, one.entity_id) and not _must_run(case, arguments, one)
     ]
-    free = [one for one in things if one not in grave]
+    grave_ids = {one.entity_id for one in grave}
+    free = [one for one in things if one.entity_id not in grave_ids]
     if _has_kind(arguments) or case.intent.domains is not None:
         return free or things
     if case.intent.action in (Action.ON, Action.TOGGLE):

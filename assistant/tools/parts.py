@@ -39,15 +39,18 @@ def say(
         return None
     rest = {key: value for key, value in arguments.items() if key not in _CHOOSING}
     parts: list[Mapping[str, Any]] = []
+    by_area = intent.selective and intent.places
     for area, things in _by_area(wanted, house):
-        here = {one.entity_id for one in things}
-        whole = {**rest, "area": area.name} if area is not None else rest
-        whole = {**whole, "domain": sorted({one.domain for one in things})}
-        by_area = area is not None and intent.selective and intent.places
-        if by_area and len(here) > 1 and set(reach(intent, whole, house).touched) == here:
-            parts.append(whole)
-            continue
-        parts += [{**rest, "name": one.entity_id} for one in things]
+        left = things
+        shut = {one.domain for one in unwanted if area is not None and one.area_id == area.area_id}
+        clear = [one for one in things if one.domain not in shut]
+        if by_area and area is not None and len(clear) > 1:
+            whole = {**rest, "area": area.name, "domain": sorted({one.domain for one in clear})}
+            here = {one.entity_id for one in clear}
+            if set(reach(intent, whole, house).touched) == here:
+                parts.append(whole)
+                left = [one for one in things if one.entity_id not in here]
+        parts += [{**rest, "name": one.entity_id} for one in left]
     return Saying(arguments, tuple(parts)) if len(parts) <= MOST else None
 
 

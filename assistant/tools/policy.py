@@ -31,6 +31,7 @@ from assistant.tools.resolve import (
     UNTOLD,
     Miss,
     Reach,
+    can,
     domain_of,
     find_area,
     find_areas,
@@ -275,7 +276,11 @@ def _as_meant(case: Case, scoped: Scoped, heard: Heard) -> Verdict:
     if len(choice.things) == len(judged) and not scoped.several:
         return whole
     forced = scoped.several or heard.left is not None
-    cut = cut_to(case, arguments, seen.touched, judged, choice.things, forced=forced)
+    touched = seen.touched
+    if seen.reason is Miss.EVERYTHING:  # Home Assistant refuses that; in parts it does not
+        able = (one for one in seen.candidates if can(case.house.entities[one], case.intent.action))
+        touched = tuple(able)
+    cut = cut_to(case, arguments, touched, judged, choice.things, forced=forced)
     if cut is None and forced:
         return denied(Tier.COMFORT, "which_thing", arguments, {}, seen.touched)
     if cut is None:

@@ -134,10 +134,11 @@ def is_in(entity: Entity, places: Sequence[Place], house: House) -> bool:
 
 
 def _kept(seen: Reach, names: Sequence[str]) -> Reach:
+    kept = frozenset(names)
     return replace(
         seen,
-        touched=tuple(name for name in seen.touched if name in names),
-        candidates=tuple(name for name in seen.candidates if name in names),
+        touched=tuple(name for name in seen.touched if name in kept),
+        candidates=tuple(name for name in seen.candidates if name in kept),
     )
 
 

@@ -461,3 +461,20 @@ def test_two_locks_of_one_name_that_are_forbidden_stay_so() -> None:
     forbidden = Rulings(secure="deny")
     verdict = judge(entry(OFF), {"name": "Door"}, home(*doors), "unlock", "", rulings=forbidden)
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unlock")
+
+
+def test_everything_is_what_people_mean_by_it() -> None:
+    verdict = judged(OFF, {"name": "all"}, "turn everything off, we are leaving", "Kitchen")
+    assert verdict.decision is Decision.ALLOWED
+    assert set(verdict.entities) > LIGHTS
+    assert not {"cover.den", "lock.den", "switch.fridge"} & set(verdict.entities)
+    assert verdict.left_on == ("Fridge", "Fish tank", "Freezer")
+    assert verdict.parts
+
+
+def test_a_room_of_many_things_is_said_by_their_domains() -> None:
+    many = [Entity(f"light.n{one}", f"N{one}", "on", (), "den") for one in range(300)]
+    verdict = judged(OFF, {"area": "Den"}, "turn off the den", house=home(*many))
+    assert verdict.decision is Decision.ALLOWED
+    assert len(verdict.entities) > 300
+    assert len(verdict.parts) == 2  # all but the switches, and the one lamp that is a switch
