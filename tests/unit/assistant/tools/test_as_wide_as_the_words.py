@@ -6,7 +6,7 @@ import pytest
 
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import SentenceMatch
-from assistant.tools.heard import read
+from assistant.tools.heard import read, scope
 from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.verdict import Rulings, Verdict
@@ -478,3 +478,15 @@ def test_a_room_of_many_things_is_said_by_their_domains() -> None:
     assert verdict.decision is Decision.ALLOWED
     assert len(verdict.entities) > 300
     assert len(verdict.parts) == 2  # all but the switches, and the one lamp that is a switch
+
+
+def test_a_longer_name_is_taken_before_the_one_within_it() -> None:
+    more = House(
+        HOME.floors,
+        {**HOME.areas, "walk": Area("walk", "Den walk-in")},
+        {"light.walk": Entity("light.walk", "Spot", "on", (), "walk"), **HOME.entities},
+    )
+    verdict = judged(OFF, {"domain": ["light"]}, "lights off in the den walk-in", "", more)
+    assert verdict.entities == ("light.walk",)
+    lacking = read(HOME, "the bathroom lights").wanted
+    assert (lacking.lacking, scope(lacking, None)) == (("room_bath",), None)
