@@ -1,7 +1,7 @@
 """What a server's answer says: Home Assistant's lists of successes and failures, or plain text."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,19 @@ def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
             one_line(str(row.get("name") or row.get("id")), _MAX_NAME)
             for row in _rows(data.get("failed"))
         ),
+    )
+
+
+def join_answers(answers: Sequence[Answer]) -> Answer:
+    """Join what was answered to the parts of one call; an error of all of them is an error."""
+    errors = [one.error for one in answers if one.error]
+    if len(errors) == len(answers):
+        return answers[0]
+    failed = (*(name for one in answers for name in one.failed), *errors)
+    return Answer(
+        visible("\n".join(one.text for one in answers), MAX_DATA),
+        succeeded=tuple(name for one in answers for name in one.succeeded),
+        failed=tuple(dict.fromkeys(failed)),
     )
 
 

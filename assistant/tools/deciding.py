@@ -46,8 +46,10 @@ def decide(
     """The verdict by the strictest of `judged` and its effects; `touched` of it is told as such."""
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
+    direct = frozenset(judged)
     for entity_id, way in consequences(judged, action, house):
-        one = rule_thing(entity_id, way, arguments, house, case.caller)
+        follows = entity_id not in direct
+        one = rule_thing(entity_id, way, arguments, house, case.caller, follows=follows)
         if entity_id not in ruled or one.weight > ruled[entity_id].weight:
             ruled[entity_id] = one
     if not ruled:
@@ -201,7 +203,7 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
     comfort = Stake(Tier.COMFORT, "comfort")
     lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
     things = (
-        rule_thing(name, way, arguments, case.house, case.caller)
+        rule_thing(name, way, arguments, case.house, case.caller, follows=name != entity_id)
         for name, way in consequences([entity_id], case.intent.action, case.house)
     )
     return any(one.ruling is not Ruling.ALLOW and one.weight > lamp.weight for one in things)

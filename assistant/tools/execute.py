@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
-from assistant.tools.answer import MAX_DATA, Answer, read_answer
+from assistant.tools.answer import MAX_DATA, Answer, join_answers, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.governance import Governance
 from assistant.tools.hub import Hub
@@ -13,6 +13,7 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.nearest import nearest_in_house
 from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.sentences import Sentences
+from assistant.tools.spoken_names import spoken_names
 from assistant.tools.spread import spread
 from assistant.tools.verdict import Verdict
 from assistant.tools.verify import Finding, LivePicture, verify
@@ -51,12 +52,12 @@ class Executor:
             return await self._run_own(entry.built_in, outcome, sentences, judged)
         before = self._home.house
         suffix = entry.suffix if entry.of_home else ""
-        parts = spread(suffix, outcome.arguments)
+        parts = [dict(part) for part in verdict.parts] or spread(suffix, outcome.arguments)
         results: list[McpResult] = []
         try:
             for part in parts:
                 results.append(await self._call(entry, part, request))
-                if results[-1].is_error:
+                if results[-1].is_error and not verdict.parts:
                     break
         except (TimeoutError, CallLost) as error:
             timeout = isinstance(error, TimeoutError)
@@ -68,9 +69,13 @@ class Executor:
             if results:
                 return _in_part(outcome, sentences, parts, len(results))
             return _not_reached(outcome, sentences, error)
-        if results[-1].is_error and len(results) > 1:
+        if verdict.parts:
+            answer = join_answers([read_answer(one, of_home=entry.of_home) for one in results])
+        elif results[-1].is_error and len(results) > 1:
             return _in_part(outcome, sentences, parts, len(results) - 1)
-        return await self._after(entry, verdict, outcome, sentences, before, results[-1])
+        else:
+            answer = read_answer(results[-1], of_home=entry.of_home)
+        return await self._after(entry, verdict, outcome, sentences, before, answer)
 
     async def _call(
         self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
@@ -124,10 +129,9 @@ class Executor:
         outcome: ToolOutcome,
         sentences: Sentences,
         before: House,
-        result: McpResult,
+        answer: Answer,
     ) -> ToolOutcome:
         """What the server's answer and the house tell."""
-        answer = read_answer(result, of_home=entry.of_home)
         if answer.error and not entry.trusted:
             # Its reason may say anything, so it stays out of our own sentence.
             told = sentences.say("tools.failed_there", server=entry.server)
@@ -151,13 +155,18 @@ class Executor:
         reached = answer.succeeded or verdict.entities
         finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
         status = self._status(entry, answer, finding)
+        told = sentences.after(status, answer, finding, self._home.house)
+        if verdict.left_on:
+            left = spoken_names(verdict.left_on)
+            told = f"{told} {sentences.say('tools.left_on', names=left)}"
         return replace(
             outcome,
             status=status,
             observed=finding.observed,
-            sentence=sentences.after(status, answer, finding, self._home.house),
+            sentence=told,
             data=answer.text,
             as_asked=finding.as_asked is True,
+            left_on=verdict.left_on,
         )
 
     async def _look(

@@ -5,7 +5,7 @@ The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they carry
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +40,7 @@ class Intent:
     single: bool = False  # refused where more than one thing is left
     many_states: frozenset[str] = frozenset()  # of several unnamed things only those in these
     only: frozenset[str] = frozenset()  # refused as a whole where it meets any other domain
+    resumes: bool = False  # goes on with what was paused
 
 
 _COVERS = frozenset(
@@ -110,7 +111,7 @@ INTENTS: dict[str, Intent] = {
     "HassHumidifierMode": _one("humidifier", places=False),
     "HassMediaPause": _player(1, _PLAYING),
     # Home Assistant starts only what was paused by voice last, where that is among these.
-    "HassMediaUnpause": _player(0),
+    "HassMediaUnpause": replace(_player(0), resumes=True),
     "HassMediaNext": _player(32, _PLAYING),
     "HassMediaPrevious": _player(16, _PLAYING),
     "HassMediaSearchAndPlay": _one("media_player", 512 | 4194304),

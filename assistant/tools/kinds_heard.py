@@ -1,87 +1,96 @@
 """The kinds of thing that a person's own words name: lights, locks, blinds."""
 
-import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assistant.tools.openers import is_opener
-from assistant.tools.vocabulary import mentions
+from assistant.tools.vocabulary import fold, mentions, mentions_one_of
 from integrations.home_assistant.house import Entity
+
+# Topics of what has a lamp of its own, which is not meant by "the lights".
+_APPLIANCES = ("cooking", "keeps_running")
+_PLAIN = frozenset({"input_boolean", "switch"})  # of which the name tells what they switch
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Things that people call by the same words."""
+    """Things that people call by the same words: those of a topic of the vocabulary."""
 
-    words: frozenset[str]
+    topic: str
     domains: frozenset[str]
+    # Domains of which only what is called so by its name, alias or device class is one of them.
+    named: frozenset[str] = frozenset()
     opener: bool | None = None  # of covers: only those that let someone in, or only the others
 
     def holds(self, entity: Entity) -> bool:
         """Whether the entity is one of them."""
+        if entity.domain in self.named and self._is_called(entity):
+            return True
         if entity.domain not in self.domains:
             return False
-        return entity.domain != "cover" or self.opener is None or self.opener is is_opener(entity)
+        if entity.domain != "cover" or self.opener is None:
+            return True
+        window = entity.device_class == "window"
+        return self.opener is is_opener(entity) and not window
+
+    def _is_called(self, entity: Entity) -> bool:
+        if self.topic == "lights" and any(mentions(one, *entity.names) for one in _APPLIANCES):
+            return False
+        return mentions(self.topic, entity.device_class or "", *entity.names)
 
 
-def _kind(words: str, domains: str, opener: bool | None = None) -> Kind:
-    return Kind(frozenset(words.split()), frozenset(domains.split()), opener)
+def _kind(
+    topic: str, domains: str = "", *, named: Iterable[str] = (), opener: bool | None = None
+) -> Kind:
+    return Kind(topic, frozenset(domains.split()), frozenset(named), opener)
 
 
-_KINDS = (
-    _kind("light lights lamp lamps bulb bulbs lighting", "light"),
-    _kind(
-        "luz luces luzes lampara lamparas bombilla bombillas licht lichter lampe lampen", "light"
-    ),
-    _kind("lumiere lumieres lampes", "light"),
-    _kind("blind blinds shade shades curtain curtains drape drapes awning awnings", "cover", False),
-    _kind("persiana persianas cortina cortinas estor estores toldo toldos", "cover", False),
-    _kind("shutter shutters rollladen rollo volet volets store stores", "cover", False),
-    _kind("lock locks cerradura cerraduras cerrojo cerrojos schloss serrure", "lock"),
-    _kind("door doors puerta puertas porta portas tur turen porte portes", "lock cover", True),
-    _kind("gate gates porton portones verja cancela", "lock cover", True),
-    _kind("switch switches interruptor interruptores schalter", "switch input_boolean"),
-    _kind("plug plugs outlet outlets socket sockets enchufe enchufes steckdose prise", "switch"),
-    _kind("oven ovens stove hob horno placa", "switch climate"),
-    _kind("sprinkler sprinklers irrigation riego aspersores", "switch valve"),
-    _kind("fan fans ventilador ventiladores ventilator", "fan"),
-    _kind("heating heater heaters thermostat thermostats radiator radiators", "climate"),
-    _kind("calefaccion termostato termostatos radiador radiadores heizung chauffage", "climate"),
-    _kind("music tv television speaker speakers radio player players", "media_player"),
-    _kind("musica tele altavoz altavoces reproductor musik fernseher musique", "media_player"),
-    _kind("valve valves valvula valvulas tap faucet grifo", "valve"),
-    _kind("alarm alarms alarma alarmas", "alarm_control_panel siren"),
-    _kind("siren sirens sirena sirenas", "siren"),
-    _kind("script scripts guion rutina routine", "script"),
-    _kind("scene scenes escena escenas", "scene"),
-    _kind("button buttons boton botones pulsador", "button input_button"),
-    _kind("automation automations automatizacion automatizaciones", "automation"),
-    _kind("vacuum aspiradora aspirador staubsauger", "vacuum switch"),
-    _kind("mower lawnmower cortacesped", "lawn_mower switch"),
-    _kind("boiler calentador termo", "water_heater switch"),
-    _kind("humidifier humidifiers dehumidifier humidificador deshumidificador", "humidifier"),
+LIGHTS = _kind("lights", "light", named=_PLAIN)
+# Heating and hot water are meant by their own words, also where they must run.
+HEATING = _kind("heating", "climate", named=_PLAIN)
+BOILERS = _kind("boilers", "water_heater", named=(*_PLAIN, "climate"))
+KINDS = (
+    LIGHTS,
+    _kind("kind_blinds", "cover", opener=False),
+    _kind("kind_windows", named=["cover"]),
+    _kind("locks", "lock"),
+    _kind("doors", "lock cover", opener=True),
+    _kind("outer_gates", named=["cover", "lock", *_PLAIN]),
+    _kind("kind_garages", named=["cover", "lock", *_PLAIN]),
+    _kind("switches", "switch input_boolean"),
+    _kind("plugs", "switch"),
+    _kind("cooking", named=(*_PLAIN, "climate")),
+    _kind("irrigation", "valve", named=_PLAIN),
+    _kind("fans", "fan", named=_PLAIN),
+    HEATING,
+    _kind("players", "media_player", named=(*_PLAIN, "remote")),
+    _kind("valves", "valve", named=_PLAIN),
+    _kind("alarms", "alarm_control_panel siren"),
+    _kind("sirens", "siren"),
+    _kind("scripts", "script"),
+    _kind("scenes", "scene"),
+    _kind("buttons", "button input_button"),
+    _kind("automations", "automation"),
+    _kind("vacuums", "vacuum", named=_PLAIN),
+    _kind("mowers", "lawn_mower", named=_PLAIN),
+    BOILERS,
+    _kind("humidity", "humidifier", named=_PLAIN),
 )
 
 
-def kinds_in(heard: str) -> list[Kind]:
+@lru_cache(64)
+def kinds_in(heard: str) -> tuple[Kind, ...]:
     """The kinds that the words name."""
-    words = set(_words(heard))
-    return [kind for kind in _KINDS if kind.words & words]
+    return tuple(kind for kind in KINDS if mentions(kind.topic, heard))
 
 
 def wants_open(heard: str) -> bool:
     """Whether the words ask for something to be opened, unlocked or disarmed."""
-    return mentions("opening", heard) or mentions("unlocks", heard)
+    return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
 
 
 def is_said(heard: str, names: Iterable[str]) -> bool:
     """Whether one of these names stands in the words."""
-    text = f" {' '.join(_words(heard))} "
-    return any((said := " ".join(_words(name))) and f" {said} " in text for name in names)
-
-
-def _words(text: str) -> list[str]:
-    """Lower-case words without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return re.findall(r"\w+", "".join(one for one in plain if not unicodedata.combining(one)))
+    text = f" {fold(heard)} "
+    return any((said := fold(name)) and f" {said} " in text for name in names)

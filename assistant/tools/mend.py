@@ -13,15 +13,17 @@ from functools import lru_cache
 from typing import Any
 
 from assistant.tools.gates import is_safe_to_guess
-from assistant.tools.intents import Intent
+from assistant.tools.intents import Action, Intent
 from assistant.tools.nearest import nearest
 from assistant.tools.resolve import (
     MAX_NAMES,
     Miss,
+    can,
     find_areas,
     find_floors,
     is_called,
     is_wildcard,
+    listed,
     reach,
     same,
     selection,
@@ -32,6 +34,7 @@ _APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ′"))
 _ARTICLES = frozenset(
     {"the", "a", "an", "my", "our", "el", "la", "los", "las", "un", "una", "mi", "mis"}
 )
+_KIND = ("domain", "device_class")
 _LONGEST = 80  # characters compared; a longer name is not a name
 
 
@@ -81,7 +84,10 @@ def mend(
     if not isinstance(name, str) or not name.strip() or is_wildcard(name):
         return mended
     if not any(is_called(one, name) for one in house.entities.values()):
-        mended = _mend_name(intent, mended, name, house, device_area)
+        mended = _apart(mended, name, house)
+        if mended.arguments["name"] == name:
+            mended = _mend_name(intent, mended, name, house, device_area)
+    mended = _of_its_kind(intent, mended, house)
     return _settle(intent, mended, house, device_area)
 
 
@@ -203,6 +209,38 @@ def _mend_name(
     return replace(mended, options=(one.text,))
 
 
+def _apart(mended: Mended, name: str, house: House) -> Mended:
+    """All names of one thing in a row, as the prompt lists them: "Plug 2, Salt lamp"."""
+    names = [part.strip() for part in name.split(",")]
+    if len(names) < 2 or not all(names):
+        return mended
+    found = [one for one in house.exposed() if all(is_called(one, part) for part in names)]
+    if len(found) != 1:
+        return mended
+    return _changed(mended, "name", name, _Reading("name", found[0].entity_id, found[0].entity_id))
+
+
+def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
+    """The domain of the one thing of that name, where none of that name is of the given domain.
+
+    A model takes the helper "Desk light" for a light. What lets somebody in is never taken so.
+    """
+    arguments, name = mended.arguments, mended.arguments.get("name")
+    given = arguments.get("domain")
+    if not intent.selective or intent.domains is not None or not given or not isinstance(name, str):
+        return mended
+    if reach(intent, arguments, house).reason not in (Miss.NAME, Miss.DOMAIN, Miss.AREA):
+        return mended
+    kept = {key: value for key, value in arguments.items() if key not in _KIND}
+    found = reach(intent, kept, house).touched
+    if len(found) != 1 or not is_safe_to_guess(found[0], house):
+        return mended
+    domain = found[0].partition(".")[0]
+    change = Change("domain", ", ".join(listed(given)), domain, "domain")
+    arguments = {**kept, "domain": [domain]}
+    return replace(mended, arguments=arguments, changes=(*mended.changes, change))
+
+
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
     """The exposed things of the kind and the place that the call gives."""
     chosen = selection(intent, {key: arguments[key] for key in arguments if key != "name"})
@@ -298,7 +336,14 @@ def _settle(intent: Intent, mended: Mended, house: House, device_area: str | Non
     in.
     """
     arguments = mended.arguments
-    if device_area is None or reach(intent, arguments, house).reason is not Miss.SEVERAL:
+    seen = reach(intent, arguments, house)
+    if seen.reason is not Miss.SEVERAL:
+        return mended
+    # Of a group and a scene of one name only the group can be switched off.
+    able = [name for name in seen.candidates if can(house.entities[name], intent.action)]
+    if len(able) == 1 and len(seen.candidates) > 1 and intent.action is Action.OFF:
+        return replace(mended, arguments={**arguments, "name": able[0]})
+    if device_area is None:
         return mended
     found = reach(intent, arguments, house, device_area).touched
     if len(found) != 1:

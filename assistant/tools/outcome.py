@@ -65,6 +65,7 @@ class ToolOutcome:
     rule: str = ""  # what decided: a rule of the policy, or the owner's
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
     stale: bool = False  # what it says of the house is not of now; the sentence tells its age
+    left_on: tuple[str, ...] = ()  # names of what a wide call left on because it must run
     confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
 
     @property

@@ -4,7 +4,7 @@ Pure: values in, verdict out. What lets somebody in, costs much or has an unknow
 about or refused, as the settings and the owner's rules say; the rest is allowed.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +19,12 @@ from assistant.tools.calls import (
     without_target,
 )
 from assistant.tools.deciding import Case, asked, decide, decide_call, denied, told
-from assistant.tools.gates import UNREAD, is_harmless
-from assistant.tools.heard import place
+from assistant.tools.gates import UNREAD, entity_or_guess, is_harmless
+from assistant.tools.heard import Heard, read, scope
 from assistant.tools.intents import BROADCAST, INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry
-from assistant.tools.mixed import split
+from assistant.tools.mixed import Meant, cut_to, meant
 from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.openers import RELAYS
 from assistant.tools.outcome import Decision, Tier
@@ -32,6 +32,7 @@ from assistant.tools.resolve import (
     UNTOLD,
     Miss,
     Reach,
+    can,
     domain_of,
     find_area,
     find_areas,
@@ -41,10 +42,12 @@ from assistant.tools.resolve import (
     reach,
 )
 from assistant.tools.saying import NAME, TRIGGER
+from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed
 from assistant.tools.script_tools import named_in, script_behind
+from assistant.tools.spoken_names import spoken_names
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.weighing import SENTENCE, Caller, Stake, barred
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.related import SEARCHED
 from integrations.home_assistant.sentence_templates import may_answer
 from integrations.mcp.servers import HOME_ASSISTANT
@@ -137,19 +140,51 @@ def judge_sentence(
     boundless = _is_boundless(slots) and intent.action is not Action.NOTE
     if boundless and live and _locks_up(intent, judged):
         boundless = False
-    if boundless and (len(judged) > 1 or not live):
-        here = own is not None and all(
-            (one := house.entities.get(name)) is not None and one.area_id == own.area_id
-            for name in judged
-        )
-        said = place(house, heard if heard is not None else match.text, "")
-        if said is None and not (here and live):
-            return denied(Tier.COMFORT, "which_room", slots, {}, touched)
+    words = read(house, heard if heard is not None else match.text)
+    # What the engine tells of its targets is what it would do; else all that may be meant.
+    meant_things = [entity_or_guess(name, house) for name in engine or judged]
+    reached = [entity_or_guess(name, house) for name in judged]
+    rule = _leaves_some(words, slots, reached, house) if intent.action is not Action.NOTE else None
+    if rule is None and boundless and not (live and own and _are_in(own, reached, words)):
+        rule = _is_elsewhere(words, meant_things, house, many=len(reached) > 1 or not live)
+    if rule is not None:
+        return denied(Tier.COMFORT, rule, slots, {}, touched)
     unseen = not judged or not (live or _is_named(slots))
     if unseen and _could_open(intent, slots, judged):
         return _nothing_there(slots, slots, house, live)
     seen_by = house if live else _without_what_changes(house)
     return decide(Case(intent, seen_by, heard, area, live, caller, {}), slots, touched, judged)
+
+
+def _leaves_some(
+    heard: Heard, slots: Mapping[str, Any], things: Sequence[Entity], house: House
+) -> str | None:
+    """The rule by which a sentence for a place is not said to an engine that would leave nothing
+    out, as its words do."""
+    some = heard.in_part or any(heard.leaves(one, house) for one in things)
+    return "which_thing" if some and not _is_named(slots) else None
+
+
+def _are_in(own: Area, things: Sequence[Entity], heard: Heard) -> bool:
+    """Whether all of it is in this room, and no other room was said."""
+    words = heard.wanted
+    said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
+    return not said and all(one.area_id == own.area_id for one in things)
+
+
+def _is_elsewhere(
+    heard: Heard, things: Sequence[Entity], house: House, *, many: bool
+) -> str | None:
+    """The rule by which a sentence without a place does more than was said; `many`: it may reach
+    more than one thing."""
+    words = heard.wanted
+    if words.lacking:
+        return None if any(is_of_room(one, words.lacking) for one in things) else "which_room"
+    where = scope(words, None)
+    if not many or (where is not None and not where.places):
+        return None
+    there = where is not None and all(is_in(one, where.places, house) for one in things)
+    return None if there else "which_room"
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
@@ -206,30 +241,32 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
     """A call that selects things of the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
+    heard = read(house, case.heard) if case.heard is not None else None
     mended = Mended(arguments)
     if live:
         mended = mend(intent, arguments, house, own.area_id if own is not None else None)
     arguments = mended.arguments
+    paused = resumed(house, arguments, heard, own) if intent.resumes and live else []
+    if len(paused) == 1:
+        rest = {key: value for key, value in arguments.items() if key != "area"}
+        arguments = {**rest, "name": paused[0]}
     selector = _choosing(intent, arguments)
+    by_place = not _is_named(selector) and intent.action is not Action.NOTE
     boundless = _is_boundless(selector) and intent.action is not Action.NOTE
     if boundless and intent.domains is None and not _has_kind(selector):
         return denied(Tier.COMFORT, "which_thing", arguments, {})
     seen = reach(intent, arguments, house)
     if boundless and live and _locks_up(intent, (*seen.touched, *seen.candidates)):
         boundless = False
-    narrowed = unheard = False
-    if boundless and (len(seen.touched) + len(seen.candidates) > 1 or not live):
-        where = place(house, case.heard, case.area)
-        unheard = where is None and case.heard is None
-        if where is None and not unheard:
-            return denied(Tier.COMFORT, "which_room", arguments, {}, seen.touched)
-        if where:
-            arguments = {**arguments, **where}
-            seen = reach(intent, arguments, house)
-            narrowed = True
-            if not (seen.touched or seen.candidates) and live:
-                names = {"names": next(iter(where.values()))}
-                return denied(Tier.COMFORT, "none_here", arguments, names)
+    unheard = boundless and heard is None and _reaches_many(seen, live)
+    scoped = Scoped(arguments, seen)
+    if len(paused) > 1:
+        scoped = Scoped(arguments, replace(seen, touched=tuple(paused)), True, several=True)
+    elif boundless and heard is not None:
+        scoped = bounded(case, arguments, seen, heard, own)
+        if scoped.denial:
+            return _denied_there(scoped)
+    arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     unseen = not judged or not (live or _is_named(selector))
     if unseen and _could_open(intent, selector, judged):
@@ -237,29 +274,74 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
         return replace(verdict, options=mended.options, mended=mended.changes)
     if not live:
         case = replace(case, house=_without_what_changes(house))
-    verdict = decide(case, arguments, seen.touched, judged)
-    if verdict.decision is not Decision.DENIED and live and seen.reason is Miss.SEVERAL:
-        verdict = _which_one(verdict, intent, selector, seen, house)
-    elif verdict.decision is not Decision.ALLOWED and live and not _is_named(selector):
-        verdict, cut = _cut(case, verdict, judged)
-        narrowed = narrowed or cut
+    if live and seen.reason is Miss.SEVERAL:
+        verdict = decide(case, arguments, seen.touched, judged)
+        if verdict.decision is not Decision.DENIED:
+            verdict = _which_one(verdict, intent, selector, seen, house)
+    elif live and by_place and heard is not None and judged:
+        verdict = _as_meant(case, scoped, heard)
+    else:
+        verdict = decide(case, arguments, seen.touched, judged)
     if unheard and verdict.decision is Decision.ALLOWED:
         verdict = asked(verdict, "whole_house", _about_whole_house(verdict))
+    narrowed = verdict.narrowed or scoped.narrowed
     return replace(verdict, narrowed=narrowed, mended=mended.changes)
 
 
-def _cut(case: Case, verdict: Verdict, judged: tuple[str, ...]) -> tuple[Verdict, bool]:
-    """The verdict on what was meant of a call by place that reaches a lamp and a lock."""
-    arguments = split(case, verdict.arguments, judged)
-    if arguments is None:
-        return verdict, False
-    seen = reach(case.intent, arguments, case.house)
-    left = (*seen.touched, *seen.candidates)
-    if not seen.touched or not set(left) <= set(judged):
-        return verdict, False
+def _as_meant(case: Case, scoped: Scoped, heard: Heard) -> Verdict:
+    """The verdict on what the words mean of a call by place, and on nothing else."""
+    arguments, seen = scoped.arguments, scoped.seen
+    judged = (*seen.touched, *seen.candidates)
+    whole = decide(case, arguments, seen.touched, judged)
+    if whole.decision is Decision.DENIED and whole.rule == "guest":
+        return whole
+    choice = meant(case, arguments, judged, heard)
+    if choice.unclear or not choice.things:
+        return _not_meant(choice, arguments, case.house)
+    left_on = tuple(one.name for one in choice.left_on)
+    if len(choice.things) == len(judged) and not scoped.several:
+        return whole
+    forced = scoped.several or heard.left is not None
+    touched = seen.touched
+    if seen.reason is Miss.EVERYTHING:  # Home Assistant refuses that; in parts it does not
+        able = (one for one in seen.candidates if can(case.house.entities[one], case.intent.action))
+        touched = tuple(able)
+    cut = cut_to(case, arguments, touched, judged, choice.things, forced=forced)
+    if cut is None and forced:
+        return denied(Tier.COMFORT, "which_thing", arguments, {}, seen.touched)
+    if cut is None:
+        return whole
     # All of it was judged before, so this is no stricter.
-    left_over = decide(case, arguments, seen.touched, left)
-    return replace(left_over, unread=verdict.unread), True
+    verdict = decide(case, cut.saying.arguments, cut.touched, cut.judged)
+    return replace(
+        verdict, narrowed=True, parts=cut.saying.parts, left_on=left_on, unread=whole.unread
+    )
+
+
+def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Verdict:
+    """Nothing of what the call reaches was meant."""
+    if choice.left_on:
+        names = spoken_names(one.name for one in choice.left_on)
+        return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
+    if choice.lacking:
+        verdict = _nothing_there(arguments, arguments, house, live=True)
+        return replace(verdict, options=choice.options)
+    return replace(denied(Tier.COMFORT, "which_thing", arguments, {}), options=choice.options)
+
+
+def _denied_there(scoped: Scoped) -> Verdict:
+    """It is not known where, or nothing of it is there; then what there is elsewhere."""
+    values = {"names": scoped.place} if scoped.place else {}
+    touched = () if scoped.place else scoped.seen.touched
+    verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
+    if not scoped.offered:
+        return verdict
+    values["options"] = spoken_names(scoped.offered)
+    return replace(verdict, key="policy.elsewhere", values=values, options=scoped.offered)
+
+
+def _reaches_many(seen: Reach, live: bool) -> bool:
+    return len(seen.touched) + len(seen.candidates) > 1 or not live
 
 
 def _nothing_there(

@@ -270,7 +270,7 @@ def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: lis
         # One thing of another kind, and Home Assistant does not begin.
         kept = [one for one in found if one.domain in intent.only]
         return Reach((), _ids(kept, alike), Miss.UNSUPPORTED)
-    able = _ids(one for one in found if _can(one, intent.action))
+    able = _ids(one for one in found if can(one, intent.action))
     doubtful = [
         one for one in found if chosen.name or one.domain not in _KNOWN or one.domain == "lock"
     ]
@@ -289,7 +289,8 @@ _KNOWN = SERVED[Action.ON] | {
 }
 
 
-def _can(entity: Entity, action: Action) -> bool:
+def can(entity: Entity, action: Action) -> bool:
+    """Whether the service behind the action takes the thing."""
     served = SERVED.get(action)
     if served is not None and entity.domain not in served:
         return False

@@ -85,3 +85,6 @@ class Verdict:
     unread: tuple[str, ...] = ()  # ids of what Home Assistant is about to tell the effect of
     unknown: bool = False  # something of it has an effect that nobody knows
     moves: tuple[Move, ...] = ()  # what one of Hearth's own tools would switch by itself
+    # Sent one after another in place of `arguments`, where no single call reaches just this.
+    parts: tuple[Mapping[str, Any], ...] = ()
+    left_on: tuple[str, ...] = ()  # names of what a wide call leaves on because it must run

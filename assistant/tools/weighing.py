@@ -15,6 +15,7 @@ from assistant.tools.gates import (
 )
 from assistant.tools.intents import Action
 from assistant.tools.moment import Mode, Moment
+from assistant.tools.must_run import FROST_RULE, keeps_running
 from assistant.tools.outcome import Tier
 from assistant.tools.rights import Program
 from assistant.tools.rules import (
@@ -84,11 +85,16 @@ def weigh(
     arguments: Mapping[str, Any],
     house: House,
     ratings: Mapping[str, Tier],
+    *,
+    follows: bool = False,
 ) -> Stake:
     """The stake of one thing alone, without what follows from it.
 
-    The owner's rating settles what is not known (`gates.is_settled`); what is known it only raises.
-    While the answer of Home Assistant is on its way, it may yet be known to open something.
+    `follows`: from a call of something else, such as a group or a scene.
+
+    The owner's rating settles what is not known (`gates.is_settled`) and what only its name says
+    must run; what is known it only raises. While the answer of Home Assistant is on its way, it may
+    yet be known to open something.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -98,10 +104,13 @@ def weigh(
         return Stake(rating, "rated" if rating is Tier.COMFORT else known_as)
     if rule is not None:
         stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
-    elif (rule := cost(entity, action, arguments)) is not None:
-        stake = Stake(Tier.COSTLY, rule)
     else:
-        stake = Stake(Tier.COMFORT, "comfort")
+        rule = cost(entity, action, arguments)
+        if rule is None:
+            rule = _must_run(entity, action, arguments, house, ratings)
+        if rule == FROST_RULE and follows and action is Action.TOGGLE:
+            rule = None  # a scene for the evening turns the heating down, and hardly ever off
+        stake = Stake(Tier.COSTLY, rule) if rule else Stake(Tier.COMFORT, "comfort")
     raised = rating is not None and height(rating) > height(stake.tier)
     if rating is not None and raised and action is not Action.STOP:
         return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"))
@@ -113,12 +122,32 @@ def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
     return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
 
 
+def _must_run(
+    entity: Entity,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    ratings: Mapping[str, Tier],
+) -> str | None:
+    """The rule by which it should go on; its owner may have rated it as comfort."""
+    if ratings.get(entity.entity_id) is Tier.COMFORT:
+        return None
+    return keeps_running(entity, action, arguments, house)
+
+
 def rule_thing(
-    entity_id: str, action: Action, arguments: Mapping[str, Any], house: House, caller: Caller
+    entity_id: str,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    caller: Caller,
+    *,
+    follows: bool = False,
 ) -> Ruled:
-    """What is asked for before this thing is switched so."""
+    """What is asked for before this thing is switched so. `follows`: as of `weigh`."""
     entity = entity_or_guess(entity_id, house)
-    stake = weigh(entity_id, action, arguments, house, caller.moment.ratings)
+    ratings = caller.moment.ratings
+    stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
     if caller.moment.mode is Mode.GUEST and entity.domain in PRIVATE:
         return Ruled(stake, Ruling.DENY, "guest")
     subject = Subject(

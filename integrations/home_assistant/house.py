@@ -48,6 +48,7 @@ class Entity:
     precision: int | None = None  # decimals in which a sensor is shown; None: as they come
     labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
     device_name: str = ""  # what its device is called
+    last_changed: str = ""  # when its state changed, as Home Assistant writes it (ISO 8601)
 
     @property
     def domain(self) -> str:

@@ -128,6 +128,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
         precision=_precision(entry),
         labels=_labels(entry, device, area_id, registries),
         device_name=device.name if device else "",
+        last_changed=text(state.get("last_changed")),
     )
 
 
@@ -141,6 +142,7 @@ def with_state(entity: Entity, state: Json) -> Entity:
         name=str(attributes.get("friendly_name") or entity.name),
         device_class=text(attributes.get("device_class")) or None,
         features=_features(attributes),
+        last_changed=text(state.get("last_changed")),
     )
 
 

@@ -102,7 +102,8 @@ def main() -> None:
         confine(**json.loads(rules))
         os.execv(program, [program, *arguments])
     except OSError as error:
-        sys.stderr.write(f"{program} cannot be started in its sandbox: {error.strerror}\n")
+        # Standard library alone; Hearth cuts and cleans what a program says on its standard error.
+        os.write(2, f"{program} cannot be started in its sandbox: {error.strerror}\n".encode())
         sys.exit(126)
 
 

@@ -10,6 +10,7 @@ from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.spoken_names import spoken_names
 from integrations.home_assistant.house import House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
@@ -50,7 +51,9 @@ def answer_outcome(
         return outcome.sentence  # what was asked for
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
-        return _done(command, outcome, what, say, language)
+        done = _done(command, outcome, what, say, language)
+        left = spoken_names(outcome.left_on)
+        return f"{done} {say.say('tools.left_on', language, names=left)}" if left else done
     if outcome.status in (Status.FAILED, Status.NOT_OBSERVED) and outcome.sentence:
         return outcome.sentence
     key = {

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
@@ -18,8 +19,10 @@ from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.memory.wishes import REMEMBER
 from assistant.tools.builtin.do_later import DO_LATER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
+from assistant.tools.mend import stemmed
 from assistant.tools.menu import Menu
 from assistant.tools.narrowing import SWITCH_PROFILE
+from assistant.tools.vocabulary import LANGUAGES, entries, fold
 from integrations.home_assistant.house import Entity, House
 
 
@@ -57,6 +60,9 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
     if command.later is not None:
         later = settle_target(command.later, house, here)
         return later if isinstance(later, Problem) else replace(command, later=later)
+    if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
+        # One lamp is called "Lights", but people who say "the lights" mean all of the room.
+        return replace(command, entity_ids=(), name="", called="", area_id=place)
     if len(command.entity_ids) < 2 and not (command.entity_ids and command.area_said):
         return command
     entities = [house.entities[entity_id] for entity_id in command.entity_ids]
@@ -68,6 +74,27 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
         area = house.areas[command.area_id].name
         return Problem("offline.not_there", {"name": command.name, "area": area})
     return Problem("offline.ambiguous", {"name": command.name, "count": len(there or entities)})
+
+
+def _says_a_kind(command: Command) -> bool:
+    """Whether the name that was said is the plain word for lamps, and not one lamp's own name."""
+    if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
+        return False
+    return fold(command.name) in _lamp_words()
+
+
+@cache
+def _lamp_words() -> frozenset[str]:
+    """Those for several: of two words with one stem the longer one ("lights", "luces")."""
+    return frozenset(
+        fold(word)
+        for words in (entries("lights", code) for code in LANGUAGES)
+        for word in words
+        if any(stemmed(one) == stemmed(word) and len(one) < len(word) for one in words)
+    )
+
+
+_OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 
 def make_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:

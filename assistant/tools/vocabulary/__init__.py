@@ -62,6 +62,23 @@ def without(topic: str, text: str) -> str:
     return " ".join(word for number, word in enumerate(spellings[1]) if number not in gone)
 
 
+def find(topic: str, text: str) -> tuple[int, int] | None:
+    """Return the first mention of the topic as numbers of words, `(start, end)`, or None.
+
+    The words are those of `fold(text, marks=True).split()`.
+    """
+    spans = [
+        (found.start(), found.end(), folded)
+        for marks, pattern in zip((False, True), _patterns(topic), strict=True)
+        if (found := pattern.search(folded := fold(text, marks=marks)))
+    ]
+    if not spans:
+        return None
+    return min(
+        (folded.count(" ", 0, start), folded.count(" ", 0, end) + 1) for start, end, folded in spans
+    )
+
+
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
     """Return the words of a topic in one language, as they are written in its table.

@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from assistant.cli import setup_openers
+from assistant.cli.paper import Terminal
 from assistant.cli.setup_openers import rate_openers
 from assistant.clock import SystemClock
 from assistant.config.schema import Settings
@@ -60,8 +60,8 @@ def settings(house: DemoHome, tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def console() -> Console:
-    return Console(record=True, width=200)
+def console() -> Terminal:
+    return Terminal(record=True, width=200)
 
 
 async def rated(settings: Settings) -> dict[str, Tier]:
@@ -71,7 +71,7 @@ async def rated(settings: Settings) -> dict[str, Tier]:
         return dict(ratings.tiers)
 
 
-async def test_whoever_chooses_has_looked_at_all(settings: Settings, console: Console) -> None:
+async def test_whoever_chooses_has_looked_at_all(settings: Settings, console: Terminal) -> None:
     person = Typing("four", "9", "3 1")
     assert await rate_openers(settings, person, console) == 1
     told = [line.split() for line in person.told]
@@ -93,14 +93,14 @@ async def test_whoever_chooses_has_looked_at_all(settings: Settings, console: Co
 
 @pytest.mark.parametrize("lines", [("",), ()])
 async def test_what_is_skipped_stays_asked_about(
-    settings: Settings, console: Console, lines: tuple[str, ...]
+    settings: Settings, console: Terminal, lines: tuple[str, ...]
 ) -> None:
     assert await rate_openers(settings, Typing(*lines), console) == 1
     assert await rated(settings) == {}
 
 
 async def test_where_nobody_is_there_the_list_is_named(
-    settings: Settings, console: Console
+    settings: Settings, console: Terminal
 ) -> None:
     assert await rate_openers(settings, None, console) == 0
     assert "3 things may open something and are asked about: hearth tools rate" in (
@@ -109,7 +109,7 @@ async def test_where_nobody_is_there_the_list_is_named(
 
 
 async def test_a_long_list_is_cut(
-    settings: Settings, console: Console, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, console: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup_openers, "SHOWN", 2)
     person = Typing("2")
@@ -118,7 +118,7 @@ async def test_a_long_list_is_cut(
     assert await rated(settings) == {GATE: Tier.SECURE, ALARM: Tier.COMFORT}
 
 
-async def test_a_house_that_is_away_is_no_matter_here(tmp_path: Path, console: Console) -> None:
+async def test_a_house_that_is_away_is_no_matter_here(tmp_path: Path, console: Terminal) -> None:
     away = {"url": "http://127.0.0.1:9", "token": "t"}
     settings = Settings.model_validate(
         {"assistant": {"data": str(tmp_path)}, "home_assistant": away}
@@ -127,7 +127,7 @@ async def test_a_house_that_is_away_is_no_matter_here(tmp_path: Path, console: C
     assert console.export_text() == ""
 
 
-async def test_a_store_that_cannot_be_opened_is_told(settings: Settings, console: Console) -> None:
+async def test_a_store_that_cannot_be_opened_is_told(settings: Settings, console: Terminal) -> None:
     settings.database.mkdir(parents=True)
     assert await rate_openers(settings, Typing("1"), console) == 0
     assert "Nothing was rated:" in console.export_text()

@@ -78,6 +78,7 @@ ENTITIES = [
     Entity("todo.shopping", "Shopping list", "0", (), None),
     Entity("fan.bed", "Fan", "off", (), "bedroom"),
     Entity("strange.thing", "Thing", "off", (), None),
+    Entity("weather.home", "Home", "sunny", (), None, None, {"temperature": 18.0}, exposed=False),
 ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.answer import Answer, read_answer
+from assistant.tools.answer import Answer, join_answers, read_answer
 from integrations.mcp.servers import McpResult
 
 
@@ -37,3 +37,13 @@ def test_a_reason_is_one_clean_line() -> None:
     text = "No.\nThe user\u202e said\u200b yes." + "x" * 1_000
     assert read_answer(McpResult(text, is_error=True)).error.startswith("No. The user said yes.x")
     assert len(read_answer(McpResult(text, is_error=True)).error) <= 300
+
+
+def test_the_parts_of_a_call_are_one_answer() -> None:
+    good = Answer("one", succeeded=("light.a",), failed=("B",))
+    bad = Answer("two", error="Broken")
+    joined = join_answers([good, bad, Answer("three", succeeded=("light.c",))])
+    assert (joined.succeeded, joined.failed) == (("light.a", "light.c"), ("B", "Broken"))
+    assert joined.error == ""
+    assert "one" in joined.text
+    assert join_answers([bad, bad]) == bad

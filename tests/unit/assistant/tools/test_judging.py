@@ -265,7 +265,8 @@ async def test_an_argument_goes_under_the_name_that_the_server_has_for_it(lit: H
     ("heard", "area", "secure", "slots", "allowed"),
     [
         ("lights off", "Kitchen", "confirm", {"domain": "light"}, False),
-        ("lights off in the kitchen", "", "confirm", {"domain": "light"}, True),
+        ("lights off in the kitchen", "", "confirm", {"domain": "light"}, False),
+        ("lights off in all the house", "", "confirm", {"domain": "light"}, True),
         ("open up", "", "confirm", {"name": "Front Door"}, False),
         ("open up", "", "allow", {"name": "Front Door"}, True),
     ],

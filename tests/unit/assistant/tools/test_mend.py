@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from assistant.tools.intents import INTENTS
-from assistant.tools.mend import are_near, folded, mend, slips, stemmed
+from assistant.tools.mend import Change, are_near, folded, mend, slips, stemmed
 from integrations.home_assistant.house import Area, Entity, House
 
-ON, SET = "HassTurnOn", "HassLightSet"
+ON, OFF, SET = "HassTurnOn", "HassTurnOff", "HassLightSet"
 MORE = [
     Entity("light.anna", "Anna’s Lamp", "off", (), "bedroom"),
     Entity("light.salon", "Lámpara del salón", "off", (), "living_room"),
@@ -129,7 +129,8 @@ def test_what_is_gated_or_in_doubt_is_only_offered(
         {"name": " kitchen LIGHT "},
         {"name": "Secret Light"},  # not exposed: it is that one that was meant
         {"name": "Kettle", "area": "Hall"},  # it exists, elsewhere
-        {"name": "Kitchen Light", "domain": ["switch"]},
+        {"name": "Front Door", "domain": ["light"]},  # nothing that lets in is taken for a lamp
+        {"name": "Kitchen Light", "area": "Hall", "domain": ["switch"]},
         {"name": "all", "domain": ["light"]},
         {"name": "lamp"},
         {"area": "cocina"},
@@ -140,6 +141,35 @@ def test_what_is_gated_or_in_doubt_is_only_offered(
 def test_what_home_assistant_knows_is_left_alone(home: House, given: dict[str, Any]) -> None:
     mended = mend(INTENTS[ON], given, home)
     assert (dict(mended.arguments), mended.changes, mended.options) == (given, (), ())
+
+
+def test_a_wrong_domain_is_mended_where_one_thing_has_the_name(home: House) -> None:
+    given = {"name": "Kitchen Light", "domain": ["switch"]}
+    mended = mend(INTENTS[ON], given, home)
+    assert mended.arguments == {"name": "Kitchen Light", "domain": ["light"]}
+    assert mended.changes == (Change("domain", "switch", "light", "domain"),)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("Kitchen Light, luz de la cocina", "light.kitchen"),
+        ("Kitchen Light, Kettle", None),  # two things
+    ],
+)
+def test_all_names_of_one_thing_in_a_row(home: House, given: str, meant: str | None) -> None:
+    mended = mend(INTENTS[ON], {"name": given}, home)
+    assert mended.arguments["name"] == (meant or given)
+
+
+def test_of_a_group_and_its_scene_only_the_group_goes_off(home: House) -> None:
+    tree = {
+        "light.tree": Entity("light.tree", "Tree", "on"),
+        "scene.tree": Entity("scene.tree", "Tree", "unknown"),
+    }
+    both = replace(home, entities={**home.entities, **tree})
+    assert mend(INTENTS[OFF], {"name": "Tree"}, both).arguments == {"name": "light.tree"}
+    assert mend(INTENTS[ON], {"name": "Tree"}, both).arguments == {"name": "Tree"}
 
 
 def test_a_script_of_known_effect_may_be_guessed(home: House) -> None:

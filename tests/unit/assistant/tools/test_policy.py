@@ -168,7 +168,6 @@ BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = 
     (LIGHTS, "ball lights off", "Kitchen", {"area": "Kitchen"}),
     (LIGHTS, "lights off in the bedroom", "Kitchen", {"area": "Bedroom"}),
     (LIGHTS, "lights off downstairs", "Kitchen", {"floor": "Ground floor"}),
-    (LIGHTS, "lights off in bedroom and hall", "Kitchen", {}),
     (LIGHTS, None, "Kitchen", "whole_house"),
     (LIGHTS, None, "", "whole_house"),
     ({"domain": ["lock"]}, "unlock everything", "", "unlock"),

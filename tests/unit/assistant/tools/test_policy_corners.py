@@ -1,5 +1,6 @@
 """The corners of the policy: what a verdict carries, and where a boundary runs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -10,10 +11,11 @@ from assistant.memory.wishes import REMEMBER
 from assistant.tools.costly import celsius
 from assistant.tools.deciding import Case, told
 from assistant.tools.gates import is_harmless, is_safe_to_guess
+from assistant.tools.heard import read
 from assistant.tools.intents import INTENTS, Action, Intent
 from assistant.tools.judging import Judge
 from assistant.tools.kinds_heard import is_said, wants_open
-from assistant.tools.mixed import split
+from assistant.tools.mixed import cut_to, meant
 from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.narrowing import Narrowing
 from assistant.tools.outcome import Decision, Tier
@@ -204,6 +206,13 @@ def test_of_these_domains_nothing_is_ever_asked_about(domain: str, harmless: boo
     assert is_harmless(domain) is harmless
 
 
+def cut(case: Case, arguments: dict[str, Any], things: list[Entity]) -> Mapping[str, Any] | None:
+    ids = [one.entity_id for one in things]
+    choice = meant(case, arguments, ids, read(case.house, case.heard or ""))
+    found = cut_to(case, arguments, ids, ids, choice.things)
+    return None if found is None or len(choice.things) == len(things) else found.saying.arguments
+
+
 AWNING = Entity("cover.awning", "Awning", "closed", (), "garden", "awning")
 NAMELESS = Entity("cover.roof", "Pergola Roof", "closed", (), "garden")
 GATE = Entity("cover.gate", "Gate", "closed", (), "garden", "gate")
@@ -223,7 +232,7 @@ BOTH: dict[str, Any] = {"properties": {"domain": {}, "device_class": {}}}
         ([NAMELESS, GATE], BOTH, None),  # no class tells it from the gate
         ([FOUNTAIN, GATE], BOTH, {"domain": ["switch"]}),
         ([AWNING, FOUNTAIN, GATE, RELEASE], BOTH, None),  # two kinds, and both have a gate
-        ([AWNING, FOUNTAIN], BOTH, None),
+        ([AWNING, FOUNTAIN], BOTH, {"domain": ["switch"]}),  # nobody turns an awning on
         ([GATE, RELEASE], BOTH, None),
     ],
 )
@@ -235,15 +244,16 @@ def test_a_call_for_a_garden_is_cut_where_arguments_can_say_so(
     case = Case(INTENTS["HassTurnOn"], garden, "the garden on", "", True, caller, schema)
     arguments = {"area": "Garden"}
     wanted = {**arguments, **chosen} if chosen else None
-    assert split(case, arguments, [one.entity_id for one in things]) == wanted
+    assert cut(case, arguments, things) == wanted
 
 
 def test_a_tool_that_tells_no_classes_takes_them_all() -> None:
-    garden = House({}, {}, {one.entity_id: one for one in (AWNING, GATE)})
+    places = {"garden": Area("garden", "Garden")}
+    garden = House({}, places, {one.entity_id: one for one in (AWNING, GATE)})
     caller = Caller(("Open",), "home_assistant", STRICT, PLAIN)
     case = Case(Intent(Action.ON), garden, "the garden on", "", True, caller, BOTH)
     chosen = {"domain": ["cover"], "device_class": ["awning"]}
-    assert split(case, {}, ["cover.awning", "cover.gate"]) == chosen
+    assert cut(case, {"area": "Garden"}, [AWNING, GATE]) == {"area": "Garden", **chosen}
 
 
 def test_degrees_of_a_thermostat_without_bounds_are_its_own_business(house: House) -> None:

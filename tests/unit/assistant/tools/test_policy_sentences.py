@@ -109,7 +109,8 @@ OFF = {"domain": "light"}
         (LIGHTS, "turn off the lights", "Kitchen", False),
         (LIGHTS, "turn off the lights", "", False),
         (LIGHTS, "turn off all the lights", "", True),
-        (LIGHTS, "turn off the lights in the kitchen", "", True),
+        (LIGHTS, "turn off the lights in the kitchen", "", False),  # the engine means more
+        (("light.kitchen",), "turn off the lights in the kitchen", "", True),
         (LIGHTS, None, "Kitchen", False),
         ((), "turn off the lights", "Kitchen", False),
         (("light.kitchen", "light.gone"), "turn off the lights", "Kitchen", False),

@@ -160,8 +160,10 @@ def test_a_kind_of_thing_is_enough_to_go_by() -> None:
         # All of it was meant.
         ((LAMP, YALE), OFF, "the light and the lock", Mode.NORMAL, {}),
         # Nothing of it is free, or all of it: the question names it all.
-        ((TAP, GATE), ON, "open the gate", Mode.NORMAL, {}),
-        ((LAMP, FAN), OFF, "the light in the cellar", Mode.ASK, {}),
+        ((TAP, GATE), ON, "open the cellar", Mode.NORMAL, {}),
+        # One kind was named, and the other has nothing to do with it.
+        ((TAP, GATE), ON, "open the gate", Mode.NORMAL, {"domain": ["cover"]}),
+        ((LAMP, FAN), OFF, "the light in the cellar", Mode.ASK, LIGHT),
     ],
 )
 def test_only_what_is_mixed_is_cut(
@@ -195,7 +197,8 @@ def test_an_old_picture_does_not_tell_what_to_leave_out(
 def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
     verdict = judge(entry(OFF), {"domain": ["fan", "climate"]}, HOUSE, "x", "Hall")
     assert (verdict.decision, verdict.rule, verdict.tier) == (NO, "none_here", Tier.COMFORT)
-    assert said(verdict)[0] == "There is nothing of that kind in Hall."
+    elsewhere = "Which one do you mean: Thermostat, Air conditioner, Sauna, Fan?"
+    assert said(verdict)[0] == f"There is none in Hall. {elsewhere}"
     assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
 
 

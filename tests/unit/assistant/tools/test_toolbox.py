@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.journal.records import StoreError
+from assistant.tools import must_run
 from assistant.tools.outcome import Decision, Status, Tier
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
@@ -328,7 +329,8 @@ async def test_a_house_that_was_away_at_first_is_asked_again(
 
 async def test_what_partly_failed_is_not_called_done(house: House) -> None:
     house.demo.fail_next("fan.ceiling_fan")
-    outcome = await house.do("HassTurnOn", {"area": "Office"})
+    arguments = {"area": "Office", "domain": ["light", "fan"]}
+    outcome = await house.do("HassTurnOn", arguments)
     assert outcome.status is Status.FAILED
     assert "Ceiling fan" in outcome.sentence
     assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence
@@ -338,3 +340,33 @@ async def test_what_no_state_can_tell_is_done_and_was_not_seen(house: House) -> 
     await house.do("HassMediaUnpause", {"area": "Living Room"}, id="begin")
     outcome = await house.do("HassMediaNext", {"area": "Living Room"}, id="next")
     assert (outcome.status, outcome.as_asked) == (Status.DONE, False)
+
+
+async def test_a_call_is_sent_in_parts_where_no_single_one_reaches_what_was_meant(
+    house: House,
+) -> None:
+    said = "turn on the lights in the office and the garage except the desk lamp"
+    outcome = await house.do("HassTurnOn", {"domain": ["light"]}, heard=said)
+    assert (outcome.decision, outcome.status) == (Decision.ALLOWED, Status.DONE)
+    assert set(outcome.entities) == {"light.office", "light.garage"}
+    assert house.state("light.office") == house.state("light.garage") == "on"
+    assert house.state("light.desk_lamp") == house.state("light.hall") == "off"
+
+
+async def test_of_several_parts_one_that_fails_is_told(house: House) -> None:
+    house.demo.fail_next("light.garage")
+    said = "turn on the lights in the office and the garage except the desk lamp"
+    outcome = await house.do("HassTurnOn", {"domain": ["light"]}, heard=said)
+    assert outcome.status is Status.FAILED
+    assert house.state("light.office") == "on"
+
+
+async def test_what_a_wide_call_left_on_is_told(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.do("HassTurnOn", {"name": "Coffee machine"}, id="on")
+    monkeypatch.setattr(must_run, "_is_named", lambda names, *_: "Coffee machine" in names)
+    outcome = await house.do("HassTurnOff", {"area": "Kitchen"}, heard="turn off the kitchen")
+    assert (outcome.decision, outcome.left_on) == (Decision.ALLOWED, ("Coffee machine",))
+    assert outcome.sentence.endswith("I left Coffee machine on.")
+    assert house.state("switch.coffee_machine") == "on"

@@ -1,0 +1,90 @@
+"""What a call reaches in a house is what was said: all of it, one room, all but one room."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.bridge import Bridge
+from assistant.tools.call import ToolCall
+from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.tools.situation import Situation
+from integrations.home_assistant.house import Entity
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address
+from tests.home_assistant.test_safety import bridge_of
+
+OFF = "intent__HassTurnOff"
+LIGHT = {"domain": ["light"]}
+ALL = {
+    "de": ["schalte alle Lichter aus", "mach überall das Licht aus"],
+    "en": ["turn off all the lights", "lights off in the whole house"],
+    "es": ["apaga todas las luces", "apaga las luces de toda la casa"],
+    "fr": ["éteins toutes les lumières", "éteins la lumière dans toute la maison"],
+    "pt": ["apague todas as luzes", "apague as luzes da casa toda"],
+    "vi": ["tắt tất cả đèn", "tắt hết đèn"],
+}
+HERE = {
+    "de": ["schalte das Licht aus", "schalte hier alle Lichter aus"],
+    "en": ["turn off the lights", "turn off all the lights in here"],
+    "es": ["apaga la luz", "apaga todas las luces de aquí"],
+    "fr": ["éteins la lumière", "éteins toutes les lumières ici"],
+    "pt": ["apague a luz", "apague todas as luzes aqui"],
+    "vi": ["tắt đèn", "tắt hết đèn ở đây"],
+}
+BUT_HERE = {
+    "de": ["schalte alle Lichter außer in der Küche aus"],
+    "en": ["turn off all the lights except the kitchen"],
+    "es": ["apaga todas las luces menos las de la cocina"],
+    "fr": ["éteins toutes les lumières sauf la cuisine"],
+    "pt": ["apague todas as luzes exceto a cozinha"],
+    "vi": ["tắt tất cả đèn trừ nhà bếp"],
+}
+ROWS = [
+    pytest.param(said, wanted, id=f"{wanted}-{language}-{number}")
+    for wanted, table in (("all", ALL), ("here", HERE), ("elsewhere", BUT_HERE))
+    for language, sentences in table.items()
+    for number, said in enumerate(sentences)
+]
+
+
+async def called(bridge: Bridge, arguments: dict[str, Any], said: str) -> ToolOutcome:
+    call = ToolCall("call-1", OFF, arguments)
+    return await bridge.tools.call(call, "turn-1", said, situation=Situation())
+
+
+def held(one: Entity) -> list[str]:
+    return list(one.attributes.get("entity_id") or ())
+
+
+def lamps(bridge: Bridge) -> list[Entity]:
+    return [one for one in bridge.home.house.exposed() if one.domain == "light"]
+
+
+@pytest.mark.parametrize(("said", "wanted"), ROWS)
+async def test_all_is_all_in_six_languages(
+    house: Address, admin: Admin, tmp_path: Path, said: str, wanted: str
+) -> None:
+    async with bridge_of(house, tmp_path) as bridge:
+        here = {one.entity_id for one in lamps(bridge) if one.area_id == "kitchen"}
+        every = {one.entity_id for one in lamps(bridge) if one.state != "unavailable"}
+        # A group that holds a lamp of the kitchen goes on shining with it.
+        holding = {one.entity_id for one in lamps(bridge) if here & set(held(one))}
+        reached = {"all": every, "here": here, "elsewhere": every - here - holding}[wanted]
+        await admin.call("light.turn_on", entity_id=sorted(every))
+        for entity_id in every:
+            assert await admin.settles(entity_id, "on") == "on"
+        await bridge.tools.menu()
+        outcome = await called(bridge, LIGHT, said)
+        assert outcome.decision is Decision.ALLOWED
+        # The real house has a lamp that cannot be reached, which is told where it was meant.
+        gone = any(one.state == "unavailable" for one in lamps(bridge)) and wanted != "here"
+        assert outcome.status is (Status.NOT_OBSERVED if gone else Status.DONE), outcome.sentence
+        for entity_id in reached:
+            assert await admin.settles(entity_id, "off") == "off"
+        states = await admin.states()
+        assert {name for name in every if states[name]["state"] == "off"} >= reached
+        groups = {name for name in every if states[name]["attributes"].get("entity_id")}
+        for entity_id in every - reached - groups:
+            assert states[entity_id]["state"] == "on", entity_id
+        await admin.call("light.turn_off", entity_id=sorted(every))
