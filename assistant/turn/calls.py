@@ -12,6 +12,7 @@ from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
+from assistant.turn.claims import is_in_doubt
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import ToolRunner
@@ -67,6 +68,10 @@ class Turn(Protocol):
 
     def refuse_aloud(self, sentence: str) -> None:
         """Something secure was refused."""
+        ...
+
+    def distrust(self) -> None:
+        """The end of a call is not known."""
         ...
 
     def say_moment(self) -> None:
@@ -200,6 +205,8 @@ class Calls:
             await turn.ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
             turn.refuse_aloud(outcome.sentence)
+        elif is_in_doubt(outcome):
+            turn.distrust()
         return outcome
 
     def _situation(self) -> Situation:

@@ -17,6 +17,7 @@ from assistant.turn.acknowledging import IN_WORDS
 from assistant.turn.asking import Asking
 from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, ToolRun
+from assistant.turn.claims import OWN_BRAINS, told, undone
 from assistant.turn.confirming import Confirming
 from assistant.turn.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.turn.events import (
@@ -104,6 +105,7 @@ class LiveTurn:
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
+        self._owes_words = False  # what became of the calls is still to be told by us
         self._words_known = False  # the brain's part is over, and so its words are known
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
@@ -264,6 +266,7 @@ class LiveTurn:
         if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with the question
         self.failed = True
+        self._own_up()
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
@@ -278,6 +281,7 @@ class LiveTurn:
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
                 self._toning.words_end(self.answer, self.outcomes)
+                self._own_up()
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     @property
@@ -352,6 +356,28 @@ class LiveTurn:
             self._muzzled = True
             self._speech.reply.withdraw()
             self.say(sentence, self._own_language)
+
+    def distrust(self) -> None:
+        """A call's end is not known: the model could claim it, so the rest of the answer is ours,
+        once its calls are over. Brains on this device speak by our catalogue anyway."""
+        if self.confirming is not None or self.brain in OWN_BRAINS:
+            return
+        self._muzzled = self._owes_words = True
+        self._toning.give_way()
+        self._speech.reply.withdraw()
+
+    def _own_up(self) -> None:
+        """Tell what became of the calls where the model's own words cannot be believed."""
+        claimed = self.opening.silent and self.brain not in OWN_BRAINS and undone(self.outcomes)
+        if claimed:
+            self._muzzled = self._owes_words = True
+            self._speech.reply.withdraw()
+        if not self._owes_words:
+            return
+        self._owes_words = False
+        for sentence in told(self.outcomes):
+            if sentence not in self._speech.reply.text:
+                self.say(sentence, self._own_language)
 
     async def stop_calling(self) -> None:
         """The brain goes on although it was told that it is too much: it is left."""
