@@ -62,7 +62,13 @@ class Executor:
             status = Status.TIMEOUT if timeout else Status.UNKNOWN
             sentence = sentences.say("tools.timeout" if timeout else "tools.lost")
             finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
-            return replace(outcome, status=status, sentence=sentence, observed=finding.observed)
+            return replace(
+                outcome,
+                status=status,
+                sentence=sentence,
+                observed=finding.observed,
+                awaited=finding.awaited,
+            )
         except IntegrationError as error:
             if results:
                 return _in_part(outcome, sentences, parts, len(results))
@@ -156,6 +162,7 @@ class Executor:
             sentence=sentences.after(status, answer, finding, self._home.house),
             data=answer.text,
             as_asked=finding.as_asked is True,
+            awaited=finding.awaited,
         )
 
     async def _look(

@@ -1,8 +1,11 @@
 """What became of one tool call: the entry that the brain, the journal and `--json` all see."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from integrations.home_assistant.house import Entity
 
 
 class Decision(StrEnum):
@@ -44,6 +47,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Awaited:
+    """How a thing looks once it has done what was asked of it."""
+
+    shows: Callable[[Entity], bool]
+    word: str = ""  # "locked", "unlocked", "opened" or "closed"; "" for any other change
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """One call from the request to what was seen."""
 
@@ -64,6 +75,8 @@ class ToolOutcome:
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
     rule: str = ""  # what decided: a rule of the policy, or the owner's
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
+    # What was asked and not seen when the call was answered, by the thing's id.
+    awaited: Mapping[str, Awaited] = field(default_factory=dict, compare=False, repr=False)
     confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from integrations.mcp.servers import HOME_ASSISTANT
 
 OWN_BRAINS = frozenset({"offline", "home-assistant"})  # what they say is from our catalogue
 _OPEN_ENDS = frozenset({Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN})
@@ -18,15 +19,17 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
-    """True of a change whose end nobody has seen, or that failed in the house or at a server.
+    """True of a change whose end nobody has seen, or that failed in the house.
 
-    Hearth's own tools tell all there is to know of a failure, and their long work is announced.
+    Why a tool of another server failed only the model can tell, from its data. The long work of
+    Hearth's own tools is announced when it ends.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
-    if outcome.server == HEARTH and (outcome.running or outcome.status is Status.FAILED):
-        return False
-    return outcome.status is Status.FAILED or outcome.status in _OPEN_ENDS
+    if outcome.status is Status.FAILED:
+        return outcome.server == HOME_ASSISTANT
+    own_work = outcome.running and outcome.server == HEARTH
+    return outcome.status in _OPEN_ENDS and not own_work
 
 
 def is_undone(outcome: ToolOutcome) -> bool:
@@ -37,6 +40,8 @@ def is_undone(outcome: ToolOutcome) -> bool:
     if is_in_doubt(outcome) or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return True
     changes = outcome.tier is not Tier.READ or not outcome.server
+    if outcome.status is Status.FAILED:
+        return changes and outcome.server != HEARTH
     return changes and outcome.status is Status.NOT_RUN and outcome.rule not in _FOR_MODELS
 
 

@@ -36,6 +36,8 @@ CLAIM = "The front door is locked."
         ({"status": Status.UNKNOWN, "running": True, "server": "hearth"}, False, False),
         ({"status": Status.FAILED}, True, True),
         ({"status": Status.FAILED, "server": "hearth"}, False, False),
+        ({"status": Status.FAILED, "server": "notes"}, False, True),
+        ({"status": Status.FAILED, "tier": Tier.READ}, False, False),
         ({"status": Status.UNKNOWN, "tier": Tier.READ}, False, False),
         ({"status": Status.NOT_RUN}, False, True),
         ({"status": Status.NOT_RUN, "decision": Decision.DENIED}, False, True),
