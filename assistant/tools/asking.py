@@ -184,7 +184,7 @@ class Asking:
             tier=verdict.tier,
             text=request.sentences.say(verdict.ask, **verdict.values),
             language=request.language,
-            object=verdict.values.get("names", ""),
+            object=", ".join(filter(None, map(verdict.values.get, ("plans", "names")))),
         )
 
     async def _is_quiet(self, request: Request, verdict: Verdict) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from assistant.tools.intents import Action
-from assistant.tools.resolve import consequences, domain_of, members
+from assistant.tools.resolve import NEVER_OFF, consequences, domain_of, members
 from integrations.home_assistant.house import Entity, House
 
 OPENERS = frozenset({"garage", "door", "gate"})  # device classes of covers
@@ -71,6 +71,8 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
         return "siren" if action in _OPENING else None
     if domain in _RELAYS:
         return "open" if action in _OPENING and _is_called_an_opener(entity) else None
+    if domain in NEVER_OFF and action is Action.OFF:
+        return None
     if domain in UNKNOWN_EFFECTS:
         if _is_called_an_opener(entity):
             return "open"
