@@ -116,7 +116,7 @@ def build_menu(
                 rule=rule,
                 of_home=spec.home_assistant,
                 trusted=is_trusted(spec),
-                rated=tool.name in spec.allow,
+                rated=spec.allows(tool.name),
                 why_hidden=f"Hearth does this itself ({doubled})" if doubled else waits,
                 approved=not waits,
             )
@@ -246,7 +246,7 @@ def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
     """The tier as far as the tool alone tells; what a call touches may raise it."""
     if tool.read_only and _is_believed_to_read(tool, spec):
         return Tier.READ, "read-only"
-    if tool.name in spec.allow:
+    if spec.allows(tool.name):
         return Tier.COMFORT, "allow"
     intent = INTENTS.get(suffix(tool.name)) if spec.home_assistant else None
     if intent is None:
