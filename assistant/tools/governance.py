@@ -19,7 +19,14 @@ class Limits(Protocol):
         """A call is about to be run, or asked about; a rule's name where it may not be."""
         ...
 
-    def end(self, turn_id: str, call_key: str, failed: bool = False) -> None:
+    def end(
+        self,
+        turn_id: str,
+        call_key: str,
+        failed: bool = False,
+        gave: str = "",
+        changed: bool = False,
+    ) -> None:
         """It has its outcome."""
         ...
 
