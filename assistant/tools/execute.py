@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
-from assistant.tools.answer import MAX_DATA, Answer, read_answer
+from assistant.tools.answer import Answer, capped, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.governance import Governance
 from assistant.tools.hub import Hub
@@ -116,7 +116,7 @@ class Executor:
             outcome,
             status=Status.FAILED if result.failed else Status.DONE,
             sentence=result.sentence,
-            data=result.data[:MAX_DATA],
+            data=capped(result.data),
             retryable=result.failed and bool(result.valid_options),
             valid_options=result.valid_options,
         )
