@@ -19,12 +19,15 @@ from assistant.tools.verdict import Ruling, Verdict
 _log = logging.getLogger(__name__)
 
 _TAINTED_KEPT = 1_000  # turns and pieces of work
+MAX_QUEUED = 4  # calls of one sentence that wait behind the one that is asked about
+_ANSWERED = frozenset({"yes", "no", "unclear"})  # somebody is there: the next call is asked about
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
     Ruling.PIN: "pin",
     Ruling.PHONE: "phone",
 }
 Execute = Callable[[Verdict, str], Awaitable[ToolOutcome]]  # the verdict, and who confirmed it
+_Queued = tuple[Request, Way, Frozen]
 
 
 class Asking:
@@ -37,6 +40,7 @@ class Asking:
         self._pending = Pending(clock)
         self._tainted: dict[str, None] = {}  # turns that have read the open world, the oldest first
         self._hushed: Hushed | None = None
+        self._queued: list[_Queued] = []  # of the turn whose call is asked about
 
     def taint(self, turn_id: str) -> None:
         """Text from outside, or a program's, has come into this turn, or into work begun in it,
@@ -74,12 +78,15 @@ class Asking:
         return question if (question.turn_id, question.call_id) == (turn_id, call_id) else None
 
     def waits_for(self, request: Request, verdict: Verdict) -> bool:
-        """Whether the person is being asked about an equal call of the same turn."""
+        """Whether the person is being asked about an equal call of the same turn, or will be."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
-        asked_about = dict(waiting.verdict.arguments), waiting.call.name
-        return asked_about == (dict(verdict.arguments), request.call.name)
+        wanted = dict(verdict.arguments), request.call.name
+        behind = (one for _, _, one in self._queued if one.question.turn_id == request.turn_id)
+        return any(
+            (dict(one.verdict.arguments), one.call.name) == wanted for one in (waiting, *behind)
+        )
 
     async def consented(self, way: Way, verdict: Verdict) -> bool:
         """Whether the person said "always" to just this today."""
@@ -101,11 +108,12 @@ class Asking:
         execute: Execute,
     ) -> ToolOutcome:
         """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
-        barred = self._barred(request, verdict)
+        barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
                 return await self._asked(request, way, verdict)
-            barred = "busy"
+            barred = None if self._may_queue(request) else "busy"
+            queued = barred is None
         if barred is not None:
             return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
         left = request.sentences.say(verdict.left, **verdict.values)
@@ -118,6 +126,9 @@ class Asking:
         question = self._question(request, verdict)
         kind = _kind(way, verdict)
         frozen = Frozen(question, request.call, verdict, kind, left, again, execute, refuse)
+        if queued:
+            self._queued.append((request, way, frozen))
+            return await self._asked(request, way, verdict)
         self._pending.freeze(frozen)
         try:
             quiet = await self._is_quiet(request, verdict)
@@ -136,6 +147,50 @@ class Asking:
             await self._resume()
             return await self._books.withdrawn(request, way, dict(verdict.arguments))
         return outcome
+
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """The question about the turn's next call, now that the one before is settled.
+
+        An outcome where that call is not asked about: nobody answers any more, or it may not be.
+        None: no call of the turn waits. A `settlement` of None: nobody could be asked at all, and
+        what waits stays as it is.
+        """
+        if settlement is None:
+            self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
+        waiting = next((one for one in self._queued if one[0].turn_id == turn_id), None)
+        if waiting is None or settlement is None:
+            return None
+        self._queued.remove(waiting)
+        request, way, frozen = waiting
+        if settlement.verdict not in _ANSWERED:
+            return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
+        barred = "busy" if self._pending.frozen else self._guarded(request, frozen.verdict)
+        if barred is not None:
+            return await self._refuse(request, way, frozen.verdict, f"asking.{barred}", barred)
+        self._pending.freeze(frozen)
+        try:
+            quiet = await self._is_quiet(request, frozen.verdict)
+        except BaseException:
+            self._pending.take(frozen.question.id)
+            raise
+        if quiet:
+            return frozen.question
+        self._pending.take(frozen.question.id)
+        if self._governance.has_pin:
+            frozen = replace(frozen, question=replace(frozen.question, how="pin"))
+            self._pending.freeze(frozen)
+            return frozen.question
+        await self._resume()
+        return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
+
+    def _may_queue(self, request: Request) -> bool:
+        """True of a call of the turn whose other call is asked about: it is asked about next."""
+        waiting = self._pending.frozen
+        mine = waiting is not None and waiting.question.turn_id == request.turn_id
+        self._queued = [one for one in self._queued if one[0].turn_id == request.turn_id]
+        return mine and len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:

@@ -188,6 +188,12 @@ class Toolbox:
         """
         return await self._asking.settle(question, settlement)
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """As `Asking.next_question`: a sentence may hold several calls that need a yes."""
+        return await self._asking.next_question(turn_id, settlement)
+
     async def explain(
         self,
         name: str,

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Protocol
 
 from assistant.brains.protocol import BrainTurn
@@ -111,6 +112,7 @@ class Calls:
         self.broken = False  # a call broke: no word more from the brain
         self.searched = False  # the answer rests on a web search
         self.has_heard = asyncio.Event()  # the person's words are known
+        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
         self._turn = turn
         self._tools = tools
         self._patience = patience
@@ -132,6 +134,10 @@ class Calls:
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         group.create_task(self._await(call, running))
+
+    def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        """A brain that goes on after a yes is given this for an equal call: it was made."""
+        self._known.append((call, outcome))
 
     async def settle(self) -> None:
         """Wait a little for the others under way."""
@@ -188,6 +194,9 @@ class Calls:
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
         turn = self._turn
+        for known, made in self._known:
+            if (known.name, known.arguments) == (call.name, call.arguments):
+                return replace(made, id=call.id)
         if wants_words(call.name, call.arguments):
             await self._hears()
         try:

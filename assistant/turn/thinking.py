@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Protocol
 
 from assistant.brains.audio import TurnAudio
@@ -38,6 +39,8 @@ from assistant.turn.timeline import Timeline
 from assistant.turn.toning import Toning
 
 _log = logging.getLogger(__name__)
+# Stands for the words of a request that nobody has transcribed.
+_UNHEARD = "(Answer the request that you made this call for.)"
 
 
 class Turn(Protocol):
@@ -135,12 +138,24 @@ class Thinking:
         self._calls = calls
         self._patience = patience
         self._toning = toning
+        self._goes_on = False  # a question of ours was answered, and the brain has the voice again
 
     async def run(self) -> None:
         """All of the brain's part. Cancel it to leave the brain."""
+        await self._think(self._request())
+
+    async def go_on(self, note: str) -> None:
+        """The same once more behind a question of ours: `note` tells what came of the call."""
+        self._goes_on = True
+        asked = self._request()
+        note = f"{asked.note}\n{note}".strip()
+        text = self._turn.heard or _UNHEARD
+        await self._think(replace(asked, source="text", text=text, audio=None, note=note))
+
+    async def _think(self, request: TurnRequest) -> None:
         brain = self._performers.brain
         try:
-            brain_turn = brain.begin(self._request())
+            brain_turn = brain.begin(request)
             async with self._patience.bound(), asyncio.TaskGroup() as calls:
                 ending = await self._follow(brain_turn, calls)
                 if isinstance(ending, BrainFault):
@@ -207,6 +222,8 @@ class Thinking:
 
     async def _take(self, event: BrainEvent) -> None:
         match event:
+            case Heard() if self._goes_on:
+                pass  # it is told the words that it has heard before
             case Heard(text, language):
                 self._turn.hear(text, language)
                 self._turn.timeline.mark("heard")
