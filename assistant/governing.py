@@ -21,6 +21,7 @@ from assistant.tools.guards import Guards
 from assistant.tools.menu import taints
 from assistant.tools.moment import Mode
 from assistant.tools.resolve import find_area
+from assistant.tools.taint import gives_words_of_strangers
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services
@@ -73,5 +74,6 @@ async def open_governance(
             has_pin=bool(settings.policy.pin.get_secret_value()),
             satellite=settings.assistant.area or settings.assistant.name,
             taints=taints,
+            taints_by=gives_words_of_strangers,
         )
         yield Governed(governance, undo, keeps_words)

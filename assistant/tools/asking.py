@@ -1,7 +1,7 @@
 """Gated calls: frozen, answered at once with `needs_confirmation`, and settled by the person."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from assistant.clock import Clock
@@ -14,11 +14,11 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.pending import Frozen, Pending
 from assistant.tools.request import Refusal, Request, Way, asked
+from assistant.tools.taint import Taint
 from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
 
-_TAINTED_KEPT = 1_000  # turns and pieces of work
 MAX_QUEUED = 4  # calls of one sentence that wait behind the one that is asked about
 _ANSWERED = frozenset({"yes", "no", "unclear"})  # somebody is there: the next call is asked about
 _HOW: dict[Ruling, How] = {
@@ -38,18 +38,27 @@ class Asking:
         self._governance = governance
         self._clock = clock
         self._pending = Pending(clock)
-        self._tainted: dict[str, None] = {}  # turns that have read the open world, the oldest first
+        self._taint = Taint()
+        # Told when something was refused for the text that a model knows; it must not block.
+        self.on_tainted: Callable[[], None] = lambda: None
         self._hushed: Hushed | None = None
         self._queued: list[_Queued] = []  # of the turn whose call is asked about
 
     def taint(self, turn_id: str) -> None:
-        """Text from outside, or a program's, has come into this turn, or into work begun in it,
-        whose answer comes back: nothing secure may follow from it."""
-        for name in _with_those_around(turn_id):
-            self._tainted.pop(name, None)
-            self._tainted[name] = None
-        while len(self._tainted) > _TAINTED_KEPT:
-            del self._tainted[next(iter(self._tainted))]
+        """Text from outside, or a program's, has come into this turn: see `Taint.mark`."""
+        self._taint.mark(turn_id)
+
+    def begin(self, request: Request) -> Request:
+        """The request with what is known of the talk to which it belongs."""
+        turn_id, situation = request.turn_id, request.situation
+        self._taint.follow(turn_id, situation.talk, request.heard if not request.program else None)
+        if situation.led_by:
+            self._taint.mark(turn_id)
+        return replace(request, said=self._taint.said(turn_id))
+
+    def has_read_outside(self, turn_id: str) -> bool:
+        """True where the model may know text from outside."""
+        return self._taint.is_on(turn_id)
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
         """The person's words, where they may tell what they wanted. Text from outside may want
@@ -58,8 +67,7 @@ class Asking:
         return None if unsure else request.heard
 
     def _has_read_outside(self, request: Request) -> bool:
-        around = _with_those_around(request.turn_id)
-        return request.situation.searched or any(name in self._tainted for name in around)
+        return request.situation.searched or self._taint.is_on(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
         """The outcome of a gated call of a program: it waits for nobody, and never runs."""
@@ -265,6 +273,8 @@ class Asking:
     async def _refuse(
         self, request: Request, way: Way, verdict: Verdict, key: str, rule: str
     ) -> ToolOutcome:
+        if rule == "tainted":
+            self.on_tainted()
         sentence = request.sentences.say(key, **verdict.values)
         denied = replace(verdict, rule=rule)
         refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
@@ -278,13 +288,6 @@ class Asking:
             await consents.give(frozen.kind)
         except StoreError as error:
             _log.error("%s", error)
-
-
-def _with_those_around(turn_id: str) -> Iterator[str]:
-    """Itself and, of a piece of work, the turn that it belongs to."""
-    while turn_id:
-        yield turn_id
-        turn_id = turn_id.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
 
 
 def _kind(way: Way, verdict: Verdict) -> str:

@@ -117,6 +117,7 @@ class Executor:
             status=Status.FAILED if result.failed else Status.DONE,
             sentence=result.sentence,
             data=capped(result.data),
+            outside=result.outside,
             retryable=result.failed and bool(result.valid_options),
             valid_options=result.valid_options,
         )

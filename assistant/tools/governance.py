@@ -115,3 +115,5 @@ class Governance:
     has_pin: bool = False
     satellite: str = ""  # what this box is called in the audit
     taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world
+    # This one is, or holds what others wrote.
+    taints_by: Callable[[ToolOutcome], bool] = lambda outcome: False

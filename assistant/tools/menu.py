@@ -15,7 +15,13 @@ from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.names import legal_name
 from integrations.mcp.servers import McpTool, ServerSpec
 
-_OF_STRANGERS = frozenset({"calendar_get_events", "get_events"})  # of the home's readings
+# Of the home's tools those that give what others wrote: events, lists that are shared, and titles.
+_OF_STRANGERS = frozenset(
+    {
+        *("HassMediaSearchAndPlay", "calendar_get_events", "get_events", "get_items"),
+        "todo_get_items",
+    }
+)
 _HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
 
@@ -207,7 +213,7 @@ def _own(tool: BuiltIn) -> MenuEntry:
 
 
 def taints(entry: MenuEntry) -> bool:
-    """Whether its results may hold what a stranger wrote: nothing secure follows in that turn.
+    """Whether its results may hold what a stranger wrote: nothing secure follows in that talk.
 
     Whoever knows the address of a calendar can write into it by an invitation.
     """

@@ -70,6 +70,7 @@ class ToolOutcome:
     sentence: str  # for the brain: what happened, in one sentence
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
     retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
+    outside: bool = False  # it tells what a program or a stranger wrote
     running: bool = False  # it goes on in the background: this is not its end
     as_asked: bool = False  # the house was seen to show all of what was asked for
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown

@@ -31,6 +31,7 @@ class Request:
     began_s: float  # on the monotonic clock
     situation: Situation
     program: Program | None = None  # that asks; None: a person
+    said: tuple[str, ...] = ()  # the person's words in this talk
 
     @property
     def for_built_in(self) -> BuiltInRequest:
@@ -41,6 +42,7 @@ class Request:
             self.heard,
             self.language,
             program=self.program is not None,
+            said=self.said,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Protocol
 
-from assistant.brains.protocol import BrainTurn
+from assistant.brains.protocol import BrainTurn, InTalk
 from assistant.tools.call import ToolCall
 from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
@@ -110,6 +110,7 @@ class Calls:
         """`spawn` starts what outlives the turn."""
         self.outcomes: list[ToolOutcome] = []
         self.broken = False  # a call broke: no word more from the brain
+        self.talk: InTalk | None = None  # what the model knows beside this turn
         self.searched = False  # the answer rests on a web search
         self.has_heard = asyncio.Event()  # the person's words are known
         self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
@@ -224,7 +225,8 @@ class Calls:
             can_ask=True,
             spoken=opening.source != "text",
             near_own_speech=opening.near_own_speech,
-            searched=self.searched,
+            searched=self.searched or (self.talk is not None and self.talk.searched),
+            talk=self.talk.talk if self.talk is not None else "",
             led_by=led_by(opening.talk, self._turn.brain),
         )
 

@@ -12,6 +12,7 @@ from assistant.brains.protocol import (
     BrainFault,
     BrainTurn,
     Heard,
+    InTalk,
     Interrupted,
     NotMeant,
     Preface,
@@ -257,6 +258,9 @@ class Thinking:
                 self._speech.reply.withdraw()
             case Serving(brain):
                 self._turn.brain = brain
+                self._calls.talk = None  # whoever serves now tells of its own
+            case InTalk():
+                self._calls.talk = event
             case Searched():
                 self._calls.searched = True
                 self._toning.give_way()  # what was looked up is told

@@ -18,6 +18,8 @@ class BuiltInRequest:
     heard: str | None  # the person's own words
     language: str  # of the turn, for the sentence
     program: bool = False  # a program asks, and not a person
+    tainted: bool = False  # the model may have read what a stranger wrote (`assistant.tools.taint`)
+    said: tuple[str, ...] = ()  # the person's words in this talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class BuiltInResult:
     data: str = ""  # what was asked for, where a sentence does not hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
+    outside: bool = False  # it tells what a program or a stranger wrote
 
 
 @dataclass(frozen=True, slots=True)
