@@ -61,7 +61,7 @@ async def open_governance(
     def keeps_words() -> bool:
         return moments.modes.current is not Mode.GUEST
 
-    async with UndoStack(home, Snapshots(home), services, clock, alone=alone) as undo:
+    async with UndoStack(home, Snapshots(home), services, clock, alone=alone, store=store) as undo:
         governance = Governance(
             limits=Guards(settings.limits, clock),
             breakers=Breakers(clock),
