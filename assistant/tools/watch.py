@@ -120,6 +120,9 @@ class Watch:
             if way.word and entity.attributes.get("device_class") not in _SHADES:
                 self._tell(f"watch.{way.word}", entity, language)
             return
+        if way.word and rests and entity.domain == "lock":
+            self._tell(f"watch.not_{way.word}", entity, language, "watch.now")
+            return
         if entity.state in _SLOW or (way.by_plan and _is_half_way(entity)):
             return
         self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)

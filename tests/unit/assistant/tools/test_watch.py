@@ -234,6 +234,17 @@ async def test_a_lock_that_goes_the_other_way_has_not_locked() -> None:
     assert stage.told == ["Front door didn't lock. It's unlocked."]
 
 
+async def test_a_lock_that_was_seen_to_move_and_did_not_get_there() -> None:
+    stage = Stage()
+    stage.picture.name(LOCK, "Front door", "locking")
+    async with stage.watch:
+        stage.watch.follow(outcome("locking", LOCK), "en")
+        await settle()
+        await stage.picture.show("jammed", entity_id=LOCK)
+        await settle()
+    assert [text for text, _ in stage.said] == ["Front door didn't lock. It's jammed."]
+
+
 async def test_any_other_change_is_told_with_how_it_is_now() -> None:
     lamp = Entity("light.desk", "Desk lamp", "off")
     stage = Stage()
