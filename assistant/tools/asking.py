@@ -196,9 +196,11 @@ class Asking:
     def _may_queue(self, request: Request) -> bool:
         """True of a call of the turn whose other call is asked about: it is asked about next."""
         waiting = self._pending.frozen
-        mine = waiting is not None and waiting.question.turn_id == request.turn_id
+        if waiting is None or waiting.question.turn_id != request.turn_id:
+            return False
+        # What a turn that was cut off has left is dropped.
         self._queued = [one for one in self._queued if one[0].turn_id == request.turn_id]
-        return mine and len(self._queued) < MAX_QUEUED
+        return len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:

@@ -155,6 +155,15 @@ async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(hous
     assert await house.box.next_question("turn", YES) is None
 
 
+async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
+    first = await asked(house)
+    await ask(house, ON, GARAGE)
+    other = await house.box.call(ToolCall("x", OFF, DOOR), "another", "unlock", situation=ASK)
+    assert other.rule == "busy"
+    await house.box.settle(first, YES)
+    assert isinstance(await house.box.next_question("turn", YES), Question)
+
+
 @pytest.mark.parametrize("verdict", ["silence", "new_command"])
 async def test_where_nobody_answers_the_second_is_not_asked_about(
     house: House, verdict: Verdict
