@@ -110,6 +110,7 @@ class Calls:
         """`spawn` starts what outlives the turn."""
         self.outcomes: list[ToolOutcome] = []
         self.broken = False  # a call broke: no word more from the brain
+        self.gated: dict[str, ToolCall] = {}  # calls that need a yes, by id
         self.talk: InTalk | None = None  # what the model knows beside this turn
         self.searched = False  # the answer rests on a web search
         self.has_heard = asyncio.Event()  # the person's words are known
@@ -135,6 +136,11 @@ class Calls:
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         group.create_task(self._await(call, running))
+
+    @property
+    def under_way(self) -> int:
+        """How many have not come back."""
+        return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
         """A brain that goes on after a yes is given this for an equal call: it was made."""
@@ -212,6 +218,7 @@ class Calls:
         self._turn.called(outcome)
         self._timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
+            self.gated[call.id] = call
             await turn.ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
             turn.refuse_aloud(outcome.sentence)

@@ -86,7 +86,6 @@ class LiveTurn:
         self.written = False  # it is over and written down
         self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._answered: Confirming | None = None  # its question is settled, the model has the voice
-        self._gated: dict[str, ToolCall] = {}  # calls that need a yes, by id
         self.asking: Asking | None = None  # what is announced is a program's question
         self.follower = TurnFollower()  # is told of it
         self.sounded = Sounded(self)  # how much of its answer was heard
@@ -252,7 +251,6 @@ class LiveTurn:
 
     async def ask(self, call: ToolCall) -> None:
         """Ask the person about a call that waits for their yes."""
-        self._gated[call.id] = call
         tools, asking = self._performers.tools, self._performers.asking
         question = tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
@@ -268,7 +266,7 @@ class LiveTurn:
         asking, group = self._performers.asking, self._group
         assert asking is not None  # somebody has been asked before
         assert group is not None  # by a task of it
-        self._confirm(question, self._gated[question.call_id], asking, group, before)
+        self._confirm(question, self._calls.gated[question.call_id], asking, group, before)
 
     def _confirm(
         self,

@@ -31,6 +31,7 @@ from assistant.brains.protocol import (
 from assistant.tools.call import ToolCall
 from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, call_name
+from assistant.turn.claims import OWN_BRAINS
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
@@ -139,6 +140,7 @@ class Thinking:
         self._calls = calls
         self._patience = patience
         self._toning = toning
+        self._early: list[ReplyText | ReplyAudio] = []  # said while calls ran: it may be a claim
         self._goes_on = False  # a question of ours was answered, and the brain has the voice again
 
     async def run(self) -> None:
@@ -176,6 +178,7 @@ class Thinking:
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
         else:
+            await self._catch_up()
             self._turn.end(ending)
 
     def _request(self) -> TurnRequest:
@@ -213,7 +216,11 @@ class Thinking:
                     case ToolCall():
                         self._expect_tone()
                         self._calls.begin(brain_turn, event, calls)
+                    case ReplyText() | ReplyAudio() if self._comes_early:
+                        self._early.append(event)
                     case _:
+                        if not self._comes_early:
+                            await self._catch_up()
                         await self._take(event)
                 if words:
                     self._toning.words_come(self._turn.answer)
@@ -221,7 +228,21 @@ class Thinking:
         self._patience.excuse("its end")  # calls may still run
         return ending
 
+    @property
+    def _comes_early(self) -> bool:
+        """True while a model's call runs: what it says now it cannot know yet."""
+        return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
+
+    async def _catch_up(self) -> None:
+        """Say what came too early, unless the voice is ours by now."""
+        early, self._early = self._early, []
+        for event in early:
+            await self._take(event)
+
     async def _take(self, event: BrainEvent) -> None:
+        match event:
+            case Interrupted() | Restarted():
+                self._early.clear()
         match event:
             case Heard() if self._goes_on:
                 pass  # it is told the words that it has heard before

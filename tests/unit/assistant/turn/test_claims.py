@@ -1,5 +1,6 @@
 """No model claims what nobody saw: which calls are in doubt, and what is said in place of it."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
@@ -203,3 +204,35 @@ async def test_what_was_done_beside_it_is_returned_too() -> None:
     refused = replace(REFUSED, sentence="A program may not do that here.")
     turn = await typed(claims(calls=2), LIGHT, refused)
     assert turn.record.answer == "Done. Lamp: on. A program may not do that here."
+
+
+class Slow(Ends):
+    """Calls that come back when the test says so."""
+
+    def __init__(self, outcome: ToolOutcome) -> None:
+        super().__init__(outcome)
+        self.back = asyncio.Event()
+
+    async def call(self, *given: Any, **more: Any) -> ToolOutcome:
+        await self.back.wait()
+        return await super().call(*given, **more)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"), [(LATE, "I asked, but it shows open."), (DONE, f"{CLAIM} Good night.")]
+)
+async def test_what_is_claimed_while_the_call_runs_waits_for_its_end(
+    outcome: ToolOutcome, said: str
+) -> None:
+    tools = Slow(outcome)
+
+    async def hasty(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield LOCK
+        yield ReplyText(f"{CLAIM} ")
+        yield ReplyText("Good night.")
+        tools.back.set()
+        yield TurnDone()
+
+    async with runner_with(ScriptedBrain(hasty), tools=tools) as (runner, closed):
+        await runner.ask("Lock the front door.")
+    assert " ".join(closed[0][0].spoken.clauses) == said
