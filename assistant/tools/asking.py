@@ -43,6 +43,7 @@ class Asking:
         self.on_tainted: Callable[[], None] = lambda: None
         self._hushed: Hushed | None = None
         self._queued: list[_Queued] = []  # of the turn whose call is asked about
+        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, the things
 
     def taint(self, turn_id: str) -> None:
         """Text from outside, or a program's, has come into this turn: see `Taint.mark`."""
@@ -172,8 +173,10 @@ class Asking:
             return None
         self._queued.remove(waiting)
         request, way, frozen = waiting
-        if settlement.verdict not in _ANSWERED:
-            return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
+        declined = self._is_declined(frozen)
+        if settlement.verdict not in _ANSWERED or declined:
+            verdict = declined or settlement.verdict
+            return await frozen.refuse(frozen.left, f"not_confirmed_{verdict}")
         barred = "busy" if self._pending.frozen else self._guarded(request, frozen.verdict)
         if barred is not None:
             return await self._refuse(request, way, frozen.verdict, f"asking.{barred}", barred)
@@ -193,6 +196,17 @@ class Asking:
         await self._resume()
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
+    def _is_declined(self, frozen: Frozen) -> str:
+        """The verdict on another call that touches the same things, where it was no yes: a no is
+        not asked away by the same in other words. "" where there was none."""
+        touches = _touches(frozen)
+        verdicts = (
+            verdict
+            for turn_id, verdict, things in self._declined
+            if turn_id == frozen.question.turn_id and things & touches
+        )
+        return next(verdicts, "")
+
     def _may_queue(self, request: Request) -> bool:
         """True of a call of the turn whose other call is asked about: it is asked about next."""
         waiting = self._pending.frozen
@@ -210,6 +224,8 @@ class Asking:
         if frozen is None or settlement is None:
             return None
         if settlement.verdict != "yes":
+            self._declined = [one for one in self._declined if one[0] == question.turn_id]
+            self._declined.append((question.turn_id, settlement.verdict, _touches(frozen)))
             return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
         if not frozen.is_unchanged():
             return await frozen.refuse(frozen.left, "changed_meanwhile")
@@ -290,6 +306,10 @@ class Asking:
             await consents.give(frozen.kind)
         except StoreError as error:
             _log.error("%s", error)
+
+
+def _touches(frozen: Frozen) -> frozenset[str]:
+    return frozenset((*frozen.verdict.entities, *frozen.verdict.effects))
 
 
 def _kind(way: Way, verdict: Verdict) -> str:

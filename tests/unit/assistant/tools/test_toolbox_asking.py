@@ -155,6 +155,19 @@ async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(hous
     assert await house.box.next_question("turn", YES) is None
 
 
+async def test_a_no_is_not_asked_away_by_the_same_in_other_words(house: House) -> None:
+    first = await asked(house)
+    assert await ask(house, OFF, {"name": "lock.front_door"}) is None
+    await ask(house, ON, GARAGE)
+    await house.box.settle(first, Settlement("no"))
+    same = await house.box.next_question("turn", Settlement("no"))
+    assert isinstance(same, ToolOutcome)
+    assert same.rule == "not_confirmed_no"
+    other = await house.box.next_question("turn", Settlement("no"))
+    assert isinstance(other, Question)
+    assert other.text == "Open Garage door?"
+
+
 async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
     first = await asked(house)
     await ask(house, ON, GARAGE)
