@@ -21,6 +21,7 @@ from assistant.tools.guards import Guards
 from assistant.tools.menu import taints
 from assistant.tools.moment import Mode
 from assistant.tools.resolve import find_area
+from assistant.tools.taint import gives_words_of_strangers
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services
@@ -60,7 +61,7 @@ async def open_governance(
     def keeps_words() -> bool:
         return moments.modes.current is not Mode.GUEST
 
-    async with UndoStack(home, Snapshots(home), services, clock, alone=alone) as undo:
+    async with UndoStack(home, Snapshots(home), services, clock, alone=alone, store=store) as undo:
         governance = Governance(
             limits=Guards(settings.limits, clock),
             breakers=Breakers(clock),
@@ -74,5 +75,6 @@ async def open_governance(
             satellite=settings.assistant.area or settings.assistant.name,
             expects=home.expect,
             taints=taints,
+            taints_by=gives_words_of_strangers,
         )
         yield Governed(governance, undo, keeps_words)

@@ -1,6 +1,6 @@
 """Work that outlasts its turn, wired together: jobs, thinking, and the tools that ask for them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -89,7 +89,7 @@ class Works:
         )
         tools.offer(*self.timers.tools())
         if settings.tools.web_fetch:
-            tools.offer(fetch_page(Fetcher(), catalogue))
+            tools.offer(fetch_page(Fetcher(), catalogue, bridge.memories.texts))
         if self.thinks:
             thinking = Thinking(self, tools, self.jobs, self._guide, self.spent, catalogue)
             snap = bridge.cameras.snapshot
@@ -122,6 +122,7 @@ class Works:
         self._minds, self._runner, self._log = minds, runner, log
         self.say = runner.announce
         mouth.limit(lambda: loudest(self.quiet_hours(), self._clock.now()))
+        self._tools.when_tainted(lambda: _each(minds.forgetting))
         self.controls.serve(mouth, log, minds.forgetting, runner.end_talk)
         log.after_writing = self.controls.written
 
@@ -178,6 +179,11 @@ class Works:
             del self._costs[next(iter(self._costs))]
         if self._log is not None:
             await self._log.keep(record)
+
+
+def _each(tell: Iterable[Callable[[], None]]) -> None:
+    for one in tell:
+        one()
 
 
 def _no_thought(message: str) -> ThinkResult:

@@ -78,6 +78,14 @@ class Searched:
     """The brain has read the web for this answer (search grounding)."""
 
 
+@dataclass(frozen=True, slots=True)
+class InTalk:
+    """The context that the model has for what follows: earlier turns of the same talk are in it."""
+
+    talk: str  # unique among all talks of the process
+    searched: bool = False  # it holds what was read from the web
+
+
 Milestone = Literal["connected", "first_upload", "upload_done"]
 
 
@@ -170,6 +178,7 @@ BrainEvent = (
     | Restarted
     | Serving
     | Searched
+    | InTalk
     | Reached
     | Spent
     | NotMeant

@@ -68,8 +68,13 @@ class McpServer(Section):
         description="Whether its descriptions and results are believed. "
         "Changed tools of an untrusted server wait for `hearth tools approve`.",
     )
-    allow: Texts = Field(default=(), description="Tools that may run like switching a light.")
-    deny: Texts = Field(default=(), description="Tools that are not offered.")
+    allow: Texts = Field(
+        default=(),
+        description="Tools that may run like switching a light; `*` and `?` are wildcards.",
+    )
+    deny: Texts = Field(
+        default=(), description="Tools that are not offered; `*` and `?` are wildcards."
+    )
     timeout_s: Seconds = Field(default=10.0, description="Seconds that one call may take.")
 
     @model_validator(mode="after")

@@ -48,6 +48,12 @@ class Tools(Protocol):
         """The person has answered, or has not."""
         ...
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """What is asked next in this turn."""
+        ...
+
 
 class Patient:
     """Runs calls through the toolbox; one that takes long is answered as `running`, once.
@@ -107,6 +113,12 @@ class Patient:
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """As the toolbox does: nobody is kept waiting longer than a server may take."""
         return await self._tools.settle(question, settlement)
+
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """As the toolbox has it."""
+        return await self._tools.next_question(turn_id, settlement)
 
     def leave(self, turn_id: str) -> None:
         """The person cut this turn off: thinking for it ends, what was sent to a server goes on."""

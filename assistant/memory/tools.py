@@ -117,6 +117,14 @@ class Memories:
         lines = tuple(told(fact) for fact in chosen)
         return lines if len(chosen) == len(known) else (*lines, MORE)
 
+    async def texts(self) -> tuple[str, ...]:
+        """All that people asked to remember, private things too. Never raises."""
+        try:
+            return tuple(fact.text for fact in await self._store.all())
+        except StoreError as error:
+            _log.warning("what was to be remembered cannot be read: %s", error)
+            return ()
+
     async def expected(self, text: str, spoken: bool) -> tuple[dict[str, Any], str] | None:
         """The arguments of `remember` where this sentence tells the name that was asked for, and
         the language in which it was.

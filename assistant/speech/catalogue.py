@@ -32,10 +32,7 @@ LONG_LINES = frozenset(
         "tools.dropped",
         "tools.failed_there",
         "tools.held",
-        "tools.nearest",
         "tools.needs_confirmation",
-        "tools.running",
-        "tools.unknown",
         "tools.withdrawn",
     }
 )

@@ -9,6 +9,8 @@ from integrations.cleaning import one_line, visible
 from integrations.mcp.servers import McpResult
 
 MAX_DATA = 24_000  # characters of an answer that a brain is given
+_MAX_READ = 200_000  # of one that is looked at: a tool server's are no longer (`integrations.mcp`)
+_CUT = "\n[cut: these are the first {kept} of {all} characters]"
 _MAX_NAME = 300
 _MAX_REASON = 300
 _PREFIX = "Error calling tool: "
@@ -30,7 +32,7 @@ def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
     `of_home`: Home Assistant wrote it. What another server says in that form names nothing: it
     knows no entity of this house.
     """
-    text = visible(result.text, MAX_DATA)
+    text = capped(visible(result.text, _MAX_READ))
     if result.is_error:
         return Answer(text, error=_reason(text))
     data = _loaded(result.text).get("data")
@@ -58,6 +60,14 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
         succeeded=tuple(name for one in answers for name in one.succeeded),
         failed=tuple(dict.fromkeys(failed)),
     )
+
+
+def capped(text: str) -> str:
+    """At most MAX_DATA characters; the end of a text that was longer says how much there was."""
+    if len(text) <= MAX_DATA:
+        return text
+    kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))
+    return text[:kept] + _CUT.format(kept=kept, all=len(text))
 
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:

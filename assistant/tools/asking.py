@@ -1,7 +1,7 @@
 """Gated calls: frozen, answered at once with `needs_confirmation`, and settled by the person."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from assistant.clock import Clock
@@ -14,18 +14,21 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.pending import Frozen, Pending
 from assistant.tools.request import Refusal, Request, Way, asked
+from assistant.tools.taint import Taint
 from assistant.tools.verdict import Ruling, Verdict
 
 _log = logging.getLogger(__name__)
 
 CANNOT_ASK = "cannot_ask"  # the rule by which what is gated is refused where nobody can be asked
-_TAINTED_KEPT = 1_000  # turns and pieces of work
+MAX_QUEUED = 4  # calls of one sentence that wait behind the one that is asked about
+_ANSWERED = frozenset({"yes", "no", "unclear"})  # somebody is there: the next call is asked about
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
     Ruling.PIN: "pin",
     Ruling.PHONE: "phone",
 }
 Execute = Callable[[Verdict, str], Awaitable[ToolOutcome]]  # the verdict, and who confirmed it
+_Queued = tuple[Request, Way, Frozen]
 
 
 class Asking:
@@ -36,17 +39,24 @@ class Asking:
         self._governance = governance
         self._clock = clock
         self._pending = Pending(clock)
-        self._tainted: dict[str, None] = {}  # turns that have read the open world, the oldest first
+        self._taint = Taint()
+        # Told when something was refused for the text that a model knows; it must not block.
+        self.on_tainted: Callable[[], None] = lambda: None
         self._hushed: Hushed | None = None
+        self._queued: list[_Queued] = []  # of the turn whose call is asked about
+        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, the things
 
     def taint(self, turn_id: str) -> None:
-        """Text from outside, or a program's, has come into this turn, or into work begun in it,
-        whose answer comes back: nothing secure may follow from it."""
-        for name in _with_those_around(turn_id):
-            self._tainted.pop(name, None)
-            self._tainted[name] = None
-        while len(self._tainted) > _TAINTED_KEPT:
-            del self._tainted[next(iter(self._tainted))]
+        """Text from outside, or a program's, has come into this turn: see `Taint.mark`."""
+        self._taint.mark(turn_id)
+
+    def begin(self, request: Request) -> Request:
+        """The request with what is known of the talk to which it belongs."""
+        turn_id, situation = request.turn_id, request.situation
+        self._taint.follow(turn_id, situation.talk, request.heard if not request.program else None)
+        if situation.led_by:
+            self._taint.mark(turn_id)
+        return replace(request, said=self._taint.said(turn_id))
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
         """The person's words, where they may tell what they wanted. Text from outside may want
@@ -55,8 +65,9 @@ class Asking:
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Whether text from outside has come into this turn, or the one that its work is of."""
-        return any(name in self._tainted for name in _with_those_around(turn_id))
+        """Whether text from outside stands before the model of this turn, or of the one that its
+        work is of."""
+        return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
         """Whether text from outside, or a program's, may stand behind the call."""
@@ -91,12 +102,15 @@ class Asking:
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: Verdict) -> bool:
-        """Whether the person is being asked about an equal call of the same turn."""
+        """Whether the person is being asked about an equal call of the same turn, or will be."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
-        asked_about = dict(waiting.verdict.arguments), waiting.call.name
-        return asked_about == (dict(verdict.arguments), request.call.name)
+        wanted = dict(verdict.arguments), request.call.name
+        behind = (one for _, _, one in self._queued if one.question.turn_id == request.turn_id)
+        return any(
+            (dict(one.verdict.arguments), one.call.name) == wanted for one in (waiting, *behind)
+        )
 
     async def consented(self, request: Request, way: Way, verdict: Verdict) -> bool:
         """Whether the person said "always" to just this today. Text from outside does not make use
@@ -121,11 +135,12 @@ class Asking:
         execute: Execute,
     ) -> ToolOutcome:
         """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
-        barred = self._barred(request, verdict)
+        barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
                 return await self._asked(request, way, verdict)
-            barred = "busy"
+            barred = None if self._may_queue(request) else "busy"
+            queued = barred is None
         if barred is not None:
             return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
         left = request.sentences.say(verdict.left, **verdict.values)
@@ -149,6 +164,9 @@ class Asking:
             loud=request.sentences.say("asking.loud_meanwhile"),
             aloud=request.situation.spoken and verdict.tier is Tier.SECURE,
         )
+        if queued:
+            self._queued.append((request, way, frozen))
+            return await self._asked(request, way, verdict)
         self._pending.freeze(frozen)
         try:
             quiet = await self._is_quiet(request, verdict)
@@ -168,6 +186,65 @@ class Asking:
             return await self._books.withdrawn(request, way, dict(verdict.arguments))
         return outcome
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """The question about the turn's next call, now that the one before is settled.
+
+        An outcome where that call is not asked about: nobody answers any more, or it may not be.
+        None: no call of the turn waits. A `settlement` of None: nobody could be asked at all, and
+        what waits stays as it is.
+        """
+        if settlement is None:
+            self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
+        waiting = next((one for one in self._queued if one[0].turn_id == turn_id), None)
+        if waiting is None or settlement is None:
+            return None
+        self._queued.remove(waiting)
+        request, way, frozen = waiting
+        declined = self._is_declined(frozen)
+        if settlement.verdict not in _ANSWERED or declined:
+            verdict = declined or settlement.verdict
+            return await frozen.refuse(frozen.left, f"not_confirmed_{verdict}")
+        barred = "busy" if self._pending.frozen else self._guarded(request, frozen.verdict)
+        if barred is not None:
+            return await self._refuse(request, way, frozen.verdict, f"asking.{barred}", barred)
+        self._pending.freeze(frozen)
+        try:
+            quiet = await self._is_quiet(request, frozen.verdict)
+        except BaseException:
+            self._pending.take(frozen.question.id)
+            raise
+        if quiet:
+            return frozen.question
+        self._pending.take(frozen.question.id)
+        if self._governance.has_pin:
+            frozen = replace(frozen, question=replace(frozen.question, how="pin"))
+            self._pending.freeze(frozen)
+            return frozen.question
+        await self._resume()
+        return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
+
+    def _is_declined(self, frozen: Frozen) -> str:
+        """The verdict on another call that touches the same things, where it was no yes: a no is
+        not asked away by the same in other words. "" where there was none."""
+        touches = _touches(frozen)
+        verdicts = (
+            verdict
+            for turn_id, verdict, things in self._declined
+            if turn_id == frozen.question.turn_id and things & touches
+        )
+        return next(verdicts, "")
+
+    def _may_queue(self, request: Request) -> bool:
+        """True of a call of the turn whose other call is asked about: it is asked about next."""
+        waiting = self._pending.frozen
+        if waiting is None or waiting.question.turn_id != request.turn_id:
+            return False
+        # What a turn that was cut off has left is dropped.
+        self._queued = [one for one in self._queued if one[0].turn_id == request.turn_id]
+        return len(self._queued) < MAX_QUEUED
+
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:
         it stays as asked. None: there is nothing that waits."""
@@ -178,6 +255,8 @@ class Asking:
         if frozen is None or settlement is None:
             return None
         if settlement.verdict != "yes":
+            self._declined = [one for one in self._declined if one[0] == question.turn_id]
+            self._declined.append((question.turn_id, settlement.verdict, _touches(frozen)))
             return await frozen.refuse(frozen.left, f"not_confirmed_{settlement.verdict}")
         if frozen.aloud and doubtful:
             return await frozen.refuse(frozen.loud, "noisy")
@@ -224,7 +303,7 @@ class Asking:
             tier=verdict.tier,
             text=request.sentences.say(verdict.ask, **verdict.values),
             language=request.language,
-            object=verdict.values.get("names", ""),
+            object=", ".join(filter(None, map(verdict.values.get, ("plans", "names")))),
         )
 
     async def _is_quiet(self, request: Request, verdict: Verdict) -> bool:
@@ -250,6 +329,8 @@ class Asking:
     async def _refuse(
         self, request: Request, way: Way, verdict: Verdict, key: str, rule: str
     ) -> ToolOutcome:
+        if rule == "tainted":
+            self.on_tainted()
         sentence = request.sentences.say(key, **verdict.values)
         denied = replace(verdict, rule=rule)
         refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
@@ -265,11 +346,8 @@ class Asking:
             _log.error("%s", error)
 
 
-def _with_those_around(turn_id: str) -> Iterator[str]:
-    """Itself and, of a piece of work, the turn that it belongs to."""
-    while turn_id:
-        yield turn_id
-        turn_id = turn_id.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
+def _touches(frozen: Frozen) -> frozenset[str]:
+    return frozenset((*frozen.verdict.entities, *frozen.verdict.effects))
 
 
 def _kind(way: Way, verdict: Verdict) -> str:

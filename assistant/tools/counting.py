@@ -1,11 +1,12 @@
 """Every call counts against the limits of its turn, whatever becomes of it."""
 
+import hashlib
 from collections.abc import Awaitable, Callable
 
 from assistant.tools.books import Books
 from assistant.tools.governance import Governance
 from assistant.tools.guards import likeness
-from assistant.tools.outcome import Tier, ToolOutcome
+from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.request import Request
 
 
@@ -29,10 +30,13 @@ class Counting:
         over = limits.begin(request.turn_id, key, tier, alike)
         if over is not None:
             return await self._books.limit(request, over, tier)
-        failed = False
+        failed, gave, changed = False, "", False
         try:
             outcome = await go_on()
             failed = outcome.failed
+            if outcome.status is Status.DONE:
+                gave = hashlib.sha256(f"{outcome.sentence}\n{outcome.data}".encode()).hexdigest()
+                changed = outcome.tier is not Tier.READ
         finally:
-            limits.end(request.turn_id, key, failed)
+            limits.end(request.turn_id, key, failed, gave, changed)
         return outcome

@@ -8,7 +8,7 @@ from assistant.tools.gates import entity_or_guess
 from assistant.tools.intents import Action, Intent, Move
 from assistant.tools.moment import Mode
 from assistant.tools.outcome import Decision, Tier
-from assistant.tools.resolve import consequences
+from assistant.tools.resolve import UNTOLD, consequences, domain_of, without_plans
 from assistant.tools.spoken_names import spoken_name, spoken_names
 from assistant.tools.verdict import Ruling, Verdict
 from assistant.tools.weighing import (
@@ -24,6 +24,7 @@ from assistant.tools.weighing import (
 )
 from integrations.home_assistant.house import House
 
+_BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # what a plan does it may do or take back
 WITH_MORE = "_more"  # ends the key of a question that also tells what else would happen
 
 
@@ -69,11 +70,12 @@ def decide(
         values["degrees"] = str(arguments.get("temperature"))
     shown = (tuple(touched), tuple(dict.fromkeys(effects)))
     verdict = _verdict(worst, tier, base, bool(others), arguments, values, *shown)
-    return replace(
+    verdict = replace(
         verdict,
         unread=tuple(name for name in ruled if name in house.unread),
         unknown=any(one.stake.rule in UNKNOWN for one in ruled.values()),
     )
+    return _truly(verdict, ruled, named, touched or judged, case)
 
 
 def decide_call(
@@ -217,6 +219,57 @@ def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
     gated = {name: one for name, one in ruled.items() if one.ruling is not Ruling.ALLOW}
     highest = max((height(one.stake.tier) for one in gated.values()), default=0)
     return [name for name, one in gated.items() if height(one.stake.tier) == highest]
+
+
+def _truly(
+    verdict: Verdict,
+    ruled: Mapping[str, Ruled],
+    named: Sequence[str],
+    touched: Sequence[str],
+    case: Case,
+) -> Verdict:
+    """The verdict with words for what would really happen.
+
+    Of a scene, script or button nobody knows which way it moves a door, and a thing that only
+    shares its name with another one is not touched at all.
+    """
+    house, action = case.house, case.intent.action
+    near = without_plans(touched, house)
+    direct = any(name in near and domain_of(name) not in UNTOLD for name in named)
+    if direct or verdict.decision is Decision.ALLOWED:
+        return verdict
+    plans = [name for name, _ in consequences(touched, action, house) if name in near]
+    plans = [name for name in plans if domain_of(name) in UNTOLD]
+    if not plans:
+        values = {"names": spoken_names(_said(name, house) for name in touched)}
+        lamp = all(domain_of(name) == "light" for name in touched)
+        return _worded(verdict, "alike_light" if lamp else "alike", "alike", values)
+    doors = [name for name in named if name not in plans]
+    rule = _base({ruled[name].stake.rule for name in doors or named})
+    if not doors and rule not in SECURE_RULES and (action is not Action.OFF or rule != "script"):
+        return verdict  # "Run the script Film?" tells all that is known
+    if action is Action.OFF:
+        ask = "plan_stops" if doors else "plan_stop"
+    elif doors:
+        ask = f"plan_{rule}" if rule in _BOTH_WAYS else "plan_several"
+    else:
+        ask = "plan_opener"
+    holding = [name for name in plans if _holds(name, named, action, house)] or plans
+    others = [name for name in touched if not _holds(name, (*named, *holding), action, house)]
+    values = {
+        "plans": spoken_names(_said(name, house) for name in (*holding, *others)),
+        "names": spoken_names(_said(name, house) for name in doors or holding),
+    }
+    return _worded(verdict, ask, "plan", values)
+
+
+def _worded(verdict: Verdict, ask: str, base: str, values: Mapping[str, str]) -> Verdict:
+    """The same verdict, asked or refused in other words."""
+    if verdict.decision is Decision.DENIED:
+        told = verdict.key in (*(f"policy.{rule}" for rule in SECURE_RULES), "policy.several")
+        return replace(verdict, key=f"policy.{base}", values=values) if told else verdict
+    key = f"confirm.ask_{ask}"
+    return replace(verdict, key=key, ask=key, left=f"confirm.left_{base}", values=values)
 
 
 def _said(entity_id: str, house: House) -> str:

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
-from assistant.tools.answer import MAX_DATA, Answer, join_answers, read_answer
+from assistant.tools.answer import Answer, capped, join_answers, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.governance import Governance
 from assistant.tools.hub import Hub
@@ -64,7 +64,13 @@ class Executor:
             status = Status.TIMEOUT if timeout else Status.UNKNOWN
             sentence = sentences.say("tools.timeout" if timeout else "tools.lost")
             finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
-            return replace(outcome, status=status, sentence=sentence, observed=finding.observed)
+            return replace(
+                outcome,
+                status=status,
+                sentence=sentence,
+                observed=finding.observed,
+                awaited=finding.awaited,
+            )
         except IntegrationError as error:
             if results:
                 return _in_part(outcome, sentences, parts, len(results))
@@ -116,7 +122,8 @@ class Executor:
             outcome,
             status=Status.FAILED if result.failed else Status.DONE,
             sentence=result.sentence,
-            data=result.data[:MAX_DATA],
+            data=capped(result.data),
+            outside=result.outside,
             retryable=result.failed and bool(result.valid_options),
             stale=result.stale,
             valid_options=result.valid_options,
@@ -167,6 +174,7 @@ class Executor:
             data=answer.text,
             as_asked=finding.as_asked is True,
             left_on=verdict.left_on,
+            awaited=finding.awaited,
         )
 
     async def _look(

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from assistant.tools.intents import Action
 from assistant.tools.openers import Opening, is_called_to_open, opening_of
-from assistant.tools.resolve import all_members, consequences, domain_of
+from assistant.tools.resolve import NEVER_OFF, all_members, consequences, domain_of
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
@@ -67,6 +67,8 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
     if domain == "siren":
         silences = "may_silence" if action is Action.OFF else None
         return "siren" if action in _OPENING else silences
+    if domain in NEVER_OFF and action is Action.OFF:
+        return None
     if domain in UNKNOWN_EFFECTS:
         return _unknown_effect(entity, house)
     if domain in SWITCHED:

@@ -19,7 +19,14 @@ class Limits(Protocol):
         """A call is about to be run, or asked about; a rule's name where it may not be."""
         ...
 
-    def end(self, turn_id: str, call_key: str, failed: bool = False) -> None:
+    def end(
+        self,
+        turn_id: str,
+        call_key: str,
+        failed: bool = False,
+        gave: str = "",
+        changed: bool = False,
+    ) -> None:
         """It has its outcome."""
         ...
 
@@ -110,3 +117,5 @@ class Governance:
     # Told of what a call is about to act on, so that nothing else is taken for its cause.
     expects: Callable[[Sequence[str]], None] | None = None
     taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world
+    # This one is, or holds what others wrote.
+    taints_by: Callable[[ToolOutcome], bool] = lambda outcome: False

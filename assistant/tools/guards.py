@@ -9,8 +9,11 @@ from assistant.clock import Clock
 from assistant.tools.outcome import Tier
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
+MAX_REPEATED = 3  # of them that gave the same each time, with no change in between
 # Rules that end a turn where the brain goes on all the same.
-LIMITS = frozenset({"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike"})
+LIMITS = frozenset(
+    {"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike", "repeated"}
+)
 TURNS_KEPT = 64  # the oldest are forgotten first
 # How many may follow each other at once.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
@@ -59,6 +62,9 @@ class _Turn:
     rounds: int = 0
     open: dict[str, str] = field(default_factory=dict)  # call key -> its likeness
     failures: dict[str, int] = field(default_factory=dict)  # likeness -> how often it failed
+    # likeness -> what it gave the last time, and how often so far
+    given: dict[str, tuple[str, int]] = field(default_factory=dict)
+    changed_by: str = ""  # likeness of the newest change
 
 
 class Guards:
@@ -100,6 +106,8 @@ class Guards:
         turn.calls += 1
         if alike and turn.failures.get(alike, 0) >= MAX_ALIKE_FAILURES:
             return "too_alike"
+        if alike and turn.given.get(alike, ("", 0))[1] >= MAX_REPEATED:
+            return "repeated"
         if tier is not Tier.READ:
             refusal = self._begin_mutation(turn, tier)
             if refusal:
@@ -107,14 +115,32 @@ class Guards:
         turn.open[call_key] = alike
         return None
 
-    def end(self, turn_id: str, call_key: str, failed: bool = False) -> None:
-        """The call has its outcome; one that was refused or is not known changes nothing."""
+    def end(
+        self,
+        turn_id: str,
+        call_key: str,
+        failed: bool = False,
+        gave: str = "",
+        changed: bool = False,
+    ) -> None:
+        """The call has its outcome; one that was refused or is not known changes nothing.
+
+        `gave`: what came of it, "" where that is not compared; `changed`: it was a change, after
+        which the same reading may well be wanted again.
+        """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
             return
         alike = turn.open.pop(call_key)
         if failed and alike:
             turn.failures[alike] = turn.failures.get(alike, 0) + 1
+        if failed or not alike or not gave:
+            return
+        if changed and turn.changed_by != alike:
+            turn.given.clear()
+            turn.changed_by = alike
+        before, times = turn.given.get(alike, ("", 0))
+        turn.given[alike] = gave, times + 1 if gave == before else 1
 
     def _begin_mutation(self, turn: _Turn, tier: Tier) -> str | None:
         is_new_round = not turn.open or turn.rounds == 0

@@ -15,7 +15,13 @@ from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.names import legal_name
 from integrations.mcp.servers import McpTool, ServerSpec
 
-_OF_STRANGERS = frozenset({"calendar_get_events", "get_events"})  # of the home's readings
+# Of the home's tools those that give what others wrote: events, lists that are shared, and titles.
+_OF_STRANGERS = frozenset(
+    {
+        *("HassMediaSearchAndPlay", "calendar_get_events", "get_events", "get_items"),
+        "todo_get_items",
+    }
+)
 _HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
 
@@ -116,7 +122,7 @@ def build_menu(
                 rule=rule,
                 of_home=spec.home_assistant,
                 trusted=is_trusted(spec),
-                rated=tool.name in spec.allow,
+                rated=spec.allows(tool.name),
                 why_hidden=f"Hearth does this itself ({doubled})" if doubled else waits,
                 approved=not waits,
             )
@@ -207,7 +213,7 @@ def _own(tool: BuiltIn) -> MenuEntry:
 
 
 def taints(entry: MenuEntry) -> bool:
-    """Whether its results may hold what a stranger wrote: nothing secure follows in that turn.
+    """Whether its results may hold what a stranger wrote: nothing secure follows in that talk.
 
     Whoever knows the address of a calendar can write into it by an invitation.
     """
@@ -246,7 +252,7 @@ def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
     """The tier as far as the tool alone tells; what a call touches may raise it."""
     if tool.read_only and _is_believed_to_read(tool, spec):
         return Tier.READ, "read-only"
-    if tool.name in spec.allow:
+    if spec.allows(tool.name):
         return Tier.COMFORT, "allow"
     intent = INTENTS.get(suffix(tool.name)) if spec.home_assistant else None
     if intent is None:

@@ -1,8 +1,11 @@
 """What became of one tool call: the entry that the brain, the journal and `--json` all see."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from integrations.home_assistant.house import Entity
 
 
 class Decision(StrEnum):
@@ -44,6 +47,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Awaited:
+    """How a thing looks once it has done what was asked of it."""
+
+    shows: Callable[[Entity], bool]
+    word: str = ""  # "locked", "unlocked", "opened" or "closed"; "" for any other change
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """One call from the request to what was seen."""
 
@@ -59,6 +70,7 @@ class ToolOutcome:
     sentence: str  # for the brain: what happened, in one sentence
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
     retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
+    outside: bool = False  # it tells what a program or a stranger wrote
     running: bool = False  # it goes on in the background: this is not its end
     as_asked: bool = False  # the house was seen to show all of what was asked for
     valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
@@ -66,6 +78,8 @@ class ToolOutcome:
     entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
     stale: bool = False  # what it says of the house is not of now; the sentence tells its age
     left_on: tuple[str, ...] = ()  # names of what a wide call left on because it must run
+    # What was asked and not seen when the call was answered, by the thing's id.
+    awaited: Mapping[str, Awaited] = field(default_factory=dict, compare=False, repr=False)
     confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
 
     @property

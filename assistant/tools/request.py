@@ -33,6 +33,7 @@ class Request:
     began_s: float  # on the monotonic clock
     situation: Situation
     program: Program | None = None  # that asks; None: a person
+    said: tuple[str, ...] = ()  # the person's words in this talk
 
     @property
     def for_built_in(self) -> BuiltInRequest:
@@ -46,6 +47,7 @@ class Request:
             situation=self.situation,
             recalls=self.program is None or self.program.rights.recalls,
             caller=self.caller,
+            said=self.said,
         )
 
     @property

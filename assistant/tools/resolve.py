@@ -220,11 +220,30 @@ def consequences(
         level = [
             (member, _way_of(member, entity_id, way, house))
             for entity_id, way in fresh
+            if not (way is Action.OFF and domain_of(entity_id) in NEVER_OFF)
             for member in members(entity_id, house)
         ]
     return list(reached)
 
 
+def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
+    """The things themselves and the members of groups: what is not reached by a scene or script
+    alone, of which nobody knows which way it moves what it touches."""
+    reached: set[str] = set()
+    level = list(entity_ids)
+    while level:
+        fresh = [name for name in level if name not in reached]
+        reached.update(fresh)
+        level = [
+            member
+            for name in fresh
+            if domain_of(name) not in UNTOLD
+            for member in members(name, house)
+        ]
+    return reached
+
+
+NEVER_OFF = frozenset({"button", "input_button", "scene"})  # Home Assistant cannot undo these
 # What they do is not told by the way they are switched.
 UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
 _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}

@@ -66,7 +66,10 @@ class Saying:
         except Unanswered as error:
             status = Status.TIMEOUT if error.timed_out else Status.UNKNOWN
             sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")
-            return replace(outcome, status=status, sentence=sentence)
+            late = await verify(
+                match.intent, match.slots, verdict.entities, before, self._home, 0.0
+            )
+            return replace(outcome, status=status, sentence=sentence, awaited=late.awaited)
         except CommandRefused as error:
             reason = one_line(str(error), MAX_SPEECH).rstrip(".")
             sentence = sentences.say("tools.failed", reason=reason)
@@ -126,4 +129,5 @@ class Saying:
             sentence=sentences.after(status, answer, finding, self._home.house),
             data=speech,
             as_asked=finding.as_asked is True,
+            awaited=finding.awaited,
         )

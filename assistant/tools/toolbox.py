@@ -33,6 +33,7 @@ from assistant.tools.sentences import Sentences
 from assistant.tools.situation import CALM, Situation
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.verify import WAIT_S, LivePicture
+from assistant.tools.weighing import IN_TALK
 
 
 class Toolbox:
@@ -88,6 +89,11 @@ class Toolbox:
         """From here on `on_outcome` is told of each call that was sent, with the turn's language;
         it must not block."""
         self._sender.on_outcome = on_outcome
+
+    def when_tainted(self, tell: Callable[[], None]) -> None:
+        """From here on `tell` is called where something was refused for the text from outside that
+        a model knows: without that talk the next request may be asked about. It must not block."""
+        self._asking.on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
@@ -170,11 +176,11 @@ class Toolbox:
         sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
         if situation.led_by:
             self._programs.lead(turn_id, situation.led_by)
-            self._asking.taint(turn_id)
         program = self._programs.of(turn_id)
         request = Request(
             entry, call, turn_id, heard, language, sentences, began_s, situation, program
         )
+        request = self._asking.begin(request)
         try:
             outcome = await self._run(request)
         except BaseException:
@@ -206,6 +212,12 @@ class Toolbox:
         None then, and where this question was settled before, or too long ago.
         """
         return await self._asking.settle(question, settlement)
+
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """As `Asking.next_question`: a sentence may hold several calls that need a yes."""
+        return await self._asking.next_question(turn_id, settlement)
 
     async def explain(
         self,
@@ -249,6 +261,8 @@ class Toolbox:
         if isinstance(verdict, Misfit):
             return await self._refusing.misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
+            if verdict.rule == IN_TALK:
+                self._asking.on_tainted()  # without that talk the next turn is the person's alone
             return await self._refusing.denied(request, entry, verdict)
 
         def again() -> Verdict | None:
@@ -262,13 +276,14 @@ class Toolbox:
                 refusal = Refusal(way_of(entry), dict(allowed.arguments), resting, down)
                 return await self._books.refuse(request, refusal)
 
+            tainted = self._asking.has_read_outside(request)
+            asked = replace(request.for_built_in, tainted=tainted)
+
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
-                return self._executor.run(
-                    entry, allowed, outcome, request.sentences, request.for_built_in
-                )
+                return self._executor.run(entry, allowed, outcome, request.sentences, asked)
 
             sent = await self._sender.send(request, way_of(entry), allowed, run, confirmed_by)
-            if self._governance.taints(entry):
+            if self._governance.taints(entry) or self._governance.taints_by(sent):
                 self._asking.taint(request.turn_id)
             return sent
 

@@ -1,11 +1,11 @@
 """Did the house do it? What a call asked for, compared with the states that follow."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from assistant.tools.intents import INTENTS, Action
-from assistant.tools.outcome import Observed
+from assistant.tools.outcome import Awaited, Observed
 from assistant.tools.spread import LISTING, spread
 from assistant.tools.states import brightness_percent, short_state
 from integrations.home_assistant.house import Entity, House
@@ -35,6 +35,7 @@ _OFF: Mapping[str, frozenset[str]] = {
 }
 _HEATING = frozenset({"climate", "water_heater", "humidifier"})  # on is any state but off
 _PRESSED = frozenset({"button", "input_button", "scene"})  # their state is when that was last
+_NEVER_LATE = _PRESSED | {"script", "todo"}  # they show it at once, or not at all
 _PLAIN = frozenset(
     {
         *("automation", "fan", "group", "input_boolean", "light", "remote", "script", "siren"),
@@ -71,6 +72,7 @@ class Finding:
     as_asked: bool | None  # None: nobody can tell (not checkable, or the picture is not live)
     missing: tuple[str, ...] = ()  # ids that do not show what was asked
     plain: tuple[str, ...] = ()  # of those, lamps that can be neither dimmed nor coloured
+    awaited: Mapping[str, Awaited] = field(default_factory=dict)  # of those that may still come
 
 
 async def verify(
@@ -120,12 +122,16 @@ async def verify(
     observed = tuple(
         _observed(name, before, house) for name in (*watched, *followed) if name in before.entities
     )
+    missing = tuple(_missing(checks, house))
+    late = {
+        name: Awaited(awaited[name], _word(suffix, name))
+        for name in missing
+        if name in awaited and before.entities[name].domain not in _NEVER_LATE
+    }
     if not checks or not picture.connected:
-        return Finding(observed, None)
-    missing = _missing(checks, house)
-    return Finding(
-        observed, not missing, tuple(missing), tuple(name for name in missing if name in plain)
-    )
+        return Finding(observed, None, awaited=late)
+    no_more = tuple(name for name in missing if name in plain)
+    return Finding(observed, not missing, missing, no_more, late)
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
@@ -148,6 +154,18 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
     if intent.action is Action.HALT:
         return lambda now: now.state in ("docked", "returning")
     return _set(suffix, arguments, before)
+
+
+def _word(suffix: str, entity_id: str) -> str:
+    """What a lock, cover or valve is once it has done that, where one word tells it."""
+    action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
+    if action not in (Action.ON, Action.OFF):
+        return ""
+    if domain == "lock":
+        return "locked" if action is Action.ON else "unlocked"
+    if domain in ("cover", "valve"):
+        return "opened" if action is Action.ON else "closed"
+    return ""
 
 
 def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) -> Check | None:

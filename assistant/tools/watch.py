@@ -1,17 +1,20 @@
-"""Movements that had begun when their call was answered: what they come to is told, if it is odd.
+"""What was asked and had not come about when its call was answered: its end is told.
 
-A garage door takes half a minute; its call is done when it says "closing". If it then stops half
-way, the person has been told something that is not so.
+A garage door takes half a minute, and some locks show nothing of their work until it is done. What
+was seen to begin is followed until it rests, what was not seen at all until it shows what was asked
+or has failed. Both are followed for a minute.
 """
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Awaited, Observed, ToolOutcome
 from assistant.tools.sentences import Sentences
+from assistant.tools.states import short_state
 from assistant.tools.verify import UNDER_WAY, LivePicture
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
@@ -34,6 +37,17 @@ _ENDS = {
 _POSITION, _TO_POSITION = "position", "HassSetPosition"
 _PLANS = ("script.", "scene.")
 _SLOW = frozenset({"returning", "arming"})  # may well take longer than WATCH_S
+_GONE = frozenset({"unavailable", "unknown"})
+_JAMMED = "jammed"
+# Blinds and the like: that they have got there too is nothing to speak of.
+_SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
+_TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # have sentences of their own
+_WORDS = {
+    "locking": "locked",
+    "unlocking": "unlocked",
+    "opening": "opened",
+    "closing": "closed",
+}
 
 Announce = Callable[[str, str], None]  # text, language
 
@@ -64,7 +78,7 @@ class Watch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch what this call has set in motion; what an earlier call did to it is forgotten.
+        """Watch what this call asked for; what an earlier call did to it is forgotten.
 
         A call may end after the context: nobody could be told any more.
         """
@@ -76,41 +90,99 @@ class Watch:
         by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
         for seen in outcome.observed:
             self._newest.pop(seen.entity_id, None)
+            late = outcome.awaited.get(seen.entity_id)
             movement = (seen.after or "").partition(" ")[0]
-            if movement not in _ENDS or len(self._newest) >= MAX_WATCHED:
+            if len(self._newest) >= MAX_WATCHED or not (late or movement in _ENDS):
                 continue
-            ends = _ENDS[movement] | (frozenset({"open", "closed"}) if to_position else frozenset())
             self._newest[seen.entity_id] = token = object()
-            told = self._watch(seen.entity_id, ends, language, token, by_plan=by_plan)
-            self._tasks.start(told, f"watch {seen.entity_id}")
+            if late is not None:
+                following = self._await(seen, late, language, token)
+            else:
+                ends = _ENDS[movement]
+                ends |= frozenset({"open", "closed"}) if to_position else frozenset()
+                movement = "" if to_position or by_plan else movement
+                way = _Way(ends, _WORDS.get(movement, ""), by_plan)
+                following = self._watch(seen.entity_id, way, language, token)
+            self._tasks.start(following, f"watch {seen.entity_id}")
 
-    async def _watch(
-        self,
-        entity_id: str,
-        ends: frozenset[str],
-        language: str,
-        token: object,
-        *,
-        by_plan: bool,
-    ) -> None:
+    async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
+        """Follow what was seen to move until it rests."""
+
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
             return entity is None or entity.state not in UNDER_WAY
 
         rests = await self._home.wait_for([entity_id], at_rest, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        if entity.state in way.ends:
+            if way.word and entity.attributes.get("device_class") not in _SHADES:
+                self._tell(f"watch.{way.word}", entity, language)
+            return
+        if way.word and rests and entity.domain == "lock":
+            self._tell(f"watch.not_{way.word}", entity, language, "watch.now")
+            return
+        if entity.state in _SLOW or (way.by_plan and _is_half_way(entity)):
+            return
+        self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
+
+    async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
+        """Follow what was asked and not seen, until it shows or has failed."""
+        entity_id, was_gone = seen.entity_id, seen.after in _GONE
+        moved = False
+
+        def has_ended(house: House) -> bool:
+            nonlocal moved
+            entity = house.entities.get(entity_id)
+            if entity is None or entity.state == _JAMMED:
+                return True
+            if entity.state in UNDER_WAY:
+                moved = True
+                return False
+            if entity.state in _GONE:
+                return not was_gone
+            return moved or late.shows(entity)
+
+        await self._home.wait_for([entity_id], has_ended, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        word = late.word if late.word in _TOLD else ""
+        if entity.state in UNDER_WAY:
+            self._tell("tools.still_moving", entity, language)
+        elif entity.state != _JAMMED and late.shows(entity):
+            self._tell(f"watch.{word or 'reached'}", entity, language)
+        else:
+            now = "still" if entity.state == (seen.before or "").partition(" ")[0] else "now"
+            self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
+
+    def _ended(self, entity_id: str, token: object) -> Entity | None:
+        """The thing as it is now; None: nothing is known of it, or something else was asked."""
         if self._newest.get(entity_id) is not token:
-            return  # something else was asked of it meanwhile
+            return None
         del self._newest[entity_id]
         entity = self._home.house.entities.get(entity_id)
-        if entity is None or entity.state in ends or not self._home.connected:
-            return
-        _log.info("%s is %s", entity_id, entity.state)
+        return entity if self._home.connected else None
+
+    def _tell(self, key: str, entity: Entity, language: str, then: str = "") -> None:
+        _log.info("%s is %s", entity.entity_id, entity.state)
         sentences = Sentences(self._catalogue, language)
-        if entity.state in _SLOW or (by_plan and _is_half_way(entity)):
-            return
-        key = "tools.ended_otherwise" if rests else "tools.still_moving"
-        told = sentences.say(key, name=entity.name, state=sentences.state(entity.state))
+        whole = key.startswith("watch.")  # also how bright, how warm
+        state = sentences.state(short_state(entity) if whole else entity.state)
+        told = sentences.say(key, name=entity.name, state=state)
+        if then:
+            told = f"{told} {sentences.say(then, name=entity.name, state=state)}"
         self._announce(told, self._catalogue.own(language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where a movement leads when nothing stops it."""
+
+    ends: frozenset[str]
+    word: str  # of its end, where that is told, too
+    by_plan: bool  # a script or a scene began it
 
 
 def _is_half_way(entity: Entity) -> bool:

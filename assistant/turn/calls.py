@@ -3,15 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Protocol
 
-from assistant.brains.protocol import BrainTurn
+from assistant.brains.protocol import BrainTurn, InTalk
 from assistant.tools.call import ToolCall
 from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 from assistant.tools.situation import Situation
+from assistant.turn.claims import is_in_doubt
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import ToolRunner
@@ -73,6 +75,10 @@ class Turn(Protocol):
         """What a call told of the house is not of now."""
         ...
 
+    def distrust(self) -> None:
+        """The end of a call is not known."""
+        ...
+
     def say_moment(self) -> None:
         """A call takes its time."""
         ...
@@ -108,8 +114,11 @@ class Calls:
         """`spawn` starts what outlives the turn."""
         self.outcomes: list[ToolOutcome] = []
         self.broken = False  # a call broke: no word more from the brain
+        self.gated: dict[str, ToolCall] = {}  # calls that need a yes, by id
+        self.talk: InTalk | None = None  # what the model knows beside this turn
         self.searched = False  # the answer rests on a web search
         self.has_heard = asyncio.Event()  # the person's words are known
+        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
         self._turn = turn
         self._tools = tools
         self._patience = patience
@@ -131,6 +140,15 @@ class Calls:
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         group.create_task(self._await(call, running))
+
+    @property
+    def under_way(self) -> int:
+        """How many have not come back."""
+        return self._under_way
+
+    def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        """A brain that goes on after a yes is given this for an equal call: it was made."""
+        self._known.append((call, outcome))
 
     async def settle(self) -> None:
         """Wait a little for the others under way."""
@@ -187,6 +205,9 @@ class Calls:
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
         turn = self._turn
+        for known, made in self._known:
+            if (known.name, known.arguments) == (call.name, call.arguments):
+                return replace(made, id=call.id)
         if wants_words(call.name, call.arguments):
             await self._hears()
         try:
@@ -201,9 +222,12 @@ class Calls:
         self._turn.called(outcome)
         self._timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
+            self.gated[call.id] = call
             await turn.ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
             turn.refuse_aloud(outcome.sentence)
+        elif is_in_doubt(outcome):
+            turn.distrust()
         if outcome.stale:
             turn.say_age(outcome.sentence)
         return outcome
@@ -214,7 +238,8 @@ class Calls:
             can_ask=True,
             spoken=opening.source != "text",
             near_own_speech=opening.near_own_speech,
-            searched=self.searched,
+            searched=self.searched or (self.talk is not None and self.talk.searched),
+            talk=self.talk.talk if self.talk is not None else "",
             led_by=led_by(opening.talk, self._turn.brain),
         )
 

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import Spent, TurnRequest
-from assistant.confirm.question import Settlement
+from assistant.confirm.question import Question, Settlement
+from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.call import ToolCall
 from assistant.tools.guards import LIMITS
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
@@ -35,12 +36,22 @@ from assistant.turn.hearing import Hearing
 from assistant.turn.held import HeldTurn
 from assistant.turn.performers import Performers
 from integrations.errors import IntegrationError
+from integrations.mcp.servers import HOME_ASSISTANT
 
 _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
 _NO_ONE = Settlement("silence")
 # An answer follows our own voice at once: beside its yes nothing secure comes of it.
 _ANSWERING = Situation(can_ask=False, spoken=True, near_own_speech=True)
+
+
+_SWITCHES = (HOME_ASSISTANT, HEARTH)  # what their calls give, beside readings, our sentence tells
+
+
+def gives_data(outcome: ToolOutcome) -> bool:
+    """True of a call that was made for what it gives: a reading, or another server's answer."""
+    gave = outcome.status is Status.DONE and bool(outcome.data)
+    return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,18 @@ class Turn(Protocol):
         """Say a question; whether it has sounded to its end."""
         ...
 
+    async def ask_further(self, sentence: str) -> bool:
+        """The same of a question that follows another one."""
+        ...
+
+    def ask_next(self, question: Question, before: "Before") -> None:
+        """Ask about the turn's next call that waits for a yes."""
+        ...
+
+    def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
+        """Let the model answer with what the call has given, behind `told`. False: it cannot."""
+        ...
+
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
         """A further stretch of speech: the coroutine returns at its end."""
         ...
@@ -104,6 +127,14 @@ class Turn(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What led to a question that follows another one of its turn."""
+
+    told: str  # what came of the one before; said in front of the question
+    ids: frozenset[str]  # the calls that were told so far
+
+
 class Confirming:
     """One question of one turn. Owned by the turn: its tasks are in the turn's group."""
 
@@ -116,9 +147,11 @@ class Confirming:
         dispatch: Callable[[Event], None],
         group: asyncio.TaskGroup,
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
+        before: Before | None = None,
     ) -> None:
-        """`spawn` starts what outlives the turn."""
+        """`spawn` starts what outlives the turn. `before`: None for the turn's first question."""
         self.exchange = exchange
+        self._before = before
         self.promoted: Promoted | None = None  # what answers, as a turn to be
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
@@ -199,7 +232,7 @@ class Confirming:
     async def _conclude(self) -> None:
         exchange = self.exchange
         try:
-            if await self._turn.ask_aloud(self._line()):
+            if await self._ask():
                 self._dispatch(PlaybackEnded(self._number))
             else:
                 exchange.no_answer(waited=False)  # what nobody heard nobody answers
@@ -208,8 +241,12 @@ class Confirming:
             # Not a task of this turn: a call that was confirmed runs to its end, come what may.
             settling = self._settle(None if exchange.nobody else settlement)
             await asyncio.shield(self._spawn(settling))
+            following = await self._following(None if exchange.nobody else settlement)
             if settlement.verdict != "new_command":
-                await self._tell(settlement)
+                if following is not None:
+                    await self._hand_over(following, settlement)
+                elif not await self._let_answer(settlement):
+                    await self._tell(settlement)
                 return
         except BaseException:
             if exchange.held is not None:
@@ -218,6 +255,56 @@ class Confirming:
         self._dispatch(
             ConfirmationSettled(self._number, new_command=True, text=exchange.typed_text)
         )
+
+    async def _ask(self) -> bool:
+        """Whether the question has sounded to its end."""
+        if self._before is None:
+            return await self._turn.ask_aloud(self._line())
+        return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
+
+    async def _following(self, settlement: Settlement | None) -> Question | None:
+        """The question about the next call; what is not asked about is noted."""
+        while True:
+            following = await self._tools.next_question(self._turn.turn_id, settlement)
+            if not isinstance(following, ToolOutcome):
+                return following
+            self._note(following)
+            self._turn.called(following)
+
+    async def _hand_over(self, following: Question, settlement: Settlement) -> None:
+        """Ask the next question of the same sentence."""
+        try:
+            self._tell_brain(settlement)
+            await self._drop_held()
+            told = self._told(settlement)
+            self._dispatch(ConfirmationSettled(self._number, more=True))
+            self._turn.ask_next(following, Before(told, self._ids_told()))
+        except BaseException:
+            self._spawn(self._drop(following))
+            raise
+
+    async def _drop(self, question: Question) -> bool:
+        """Nobody is there any more to be asked."""
+        await self._tools.settle(question, None)
+        return True
+
+    async def _let_answer(self, settlement: Settlement) -> bool:
+        """Have the model answer with what a confirmed call has read. False: there is nothing."""
+        outcome = self._outcome
+        if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
+            return False
+        await self._drop_held()
+        others = self._others()
+        if not self._turn.go_on(self.exchange.call, outcome, " ".join(dict.fromkeys(others))):
+            return False
+        self._dispatch(ConfirmationSettled(self._number, more=True))
+        return True
+
+    async def _drop_held(self) -> None:
+        """The one conversation with a model must be free for what follows."""
+        if self.exchange.held is not None:
+            await self.exchange.held.close()
+            self.promoted = None
 
     def _line(self) -> str:
         exchange = self.exchange
@@ -278,20 +365,31 @@ class Confirming:
         """What is said at the end: first what else the turn has done, which nobody told yet."""
         if self.exchange.nobody:
             return ""
-        language, asked = self._turn.language, self.exchange.question
-        sentences = [
-            one.sentence
-            for one in self._turn.outcomes
-            if one.tier is not Tier.READ
-            and one.id != asked.call_id
-            and one.decision is not Decision.NEEDS_CONFIRMATION
-            and one.rule not in _FOR_MODELS
-        ]
+        language, sentences = self._turn.language, self._others()
         if settlement.why:
             sentences.append(self._catalogue.say(settlement.why, language))
         expired = self._catalogue.say("asking.expired", language)
         sentences.append(self._outcome.sentence if self._outcome is not None else expired)
         return " ".join(dict.fromkeys(sentences))
+
+    def _others(self) -> list[str]:
+        """What else the turn has done, as far as it was not told before."""
+        return [
+            one.sentence
+            for one in self._turn.outcomes
+            if one.tier is not Tier.READ
+            and one.id != self.exchange.question.call_id
+            and one.decision is not Decision.NEEDS_CONFIRMATION
+            and one.rule not in _FOR_MODELS
+            and not gives_data(one)  # of which the model tells
+            and not (self._before and one.id in self._before.ids)
+        ]
+
+    def _ids_told(self) -> frozenset[str]:
+        done = (
+            one.id for one in self._turn.outcomes if one.decision is not Decision.NEEDS_CONFIRMATION
+        )
+        return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
         """What a model must know with its next turn: what it said itself may be wrong."""

@@ -251,6 +251,7 @@ class ConfirmationSettled:
     turn: int
     new_command: bool = False  # what was said instead is a turn of its own
     text: str | None = None  # and was typed
+    more: bool = False  # the turn goes on: with a further question, or with the brain's answer
 
 
 Event = (

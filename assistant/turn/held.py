@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from assistant.brains.protocol import (
@@ -21,9 +22,11 @@ from assistant.brains.protocol import (
     TurnRequest,
 )
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.request import lost
 
 _log = logging.getLogger(__name__)
+_LEFT = "It was not run, because the turn went on without it."  # for the model
 MAX_HELD = 4_000  # events; beyond, the brain waits
 _LOCAL = ("offline", "home-assistant")  # they say that they understood nothing before they end
 _STREAMS = "gemini-live"  # it says when it has sent everything
@@ -74,9 +77,14 @@ class HeldTurn:
         self._following.cancel()
 
     async def close(self) -> None:
-        """Nobody wants it any more."""
+        """Nobody wants it any more; a call that nobody has taken is answered as not run, since a
+        model that waits for one is mute."""
         self._following.cancel()
         await asyncio.wait([self._following])
+        while not self._waiting.empty():
+            event = self._waiting.get_nowait()
+            if isinstance(event, ToolCall):
+                await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
         """Return when a service has the whole of the sound, or none will have it."""

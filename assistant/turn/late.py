@@ -111,6 +111,12 @@ class LateTools:
         """See ToolRunner."""
         return None if self._tools is None else await self._tools.settle(question, settlement)
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """See ToolRunner."""
+        return None if self._tools is None else await self._tools.next_question(turn_id, settlement)
+
     def leave(self, turn_id: str) -> None:
         """See ToolRunner; before there are tools nothing was begun."""
         if self._tools is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assistant.brains.audio import TurnAudio
 from assistant.brains.protocol import BrainFault, NotMeant
+from assistant.confirm.question import Question
 from assistant.journal.records import ConfirmationRecord
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import asks
@@ -17,7 +18,8 @@ from assistant.turn.acknowledging import IN_WORDS
 from assistant.turn.asking import Asking
 from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, ToolRun
-from assistant.turn.confirming import Confirming
+from assistant.turn.claims import OWN_BRAINS, told, undone
+from assistant.turn.confirming import Before, Confirming
 from assistant.turn.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.turn.events import (
     Acknowledged,
@@ -30,13 +32,13 @@ from assistant.turn.events import (
     SpeechNotMeant,
     WentOffline,
 )
-from assistant.turn.exchange import Exchange
+from assistant.turn.exchange import Exchange, Means
 from assistant.turn.followers import TurnFollower
 from assistant.turn.judging import Judge
 from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
-from assistant.turn.programs import ForAnswer
+from assistant.turn.programs import ForAnswer, note_of_result
 from assistant.turn.sounded import Sounded
 from assistant.turn.speech import Speech
 from assistant.turn.thinking import Thinking
@@ -83,6 +85,7 @@ class LiveTurn:
         self.closing: CloseTurn | None = None  # how it ended, once it has
         self.written = False  # it is over and written down
         self.confirming: Confirming | None = None  # from its question on the voice is ours
+        self._answered: Confirming | None = None  # its question is settled, the model has the voice
         self.asking: Asking | None = None  # what is announced is a program's question
         self.follower = TurnFollower()  # is told of it
         self.sounded = Sounded(self)  # how much of its answer was heard
@@ -104,6 +107,7 @@ class LiveTurn:
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
+        self._owes_words = False  # what became of the calls is still to be told by us
         self._words_known = False  # the brain's part is over, and so its words are known
         self._group: asyncio.TaskGroup | None = None  # while the turn is under way
         self._thinking: asyncio.Task[None] | None = None
@@ -165,7 +169,8 @@ class LiveTurn:
     @property
     def confirmation(self) -> ConfirmationRecord | None:
         """What was asked before a call, and what came back."""
-        return None if self.confirming is None else self.confirming.exchange.record()
+        asked = self.confirming or self._answered
+        return None if asked is None else asked.exchange.record()
 
     async def run(self) -> None:
         """The whole turn, until the last sample was played. Cancel it to interrupt it."""
@@ -221,6 +226,23 @@ class LiveTurn:
         self._speech.begin(sentence, self._own_language)
         return self._end_speech()
 
+    async def ask_further(self, sentence: str) -> bool:
+        """Say a question that follows another one; whether it has sounded to its end."""
+        return await self._speech.further(sentence, self._own_language)
+
+    def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
+        """Let the model answer with what a confirmed call has given, behind `told`. False: it has
+        no voice any more in this turn."""
+        if self._muzzled or self._group is None or self.failed:
+            return False
+        self._answered, self.confirming = self.confirming, None
+        self._calls.remember(call, outcome)
+        self._patience.expect("its end")
+        self._speech.begin(told, self._own_language)
+        self._speaking = self._group.create_task(self._speak())
+        self._thinking = self._group.create_task(self._brains_part.go_on(note_of_result(outcome)))
+        return True
+
     def leave_brain(self) -> None:
         """What the brain still does for the request is not waited for."""
         self.tell_words()
@@ -237,6 +259,23 @@ class LiveTurn:
         if self._group is None or asking is None or unasked or self.failed:
             await tools.settle(question, None)  # there is no voice left to ask with
             return
+        self._confirm(question, call, asking, self._group)
+
+    def ask_next(self, question: Question, before: Before) -> None:
+        """Ask about the next call of the same sentence that needs a yes."""
+        asking, group = self._performers.asking, self._group
+        assert asking is not None  # somebody has been asked before
+        assert group is not None  # by a task of it
+        self._confirm(question, self._calls.gated[question.call_id], asking, group, before)
+
+    def _confirm(
+        self,
+        question: Question,
+        call: ToolCall,
+        asking: Means,
+        group: asyncio.TaskGroup,
+        before: Before | None = None,
+    ) -> None:
         typed = self.opening.source == "text"
         self.confirming = Confirming(
             Exchange(question, call, asking, typed=typed),
@@ -244,8 +283,9 @@ class LiveTurn:
             self._performers,
             asking,
             self._dispatch,
-            self._group,
+            group,
             self._spawn,
+            before,
         )
         self.confirming.begin()
         self.follower.asked(self)
@@ -264,6 +304,7 @@ class LiveTurn:
         if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with the question
         self.failed = True
+        self._own_up()
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
@@ -278,6 +319,7 @@ class LiveTurn:
                 self._dispatch(SpeechNotMeant(self.opening.turn))
             case None:
                 self._toning.words_end(self.answer, self.outcomes)
+                self._own_up()
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     @property
@@ -357,6 +399,28 @@ class LiveTurn:
         """Tell in our own words, once, how old what follows is: a model may leave it out."""
         if self.confirming is None and sentence not in self._speech.reply.text:
             self.say(sentence, self._own_language)
+
+    def distrust(self) -> None:
+        """A call's end is not known: the model could claim it, so the rest of the answer is ours,
+        once its calls are over. Brains on this device speak by our catalogue anyway."""
+        if self.confirming is not None or self.brain in OWN_BRAINS:
+            return
+        self._muzzled = self._owes_words = True
+        self._toning.give_way()
+        self._speech.reply.withdraw()
+
+    def _own_up(self) -> None:
+        """Tell what became of the calls where the model's own words cannot be believed."""
+        claimed = self.opening.silent and self.brain not in OWN_BRAINS and undone(self.outcomes)
+        if claimed:
+            self._muzzled = self._owes_words = True
+            self._speech.reply.withdraw()
+        if not self._owes_words:
+            return
+        self._owes_words = False
+        for sentence in told(self.outcomes):
+            if sentence not in self._speech.reply.text:
+                self.say(sentence, self._own_language)
 
     async def stop_calling(self) -> None:
         """The brain goes on although it was told that it is too much: it is left."""

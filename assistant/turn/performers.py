@@ -41,6 +41,12 @@ class ToolRunner(Protocol):
         """The person has answered, or has not. None: too late, or nobody could be asked."""
         ...
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """What is asked next in this turn; an outcome where that call is not asked about."""
+        ...
+
     def leave(self, turn_id: str) -> None:
         """The person cut this turn off: work that was begun only for its answer may end."""
         ...

@@ -69,7 +69,7 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
         # Somebody may have answered elsewhere while the person was being listened to.
         ear = machine.state is State.CONFIRMING and machine.confirming == "ear"
         deaf: list[Effect] = [StopWatching(), NoAnswer(machine.turn, waited=True)] if ear else []
-        return told, [*deaf, FinishSpeech(machine.turn)]
+        return told, deaf if event.more else [*deaf, FinishSpeech(machine.turn)]
     turn, close = machine.turn + 1, CloseTurn(machine.turn)
     if event.text is not None:
         typed = replace(told.fresh(), turn=turn, source="text")

@@ -6,6 +6,7 @@ from typing import Any
 
 from assistant.journal.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
 from assistant.tools.outcome import ToolOutcome
+from assistant.turn.claims import undone
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 
@@ -56,6 +57,7 @@ def wordless(record: TurnRecord) -> TurnRecord:
 
 def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, Any]:
     """The one object that `hear` and `ask` print."""
+    outcomes = list(outcomes)
     return {
         "turn_id": record.turn_id,
         "brain": record.brain,
@@ -64,6 +66,7 @@ def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, An
         "answer": record.answer,
         "spoken": _spoken(record),
         "tool_calls": [_call(outcome) for outcome in outcomes],
+        "not_done": [_not_done(outcome) for outcome in undone(outcomes)],
         "confirmation": asdict(record.confirmation) if record.confirmation else None,
         "timeline": record.timeline,
         "usage": asdict(record.usage) if record.usage else None,
@@ -82,6 +85,7 @@ def no_wake() -> dict[str, Any]:
         "answer": None,
         "spoken": {"clauses": [], "audio_ms": 0.0},
         "tool_calls": [],
+        "not_done": [],
         "confirmation": None,
         "timeline": {},
         "usage": None,
@@ -116,4 +120,14 @@ def _call(outcome: ToolOutcome) -> dict[str, Any]:
         "rule": outcome.rule,
         "entities": list(outcome.entities),
         "confirmed_by": outcome.confirmed_by,
+    }
+
+
+def _not_done(outcome: ToolOutcome) -> dict[str, Any]:
+    return {
+        "id": outcome.id,
+        "name": outcome.name,
+        "decision": outcome.decision,
+        "status": outcome.status,
+        "sentence": outcome.sentence,
     }

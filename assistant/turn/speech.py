@@ -99,6 +99,12 @@ class Speech:
         self.reply.finish()
         return await self.say()
 
+    async def further(self, sentence: str, language: str) -> bool:
+        """Say this alone, behind a stretch that has come to its end."""
+        self.begin(sentence, language)
+        self.reply.finish()
+        return await self.say()
+
     def _first_audio(self) -> None:
         self._timeline.mark("first_audio_out")
         self._on_first_audio()

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Protocol
 
 from assistant.brains.audio import TurnAudio
@@ -11,6 +12,7 @@ from assistant.brains.protocol import (
     BrainFault,
     BrainTurn,
     Heard,
+    InTalk,
     Interrupted,
     NotMeant,
     Preface,
@@ -29,6 +31,7 @@ from assistant.brains.protocol import (
 from assistant.tools.call import ToolCall
 from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, call_name
+from assistant.turn.claims import OWN_BRAINS
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
@@ -38,6 +41,8 @@ from assistant.turn.timeline import Timeline
 from assistant.turn.toning import Toning
 
 _log = logging.getLogger(__name__)
+# Stands for the words of a request that nobody has transcribed.
+_UNHEARD = "(Answer the request that you made this call for.)"
 
 
 class Turn(Protocol):
@@ -135,12 +140,25 @@ class Thinking:
         self._calls = calls
         self._patience = patience
         self._toning = toning
+        self._early: list[ReplyText | ReplyAudio] = []  # said while calls ran: it may be a claim
+        self._goes_on = False  # a question of ours was answered, and the brain has the voice again
 
     async def run(self) -> None:
         """All of the brain's part. Cancel it to leave the brain."""
+        await self._think(self._request())
+
+    async def go_on(self, note: str) -> None:
+        """The same once more behind a question of ours: `note` tells what came of the call."""
+        self._goes_on = True
+        asked = self._request()
+        note = f"{asked.note}\n{note}".strip()
+        text = self._turn.heard or _UNHEARD
+        await self._think(replace(asked, source="text", text=text, audio=None, note=note))
+
+    async def _think(self, request: TurnRequest) -> None:
         brain = self._performers.brain
         try:
-            brain_turn = brain.begin(self._request())
+            brain_turn = brain.begin(request)
             async with self._patience.bound(), asyncio.TaskGroup() as calls:
                 ending = await self._follow(brain_turn, calls)
                 if isinstance(ending, BrainFault):
@@ -160,6 +178,7 @@ class Thinking:
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
         else:
+            await self._catch_up()
             self._turn.end(ending)
 
     def _request(self) -> TurnRequest:
@@ -198,7 +217,11 @@ class Thinking:
                     case ToolCall():
                         self._expect_tone()
                         self._calls.begin(brain_turn, event, calls)
+                    case ReplyText() | ReplyAudio() if self._comes_early:
+                        self._early.append(event)
                     case _:
+                        if not self._comes_early:
+                            await self._catch_up()
                         await self._take(event)
                 if words:
                     self._toning.words_come(self._turn.answer)
@@ -206,8 +229,24 @@ class Thinking:
         self._patience.excuse("its end")  # calls may still run
         return ending
 
+    @property
+    def _comes_early(self) -> bool:
+        """True while a model's call runs: what it says now it cannot know yet."""
+        return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
+
+    async def _catch_up(self) -> None:
+        """Say what came too early, unless the voice is ours by now."""
+        early, self._early = self._early, []
+        for event in early:
+            await self._take(event)
+
     async def _take(self, event: BrainEvent) -> None:
         match event:
+            case Interrupted() | Restarted():
+                self._early.clear()
+        match event:
+            case Heard() if self._goes_on:
+                pass  # it is told the words that it has heard before
             case Heard(text, language):
                 self._turn.hear(text, language)
                 self._turn.timeline.mark("heard")
@@ -241,6 +280,9 @@ class Thinking:
                 self._speech.reply.withdraw()
             case Serving(brain):
                 self._turn.brain = brain
+                self._calls.talk = None  # whoever serves now tells of its own
+            case InTalk():
+                self._calls.talk = event
             case Searched():
                 self._calls.searched = True
                 self._toning.give_way()  # what was looked up is told

@@ -31,7 +31,7 @@ class Listing:
         """The next page; of what is not kept nothing stays in memory."""
         for tool in page:
             self.seen += 1
-            if tool.name in self._spec.deny:
+            if self._spec.denies(tool.name):
                 continue
             size = _size(tool)
             full = len(self._kept) >= MAX_TOOLS or (size or 0) > self._room

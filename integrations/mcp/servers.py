@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from integrations.address import shown
@@ -61,10 +62,24 @@ class ServerSpec:
         """One setting of it as people know it: "home_assistant.url", 'url in mcp.servers "x"'."""
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
+    def allows(self, tool: str) -> bool:
+        """True of a tool that its owner rated comfort; `*` and `?` of a name are wildcards."""
+        return any(_is_like(tool, pattern) for pattern in self.allow)
+
+    def denies(self, tool: str) -> bool:
+        """True of a tool that is never shown; capitals do not count, as a name may change them."""
+        name = tool.casefold()
+        return any(_is_like(name, pattern.casefold()) for pattern in self.deny)
+
     @property
     def address(self) -> str:
         """The URL as it may be shown: without user, password, query and fragment."""
         return shown(self.url)
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """True where the whole name is like the pattern. A bracket is one, and no set of letters."""
+    return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def home_assistant_server(

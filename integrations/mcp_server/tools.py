@@ -69,7 +69,8 @@ class _Doing:
     async def ask(self, wanted: AskRequest, caller: Caller) -> Reply:
         turn = await self._box.ask(wanted, caller)
         error: Mapping[str, Any] | None = turn.get("error")
-        data = {key: turn.get(key) for key in ("turn_id", "answer", "tool_calls", "error")}
+        keys = ("turn_id", "answer", "tool_calls", "not_done", "error")
+        data = {key: turn.get(key) for key in keys}
         text = turn.get("answer") or (error or {}).get("message") or "There is no answer."
         return Reply(str(text), data, failed=error is not None)
 

@@ -12,6 +12,7 @@ from integrations.web.markup import End, Start, Text, pieces
 
 MAX_TEXT = 6_000  # characters of a page
 MAX_TITLE = 200
+MAX_LINKS = 500
 _LITTLE = 200  # characters; a main part with less is not the main part
 _ENOUGH = 8 * MAX_TEXT  # of all parts; what follows on a longer page would be cut anyhow
 _MOST_STEPS = 2_000_000  # of work; only a page that means harm needs more
@@ -72,6 +73,19 @@ class Page:
     title: str
     text: str  # at most MAX_TEXT characters, one paragraph a line
     whole: bool  # nothing was cut off
+
+
+def links(fetched: Fetched) -> list[str]:
+    """Where the page's links lead, as they are written; the first of them on a long page."""
+    if fetched.kind == "text/plain":
+        return []
+    found: dict[str, None] = {}
+    for piece in pieces(_decoded(fetched)):
+        if isinstance(piece, Start) and piece.name == "a" and piece.attributes.get("href"):
+            found[piece.attributes["href"]] = None
+        if len(found) >= MAX_LINKS:
+            break
+    return [*found]
 
 
 def read_page(fetched: Fetched) -> Page:

@@ -103,6 +103,16 @@ class ToolCallReply(Reply):
     confirmed_by: str
 
 
+class NotDoneReply(Reply):
+    """A change that did not come about, or is not known to have."""
+
+    id: str
+    name: str
+    decision: str
+    status: str
+    sentence: str  # why, in the turn's language
+
+
 class TurnReply(Reply):
     """A typed turn, as `hearth ask --json` gives it."""
 
@@ -113,6 +123,7 @@ class TurnReply(Reply):
     answer: str | None
     spoken: SpokenReply
     tool_calls: list[ToolCallReply]
+    not_done: list[NotDoneReply]
     confirmation: dict[str, Any] | None
     timeline: dict[str, float]
     usage: dict[str, Any] | None

@@ -80,6 +80,12 @@ class _NoTools:
     def question(self, turn_id: str, call_id: str) -> Question | None:
         raise AssertionError("nothing is gated")
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """Nothing more waits."""
+        return None
+
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         raise AssertionError("nothing is gated")
 

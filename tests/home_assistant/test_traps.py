@@ -232,12 +232,12 @@ async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
         outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
         assert outcome.sentence == "Done. Poorly Installed Door: locking."
         async with asyncio.timeout(_WATCHED_S):
-            assert await told.get() == "Poorly Installed Door did not get there: it is jammed."
+            assert await told.get() == "Poorly Installed Door didn't lock. It's jammed."
     await admin.call("lock.unlock", entity_id=JAMMING)
 
 
 @real_only
-async def test_a_slow_lock_is_done_once_it_moves_and_nothing_more_is_told(
+async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
     hands: Hands, admin: Admin, english: None
 ) -> None:
     front = "lock.front_door"
@@ -250,7 +250,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_nothing_more_is_told(
         assert outcome.sentence == "Done. Front Door: locking."
         await hands.sees(front, _is("locked"))
         await hands.box.menu()  # the watch has had its turn
-    assert told == []
+    assert told == ["Front Door is locked now."]
 
 
 @real_only

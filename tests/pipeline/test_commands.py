@@ -16,6 +16,7 @@ from tests.pipeline.rig import splice
 
 KEYS = {
     *("turn_id", "brain", "wake", "heard", "answer", "spoken", "tool_calls", "confirmation"),
+    "not_done",
     *("timeline", "usage", "cost_usd", "error"),
 }
 IN_ORDER = (

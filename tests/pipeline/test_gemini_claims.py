@@ -38,11 +38,12 @@ class Taped(NullPlayer):
 class Types:
     """A person at the keyboard."""
 
-    def __init__(self, line: str | None) -> None:
-        self.line = line
+    def __init__(self, *lines: str | None) -> None:
+        """`lines`: one for each question; the last one for all that follow."""
+        self.lines = list(lines)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        return self.line
+        return self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
 
 
 def service(brain: str, steps: Sequence[Step], kind: str = "text") -> GeminiSimulator:
@@ -167,16 +168,31 @@ async def test_the_question_by_ear_is_in_the_local_voice(tmp_path: Path, voice: 
 
 async def test_a_second_door_behind_the_first_is_not_claimed_either(tmp_path: Path) -> None:
     async with scene(
-        tmp_path, service(LIVE, [UNLOCK, GARAGE, *CLAIMS]), prompter=Types("yes")
+        tmp_path, service(LIVE, [UNLOCK, GARAGE, *CLAIMS]), prompter=Types("yes", "no")
     ) as on:
         turn = await on.ask("unlock the front door and open the garage")
         assert door(on) != "locked"
         decisions = [one.decision for one in turn.outcomes]
         assert decisions == [Decision.CONFIRMED, Decision.DENIED]
-        assert "One question is open already" in said(turn)
+        assert said(turn) == (
+            f"{QUESTION} Done. Front door: unlocking. Open Garage door? I did not open Garage door."
+        )
         assert CLAIM not in said(turn)
         assert on.app.bridge.demo is not None
         assert on.app.bridge.demo.states["cover.garage_door"] == "closed"
+
+
+async def test_a_second_door_is_asked_about_after_the_first(tmp_path: Path) -> None:
+    async with scene(
+        tmp_path, service(LIVE, [UNLOCK, GARAGE, *CLAIMS]), prompter=Types("no", "yes")
+    ) as on:
+        turn = await on.ask("unlock the front door and open the garage")
+        assert door(on) == "locked"
+        decisions = [one.decision for one in turn.outcomes]
+        assert decisions == [Decision.DENIED, Decision.CONFIRMED]
+        assert said(turn).startswith(f"{QUESTION} {LEFT} Open Garage door? Done.")
+        assert turn.record.confirmation is not None
+        assert turn.record.confirmation.asked == "Open Garage door?"
 
 
 async def test_a_light_beside_the_door_is_told(tmp_path: Path) -> None:
@@ -184,3 +200,31 @@ async def test_a_light_beside_the_door_is_told(tmp_path: Path) -> None:
     async with scene(tmp_path, service(LIVE, [light, UNLOCK, *CLAIMS]), prompter=Types("no")) as on:
         turn = await on.ask("kitchen light on and unlock the front door")
         assert said(turn) == f"{QUESTION} Done. Kitchen light: on one hundred percent. {LEFT}"
+
+
+@pytest.mark.parametrize("brain", [LIVE, ONCE])
+async def test_what_was_read_after_a_yes_is_told(tmp_path: Path, brain: str) -> None:
+    look = Call("GetLiveContext", {"area": "Office"})
+    told = "Two lamps, and both are off."
+    simulated = (
+        GeminiSimulator(
+            [Turn("text", [look, *CLAIMS], cut=None), Turn("text", [Say(told), Done()])]
+        )
+        if brain == LIVE
+        else GeminiSimulator(
+            once=[OnceTurn([look, *CLAIMS], cut=None), OnceTurn([Say(told), Done()])]
+        )
+    )
+    async with scene(
+        tmp_path,
+        simulated,
+        prompter=Types("yes"),
+        brain={"order": [brain, OFFLINE]},
+        policy={"rules": [{"tool": "GetLiveContext", "decide": "confirm"}]},
+    ) as on:
+        turn = await on.ask("how is the office?")
+        assert said(turn).startswith("Shall I do that")
+        assert said(turn).endswith(f"? {told}")
+        assert CLAIM not in said(turn)
+        assert [one.decision for one in turn.outcomes] == [Decision.CONFIRMED]
+        assert turn.record.heard == "how is the office?"

@@ -38,6 +38,7 @@ from tests.simulators.script import Call, Done, Hear, Opening, Say, Think, Turn
 
 KEYS = {
     *("turn_id", "brain", "wake", "heard", "answer", "spoken", "tool_calls", "confirmation"),
+    "not_done",
     *("timeline", "usage", "cost_usd", "error"),
 }
 UPWARDS = ("connected", "first_upload", "upload_done", "heard")

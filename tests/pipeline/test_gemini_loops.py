@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from assistant.journal.records import AuditRecord
+from assistant.tools.guards import MAX_REPEATED
 from assistant.tools.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from tests.pipeline.gemini_rig import (
@@ -97,19 +98,22 @@ async def test_changes_without_end(tmp_path: Path, brain: str, calls: Sequence[S
         on.repeats = True
         turn = await asked(on)
         assert ended(turn) == (brain, "endless")
-        assert len(on.house_calls) == on.app.settings.limits.rounds_per_turn
+        same = all(one == calls[0] for one in calls)  # what brings nothing new is stopped earlier
+        most = MAX_REPEATED if same else on.app.settings.limits.rounds_per_turn
+        rule = "repeated" if same else "too_many_rounds"
+        assert len(on.house_calls) == most
         assert ON in said(turn)
         assert said(turn).endswith(ENOUGH)
         rows = await audit(on)
-        assert rules(rows) == {"too_many_rounds": 2}, "one correction, then it is left"
-        assert [row.decision for row in rows[:4]] == [Decision.ALLOWED] * 4
+        assert rules(rows) == {rule: 2}, "one correction, then it is left"
+        assert [row.decision for row in rows[:most]] == [Decision.ALLOWED] * most
         assert {row.turn_id for row in rows} == {turn.record.turn_id}
         if brain == LIVE:
             await given_up(on)
 
 
 async def test_readings_without_end(tmp_path: Path) -> None:
-    calls = [Call("GetLiveContext", {"area": "office"})] * OFTEN
+    calls = [Call("GetLiveContext", {"name": f"lamp {number}"}) for number in range(OFTEN)]
     async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS])) as on:
         turn = await asked(on, "what is on in the office")
         assert ended(turn) == (LIVE, "endless")
@@ -121,8 +125,22 @@ async def test_readings_without_end(tmp_path: Path) -> None:
         await given_up(on)
 
 
-async def test_gemini_once_has_a_limit_of_rounds_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("brain", [LIVE, ONCE])
+async def test_the_same_reading_without_end(tmp_path: Path, brain: str) -> None:
     calls = [Call("GetLiveContext", {"area": "office"})] * OFTEN
+    order = {"order": [brain, OFFLINE]}
+    async with scene(tmp_path, once_or_live(brain, [*calls, *CLAIMS]), brain=order) as on:
+        turn = await asked(on, "what is on in the office")
+        assert (ended(turn), said(turn)) == ((brain, "endless"), ENOUGH)
+        rows = await audit(on)
+        assert len(rows) == MAX_REPEATED + 2
+        assert rules(rows) == {"repeated": 2}
+        if brain == LIVE:
+            await given_up(on)
+
+
+async def test_gemini_once_has_a_limit_of_rounds_too(tmp_path: Path) -> None:
+    calls = [Call("GetLiveContext", {"name": f"lamp {number}"}) for number in range(OFTEN)]
     service = once_or_live(ONCE, [*calls, *CLAIMS])
     async with scene(tmp_path, service, brain={"order": [ONCE, OFFLINE]}) as on:
         turn = await asked(on)
@@ -187,7 +205,7 @@ async def test_other_nonsense_each_time(tmp_path: Path) -> None:
 async def test_one_correction_is_enough_for_a_model_that_listens(tmp_path: Path) -> None:
     """It is told why, and ends with words of its own."""
     steps = [
-        *([Call(TURN_ON, OFFICE)] * 4),
+        *([Call(TURN_ON, OFFICE)] * MAX_REPEATED),
         Call(TURN_ON, OFFICE, answer={"status": "denied", "retryable": False}),
         Say("The office lights are on."),
         Done(),
@@ -296,7 +314,7 @@ async def test_the_next_turn_begins_anew(tmp_path: Path) -> None:
         for number in range(1, 4):
             turn = await asked(on)
             assert ended(turn) == (LIVE, "endless")
-            assert len(on.house_calls) == 4 * number
+            assert len(on.house_calls) == MAX_REPEATED * number
 
 
 async def test_a_minute_has_its_limit_over_all_turns(tmp_path: Path) -> None:

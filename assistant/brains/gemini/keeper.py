@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
 from assistant.brains.gemini.habits import LiveHabits
@@ -61,6 +62,8 @@ class Keeper:
     ) -> None:
         """`owner`: whose conversation it is; `make_room`: see `MakeRoom`."""
         self.meter = Meter()
+        self.talk = uuid4().hex  # what a model knows of earlier turns goes by this name
+        self.searched = False  # it has read the web in this talk
         self.openings = 0  # sessions opened or resumed since the start
         self._client = client
         self._briefer = briefer
@@ -387,6 +390,7 @@ class Keeper:
         """The talk is over: the next one begins without it."""
         await self._close_link(resumable=False)
         self._life.forgot()
+        self.talk, self.searched = uuid4().hex, False
         self._exchanges.clear()
         self._notes.clear()
         self._cut = None

@@ -7,10 +7,13 @@ nothing, so a result always has all three.
 import json
 from typing import Any
 
+from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from integrations.mcp.servers import HOME_ASSISTANT
 
-MAX_READING = 12_000  # characters of a server's answer to a question; billed again with every turn
-MAX_RECEIPT = 2_000  # of its answer to a command: the sentence tells what was observed
+# Characters of the house's answer to a command: the sentence tells what was observed. All that
+# other servers answer is given whole, as far as it was kept (`assistant.tools.answer`).
+MAX_RECEIPT = 2_000
 _CUT = " [cut]"
 
 
@@ -23,7 +26,8 @@ def response_to(outcome: ToolOutcome) -> dict[str, Any]:
     }
     if outcome.valid_options:
         response["valid_options"] = list(outcome.valid_options)
-    data = _capped(outcome.data, MAX_READING if outcome.tier is Tier.READ else MAX_RECEIPT)
+    is_receipt = outcome.server in (HOME_ASSISTANT, HEARTH) and outcome.tier is not Tier.READ
+    data = _capped(outcome.data, MAX_RECEIPT) if is_receipt else outcome.data
     if data and data != outcome.sentence:
         response["data"] = data
     return response

@@ -16,8 +16,9 @@ from assistant.brains.gemini.ports import Briefer
 from assistant.brains.gemini.reading import Item, Reading
 from assistant.brains.gemini.responses import not_run_response, silent_response
 from assistant.brains.gemini.upload import Upload
-from assistant.brains.protocol import BrainEvent, Spent, TurnRequest, Usage
+from assistant.brains.protocol import BrainEvent, InTalk, Searched, Spent, TurnRequest, Usage
 from assistant.clock import Clock
+from assistant.tools.call import ToolCall
 from assistant.tools.outcome import ToolOutcome
 from integrations.gemini.events import FunctionCall, FunctionCalls, OutputAudio, TokensUsed
 from integrations.gemini.models import ModelRow, cost_usd
@@ -60,6 +61,7 @@ class GeminiLiveTurn:
             request, as_text, means.keeper, means.briefer, means.row, self._listener
         )
         self._left = False
+        self._talk: InTalk | None = None  # as it was told
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Events in order; closing it cancels the turn."""
@@ -70,10 +72,21 @@ class GeminiLiveTurn:
                 if self._reading.over:
                     # Before the last words are taken, which may be long in speaking.
                     await self._leave(uploading)
-                for event in happened:
+                for event in self._in_talk(happened):
                     yield event
         finally:
             await self._leave(uploading)
+
+    def _in_talk(self, happened: list[BrainEvent]) -> list[BrainEvent]:
+        """The same, with the talk told in front of the first call, and of others once it is
+        another one. By then the turn has its session."""
+        keeper = self._means.keeper
+        keeper.searched |= any(isinstance(event, Searched) for event in happened)
+        talk = InTalk(keeper.talk, keeper.searched)
+        if talk == self._talk or not any(isinstance(event, ToolCall) for event in happened):
+            return happened
+        self._talk = talk
+        return [talk, *happened]
 
     async def answer(self, outcome: ToolOutcome) -> None:
         """Give a result to the session that asked for it, if it is still there."""

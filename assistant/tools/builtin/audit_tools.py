@@ -111,7 +111,7 @@ class AuditTools:
         told = [self._told(row, sentences) for row in reversed(rows[:MAX_TOLD])]
         if len(rows) > MAX_TOLD:
             told.insert(0, sentences.say("audit.many", count=len(rows), told=MAX_TOLD))
-        return BuiltInResult(" ".join(told), self._data(rows))
+        return BuiltInResult(" ".join(told), self._data(rows), outside=_of_programs(rows))
 
     async def _refused(
         self, arguments: Mapping[str, Any], request: BuiltInRequest
@@ -134,7 +134,7 @@ class AuditTools:
             FALLBACK
         ):  # else it tells by itself
             told = f"{told} {sentences.say(_mend(refused, asked=asked))}"
-        return BuiltInResult(told, self._data([refused]))
+        return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
         """All of that time, newest first. Raises StoreError."""
@@ -195,6 +195,11 @@ def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:
     """The rows of the newest turn but the one in which it is asked."""
     earlier = [row for row in rows if row.turn_id != besides]
     return [row for row in earlier if row.turn_id == earlier[0].turn_id]
+
+
+def _of_programs(rows: Sequence[AuditRecord]) -> bool:
+    """True where a program's words are among what is told."""
+    return any(":" in row.satellite for row in rows)
 
 
 def _is_refused(row: AuditRecord) -> bool:

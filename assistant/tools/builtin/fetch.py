@@ -3,10 +3,11 @@
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.addresses import Seen, carries, was_said
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.outcome import Tier
 from integrations.errors import IntegrationError, Unavailable
@@ -25,16 +26,35 @@ class Fetching(Protocol):
         ...
 
 
-def fetch_page(fetcher: Fetching, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{url, title, text}`, `text` the page's main text."""
+async def _none() -> Sequence[str]:
+    return ()
+
+
+def fetch_page(
+    fetcher: Fetching,
+    catalogue: Catalogue,
+    memories: Callable[[], Awaitable[Sequence[str]]] = _none,
+) -> BuiltIn:
+    """The tool. Its data is `{url, title, text}`, `text` the page's main text.
+
+    `memories`: what people asked to remember; no address may carry it outside.
+    """
+    seen = Seen()
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        url = str(arguments["url"])
+        named = was_said(url, request.said)
+        if request.tainted and not (named or seen.holds(url)):
+            return _failed("fetch.not_said", request, catalogue)
+        if not named and carries(url, await memories()):
+            return _failed("fetch.personal", request, catalogue)
         try:
-            fetched = await fetcher.fetch(str(arguments["url"]))
+            fetched = await fetcher.fetch(url)
         except IntegrationError as error:
             _log.info("a page was not read: %s", error)
             return _failed(_key(error), request, catalogue)
         page = await asyncio.to_thread(read_page, fetched)
+        await asyncio.to_thread(seen.note, fetched)
         if not page.text:
             return _failed("fetch.not_readable", request, catalogue)
         told = {"url": fetched.url, "title": page.title, "text": page.text}

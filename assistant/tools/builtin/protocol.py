@@ -24,6 +24,8 @@ class BuiltInRequest:
     judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
     recalls: bool = True  # whoever asks may be told what people have said
     caller: str = ""  # the program whose own turn it is, as the audit names it; "": people's
+    tainted: bool = False  # the model may have read what a stranger wrote (`assistant.tools.taint`)
+    said: tuple[str, ...] = ()  # the person's words in this talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class BuiltInResult:
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # what would have worked instead
     stale: bool = False  # it is of a picture that is not live; the sentence tells its age
+    outside: bool = False  # it tells what a program or a stranger wrote
 
 
 @dataclass(frozen=True, slots=True)

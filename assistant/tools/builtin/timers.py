@@ -2,6 +2,7 @@
 list of all that is to come."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from assistant.journal.records import TimerRecord
@@ -108,9 +109,19 @@ class TimerTools:
                 "additionalProperties": False,
             },
             tier=tier,
-            run=self._telling.safely(run),
+            run=self._telling.safely(self._marked(run)),
             replaces=frozenset(replaces.split()),
         )
+
+    def _marked(self, run: Run) -> Run:
+        """The same, whose result says where a program has named a timer: names are told."""
+
+        async def marked(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+            named = any(one.caller and (one.name or one.text) for one in await self._book.all())
+            result = await run(arguments, request)
+            return replace(result, outside=True) if named else result
+
+        return marked
 
     async def _start(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         language, telling = request.language, self._telling

@@ -21,6 +21,7 @@ from assistant.tools.undo.step import (
     NotPutBack,
     UndoneReport,
 )
+from assistant.tools.undo.stored import StoredStep
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
@@ -81,9 +82,18 @@ class HomeStep:
         self.other_media = False  # the call chose another track or channel
 
     @property
+    def number(self) -> int | None:
+        """Of its snapshot in Home Assistant, if it has one."""
+        return self._number
+
+    @property
     def entities(self) -> frozenset[str]:
         """The ids of all that it knows of."""
         return frozenset((*self._was, *self._not_kept))
+
+    def stored(self) -> StoredStep:
+        """The same for another process."""
+        return StoredStep(self._was, self._number, self._not_kept, self.other_media)
 
     def has_changed(self) -> bool:
         """Whether anything that it knows of is not as it was."""

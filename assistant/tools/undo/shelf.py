@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -73,13 +73,18 @@ class Shelf:
         """Delete it as soon as that can be; its number is free then."""
         self._start(self._deleted(number), "undo deletes")
 
+    def reserve(self, numbers: Collection[int]) -> None:
+        """Other processes have made these, and may still need them."""
+        self._numbers.update(numbers)
+
     def clean_up(self) -> None:
         """Delete what former processes have left, as soon as the home is there."""
         self._start(self._clean_up(), "undo leftovers")
 
-    async def empty(self) -> None:
-        """Try once to delete all that is left of ours. Raises nothing."""
-        await asyncio.gather(*(self._delete(snapshot_id(one)) for one in sorted(self._numbers)))
+    async def empty(self, besides: Collection[int] = ()) -> None:
+        """Try once to delete all that is left of ours, but those. Raises nothing."""
+        gone = sorted(self._numbers.difference(besides))
+        await asyncio.gather(*(self._delete(snapshot_id(one)) for one in gone))
 
     def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         try:

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,13 @@ from assistant.tools.undo.home_step import HomeStep, Services, reasons
 from assistant.tools.undo.reversible import Choice, choose
 from assistant.tools.undo.shelf import Shelf, Snapshots
 from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport, UndoStep
+from assistant.tools.undo.stored import (
+    Kept,
+    StoredLevel,
+    StoredLevels,
+    StoredStep,
+    numbers_of,
+)
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
@@ -68,6 +76,7 @@ class _Level:
     calls: list[DoneCall] = field(default_factory=list)
     unknown: bool = False  # something was done of which nobody knows how to undo it
     timer: asyncio.Task[None] | None = None
+    saved: bool = False  # other processes can undo it, too
 
     @property
     def at_home(self) -> bool:
@@ -90,9 +99,11 @@ class UndoStack:
         clock: Clock,
         *,
         alone: bool,
+        store: Kept | None = None,
     ) -> None:
         """`alone`: no other process of Hearth uses this house now, so that every snapshot found at
-        the start is left over; else only old ones are deleted."""
+        the start is left over, but those of `store`; else only old ones are deleted. `store`: where
+        it is kept what other processes can undo, too; None: nowhere."""
         self._home = home
         self._services = services
         self._clock = clock
@@ -102,10 +113,13 @@ class UndoStack:
         self._open: dict[str, str] = {}  # calls under way, and their turns
         self._lock = asyncio.Lock()
         self._closed = True
+        self._stored = StoredLevels(store, clock, LIFE_S)
+        self._writing: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
         self._closed = False
+        self._shelf.reserve(numbers_of(await self._stored.load() or ()))
         self._shelf.clean_up()
         return self
 
@@ -149,14 +163,18 @@ class UndoStack:
         if not found:
             # Of Hearth's own tools each has its own way back, or needs none.
             if outcome.server != HEARTH:
-                self._level(turn_id).unknown = True
+                unknown = self._level(turn_id)
+                unknown.unknown = True
+                self._write(self._save(unknown))
             return
         name = suffix(outcome.name)
         done = DoneCall(name, outcome.arguments, outcome.entities, self._clock.since_boot())
-        found[-1][0].calls.append(done)
+        level = found[-1][0]
+        level.calls.append(done)
         for _, one in found:
             if isinstance(one.step, HomeStep) and name in _OTHER_MEDIA:
                 one.step.other_media = True
+        self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
         """Another kind of step, of a call that is under way. `moves`: as what it is judged."""
@@ -182,6 +200,7 @@ class UndoStack:
         report, count = UndoneReport(), 0
         async with self._lock:
             self._forget_old()
+            await self._join()
             while count < steps and self._levels:
                 if self._levels[-1].at_home and not self._home.connected:
                     return Undone(count, report, away=not count)
@@ -191,6 +210,55 @@ class UndoStack:
                 report += await self._run(self._levels.pop())
                 count += 1
         return Undone(count, report)
+
+    async def _join(self) -> None:
+        """Take in what other processes did, and let go of what they have undone."""
+        stored = await self._stored.load()
+        if stored is None:
+            return
+        known = {one.turn_id for one in stored}
+        for level in [one for one in self._levels if one.saved and one.turn_id not in known]:
+            self._discard(level)
+        mine = {one.turn_id for one in self._levels}
+        now, now_s = self._clock.now(), self._clock.since_boot()
+        for one in stored:
+            if one.turn_id in mine:
+                continue
+            begun_s = now_s - (now - one.at).total_seconds()
+            steps = [_Kept(self._step(step), {one.turn_id}) for step in one.steps]
+            level = _Level(one.turn_id, begun_s, steps, unknown=one.unknown, saved=True)
+            self._shelf.reserve(numbers_of([one]))
+            self._levels.append(level)
+        self._levels.sort(key=lambda one: one.begun_s)
+
+    def _step(self, stored: StoredStep) -> HomeStep:
+        step = HomeStep(
+            self._home,
+            self._shelf,
+            self._services,
+            was=stored.was,
+            number=stored.number,
+            not_kept=stored.not_kept,
+        )
+        step.other_media = stored.other_media
+        return step
+
+    async def _save(self, level: _Level) -> None:
+        """Keep it for other processes."""
+        steps = [one.step.stored() for one in level.kept if isinstance(one.step, HomeStep)]
+        age_s = self._clock.since_boot() - level.begun_s
+        at = self._clock.now() - timedelta(seconds=age_s)
+        unknown = level.unknown or len(steps) < len(level.kept)
+        stored = StoredLevel(level.turn_id, at, tuple(steps), unknown)
+        level.saved = await self._stored.save(stored) or level.saved
+        if level not in self._levels:  # undone meanwhile
+            await self._stored.drop(level.turn_id)
+
+    def _write(self, work: Coroutine[Any, Any, None]) -> None:
+        """Write to the store behind the call; a process that ends waits for it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
         """The calls of the newest level, where its last one ended within that time; else none."""
@@ -248,6 +316,9 @@ class UndoStack:
 
     async def _run(self, level: _Level) -> UndoneReport:
         report = UndoneReport()
+        if level.saved:
+            level.saved = False
+            await self._stored.drop(level.turn_id)  # first: no other process does it once more
         try:
             for one in reversed(level.kept):
                 report += await _ran(one.step)
@@ -268,6 +339,8 @@ class UndoStack:
     def _discard(self, level: _Level) -> None:
         if level in self._levels:
             self._levels.remove(level)
+        if level.saved:
+            self._write(self._stored.drop(level.turn_id))
         if level.timer is not None:
             level.timer.cancel()
         if not self._closed:
@@ -286,13 +359,22 @@ class UndoStack:
         self._discard(level)
 
     async def _let_go(self) -> None:
-        """The process ends: nobody could undo any more."""
+        """The process ends: what was not kept for others nobody could undo any more."""
+        if self._writing:
+            await asyncio.wait(set(self._writing), timeout=CLOSE_S)
+        needed = {
+            one.step.number
+            for level in self._levels
+            if level.saved
+            for one in level.kept
+            if isinstance(one.step, HomeStep) and one.step.number is not None
+        } | numbers_of(await self._stored.load() or ())
         steps = [one.step for level in self._levels for one in level.kept]
         self._levels.clear()
         others = [_forgotten(step) for step in steps if not isinstance(step, HomeStep)]
         try:
             async with asyncio.timeout(CLOSE_S):
-                await asyncio.gather(*others, self._shelf.empty())
+                await asyncio.gather(*others, self._shelf.empty(besides=needed))
         except TimeoutError:
             _log.info("Snapshots are left in Home Assistant: they go at the next start.")
 

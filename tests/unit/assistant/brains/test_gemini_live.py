@@ -10,6 +10,7 @@ from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.protocol import (
     BrainFault,
     Heard,
+    InTalk,
     NotMeant,
     Reached,
     ReplyAudio,
@@ -26,6 +27,7 @@ from integrations.gemini.events import (
     FunctionCall,
     FunctionCalls,
     FunctionCallsCancelled,
+    Grounded,
     InputText,
     Interrupted,
     OutputAudio,
@@ -345,3 +347,34 @@ async def test_a_turn_without_sound_is_no_activity() -> None:
         (fault,) = await on.play(spoken(b""))
         assert isinstance(fault, BrainFault)
         assert not fault.retryable
+
+
+async def test_each_turn_with_calls_tells_of_its_talk() -> None:
+    """It is the same one until the model has forgotten it."""
+
+    def calls(id: str) -> list[Sent]:
+        call = FunctionCalls((FunctionCall(id, "f", {}),))
+        return [*sentence(call), Sent("answer", [(id, "f", "done")], YES)]
+
+    searched = FunctionCalls((FunctionCall("3", "f", {}),))
+    found = [*sentence(Grounded(), searched), Sent("answer", [("3", "f", "done")], YES)]
+    first = session(*sentence(*YES), *calls("1"), *calls("2"), *found)
+    async with stage(first, session(*calls("4"))) as on:
+
+        async def talks() -> list[InTalk]:
+            events = await on.follow(on.brain.begin(spoken()))
+            told = [event for event in events if isinstance(event, InTalk)]
+            called = [type(event) for event in events if isinstance(event, InTalk | ToolCall)]
+            assert called in ([], [InTalk, ToolCall])  # before the call, so that it counts for it
+            return told
+
+        assert await talks() == []  # nothing is called for
+        one, again, with_web = [*await talks(), *await talks(), *await talks()]
+        assert one == again
+        assert not one.searched
+        assert with_web == replace(one, searched=True)
+        on.brain.forget()
+        await on.clock.settle()
+        [other] = await talks()
+        assert other.talk != one.talk
+        assert not other.searched

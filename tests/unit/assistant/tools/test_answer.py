@@ -8,12 +8,21 @@ from integrations.mcp.servers import McpResult
 
 @pytest.mark.parametrize(
     "text",
-    ["", "null", "[1]", '{"data": 5}', "[" * 100_000, "\u202eevil"],
+    ["", "null", "[1]", '{"data": 5}', "[" * 24_000, "\u202eevil"],
 )
 def test_what_is_not_home_assistants_form_is_text(text: str) -> None:
     answer = read_answer(McpResult(text, is_error=False))
     assert (answer.error, answer.succeeded, answer.failed) == ("", (), ())
-    assert answer.text == text.replace("\u202e", "")[:24_000]
+    assert answer.text == text.replace("\u202e", "")
+
+
+@pytest.mark.parametrize("length", [24_001, 100_000, 200_000])
+def test_what_was_cut_is_told(length: int) -> None:
+    text = read_answer(McpResult("[" * length, is_error=False)).text
+    assert len(text) <= 24_000
+    kept = text.count("[") - 1
+    assert kept > 23_900
+    assert text.endswith(f"\n[cut: these are the first {kept} of {length} characters]")
 
 
 def test_lists_that_are_none_name_nothing() -> None:

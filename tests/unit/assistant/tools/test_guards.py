@@ -200,3 +200,45 @@ def test_each_rule_has_a_sentence(language: str) -> None:
         assert catalogue.say(f"guards.{rule}", language)
     assert "Search" in catalogue.say("guards.server_down", language, names="Search")
     assert set(BURSTS) == {COMFORT, COSTLY, SECURE}
+
+
+def give(watched: Watch, key: str, alike: str, gave: str, tier: Tier = READ) -> str:
+    """One call that is done, and what it gave."""
+    refusal = watched.guards.begin("t", key, tier, alike)
+    if refusal is None:
+        watched.guards.end("t", key, gave=gave, changed=tier is not READ)
+    return refusal or ""
+
+
+def test_the_same_call_with_the_same_result_is_a_loop_after_three() -> None:
+    watched = watch()
+    assert [give(watched, f"c{number}", "a", "same") for number in range(3)] == [""] * 3
+    assert give(watched, "c3", "a", "same") == "repeated"
+    assert give(watched, "c4", "b", "same") == ""  # another call
+
+
+def test_what_gives_something_new_is_no_loop() -> None:
+    watched = watch()
+    assert {give(watched, f"c{number}", "a", f"{number}") for number in range(6)} == {""}
+
+
+def test_a_change_in_between_makes_a_reading_new() -> None:
+    watched = watch(rounds_per_turn=9)
+    for number in range(3):
+        assert give(watched, f"r{number}", "read", "off") == ""
+        assert give(watched, f"m{number}", f"switch {number}", "done", COMFORT) == ""
+    assert give(watched, "r3", "read", "off") == ""
+
+
+def test_a_change_that_is_made_again_and_again_is_a_loop() -> None:
+    watched = watch(rounds_per_turn=9)
+    for number in range(3):
+        assert give(watched, f"m{number}", "switch", "done", COMFORT) == ""
+    assert give(watched, "m3", "switch", "done", COMFORT) == "repeated"
+
+
+def test_what_is_not_compared_never_repeats() -> None:
+    watched = watch()
+    for number in range(5):
+        assert give(watched, f"c{number}", "a", "") == ""
+        assert give(watched, f"d{number}", "", "x") == ""

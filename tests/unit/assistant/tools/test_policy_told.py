@@ -232,3 +232,106 @@ def test_a_refusal_says_what_is_not_there(place: dict[str, str], live: bool, sen
     ):
         assert (verdict.decision, verdict.tier, verdict.arguments) == (NO, Tier.COMFORT, slots)
         assert said(verdict)[0] == sentence
+
+
+NIGHT = Entity("scene.night", "Good night", "unknown", attributes={"entity_id": ["lock.front"]})
+OUT = Entity("scene.out", "Going out", "unknown", attributes={"entity_id": ["cover.garage"]})
+BOTH = Entity(
+    "scene.both", "Both", "unknown", attributes={"entity_id": ["lock.front", "cover.garage"]}
+)
+LEAVE = Entity("script.leaving", "Off to work", "off")
+OPENER = Entity("script.x", "Unlock it all", "off")
+ALARM = Entity("alarm_control_panel.home", "Alarm", "armed_away")
+AWAY = Entity("scene.away", "Away", "unknown", attributes={"entity_id": [ALARM.entity_id]})
+ALL_PLANS = Entity("group.plans", "Plans", "off", attributes={"entity_id": ["scene.night"]})
+
+
+@pytest.mark.parametrize(
+    ("things", "tool", "name", "sentence", "left"),
+    [
+        (
+            [NIGHT],
+            ON,
+            "Good night",
+            "Start Good night? It may lock or unlock Front door.",
+            "I left Good night alone.",
+        ),
+        ([OUT], ON, "Going out", "Start Going out? It may open or close Garage door.", None),
+        ([AWAY, ALARM], ON, "Away", "Start Away? It may arm or disarm Alarm.", None),
+        (
+            [BOTH],
+            ON,
+            "Both",
+            "Start Both? It may unlock, open or switch Front door, Garage door.",
+            None,
+        ),
+        ([LEAVE], ON, "Off to work", "Start Off to work? It may lock or unlock Front door.", None),
+        ([LEAVE], OFF, "Off to work", "Stop Off to work? It works with Front door.", None),
+        (
+            [NIGHT, ALL_PLANS],
+            ON,
+            "Plans",
+            "Start Good night? It may lock or unlock Front door.",
+            None,
+        ),
+        (
+            [OPENER],
+            ON,
+            "Unlock it all",
+            "Start Unlock it all? It may open or unlock something.",
+            None,
+        ),
+        ([OPENER], OFF, "Unlock it all", "Stop Unlock it all?", None),
+        # What is switched itself is asked about as before.
+        ([], OFF, "Front door", "Unlock Front door?", "I left Front door locked."),
+    ],
+)
+def test_a_question_says_what_would_really_happen(
+    things: list[Entity], tool: str, name: str, sentence: str, left: str | None
+) -> None:
+    house = replace(with_things(*things), touches={"script.leaving": frozenset({"lock.front"})})
+    verdict = judge(entry(tool), {"name": name}, house, "x", "")
+    assert verdict.decision is Decision.NEEDS_CONFIRMATION
+    assert said(verdict)[0] == sentence
+    assert left is None or said(verdict)[1] == left
+
+
+@pytest.mark.parametrize("scene", [NIGHT, OUT, BOTH, AWAY])
+def test_nothing_comes_of_switching_a_scene_off(scene: Entity) -> None:
+    verdict = judge(entry(OFF), {"name": scene.name}, with_things(scene, ALARM), "x", "")
+    assert (verdict.decision, verdict.effects) == (Decision.ALLOWED, ())
+
+
+def test_a_script_of_which_nothing_is_known_is_asked_about_as_what_it_is() -> None:
+    verdict = judge(entry(ON), {"name": "Off to work"}, with_things(LEAVE), "x", "")
+    assert said(verdict)[0] == "Run the script Off to work?"
+    verdict = judge(entry(OFF), {"name": "Off to work"}, with_things(LEAVE), "x", "")
+    assert said(verdict)[0] == "Stop Off to work?"
+
+
+def test_a_refusal_does_not_say_that_a_scene_unlocks() -> None:
+    no = Rulings(secure="deny")
+    verdict = judge(entry(ON), {"name": "Good night"}, with_things(NIGHT), "x", "", rulings=no)
+    sentence = "I am not allowed to start Good night, because it may reach Front door."
+    assert said(verdict)[0] == sentence
+    guest = judge(entry(ON), {"name": "Good night"}, with_things(NIGHT), "x", "", moment=GUEST)
+    assert said(guest)[0] == sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        (
+            "light",
+            "Switch the light Porch? There is something else of that name, which I leave alone.",
+        ),
+        ("switch", "Switch Porch? There is something else of that name, which I leave alone."),
+    ],
+)
+def test_a_lamp_that_shares_its_name_with_a_lock_is_not_a_door(kind: str, sentence: str) -> None:
+    here = Entity(f"{kind}.porch", "Porch", "on", (), "hall")
+    lock = Entity("lock.porch", "Porch\u200b", "locked", (), "lounge")
+    verdict = judge(entry(OFF), {"name": "Porch"}, with_things(here, lock), "x", "Hall")
+    assert verdict.decision is Decision.NEEDS_CONFIRMATION
+    assert verdict.entities == (f"{kind}.porch",)
+    assert said(verdict) == (sentence, "I left Porch as it was.")

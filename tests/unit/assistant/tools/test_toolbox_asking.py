@@ -29,6 +29,7 @@ from tests.unit.assistant.tools.embedded import House, living
 
 ASK = Situation(can_ask=True, spoken=True)
 OFF, ON, DOOR = "HassTurnOff", "HassTurnOn", {"name": "Front door"}
+GARAGE = {"name": "Garage door"}
 VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
 YES = Settlement("yes", "voice")
 
@@ -133,12 +134,116 @@ async def test_an_equal_call_waits_for_the_same_question(house: House) -> None:
 
 async def test_one_question_at_a_time(house: House) -> None:
     question = await asked(house)
-    other = await house.do(ON, {"name": "Garage door"}, situation=ASK)
-    assert (other.decision, other.rule) == (Decision.DENIED, "busy")
+    assert await ask(house, ON, GARAGE) is None  # it waits behind the first
     assert await house.box.settle(question, YES) is not None
     assert [arguments for _, arguments in house.demo.calls] == [
         {"name": "Front door", "domain": ["lock"]} if "domain" in house.demo.calls[0][1] else DOOR
     ]
+
+
+async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(house: House) -> None:
+    first = await asked(house)
+    assert await ask(house, ON, GARAGE) is None
+    assert await ask(house, ON, GARAGE) is None  # an equal one, once
+    assert await house.box.settle(first, Settlement("no")) is not None
+    second = await house.box.next_question("turn", Settlement("no"))
+    assert isinstance(second, Question)
+    assert (second.text, second.tier) == ("Open Garage door?", Tier.SECURE)
+    assert house.demo.calls == []
+    outcome = await house.box.settle(second, YES)
+    assert outcome is not None
+    assert (outcome.decision, outcome.status) == (Decision.CONFIRMED, Status.DONE)
+    assert await house.box.next_question("turn", YES) is None
+
+
+async def test_a_no_is_not_asked_away_by_the_same_in_other_words(house: House) -> None:
+    first = await asked(house)
+    assert await ask(house, OFF, {"name": "lock.front_door"}) is None
+    await ask(house, ON, GARAGE)
+    await house.box.settle(first, Settlement("no"))
+    same = await house.box.next_question("turn", Settlement("no"))
+    assert isinstance(same, ToolOutcome)
+    assert same.rule == "not_confirmed_no"
+    other = await house.box.next_question("turn", Settlement("no"))
+    assert isinstance(other, Question)
+    assert other.text == "Open Garage door?"
+
+
+async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
+    first = await asked(house)
+    await ask(house, ON, GARAGE)
+    other = await house.box.call(ToolCall("x", OFF, DOOR), "another", "unlock", situation=ASK)
+    assert other.rule == "busy"
+    await house.box.settle(first, YES)
+    assert isinstance(await house.box.next_question("turn", YES), Question)
+
+
+@pytest.mark.parametrize("verdict", ["silence", "new_command"])
+async def test_where_nobody_answers_the_second_is_not_asked_about(
+    house: House, verdict: Verdict
+) -> None:
+    first = await asked(house)
+    await ask(house, ON, GARAGE)
+    await house.box.settle(first, Settlement(verdict))
+    left = await house.box.next_question("turn", Settlement(verdict))
+    assert isinstance(left, ToolOutcome)
+    assert (left.decision, left.status) == (Decision.DENIED, Status.NOT_RUN)
+    assert (left.rule, left.sentence) == (
+        f"not_confirmed_{verdict}",
+        "I did not open Garage door.",
+    )
+    assert await house.box.next_question("turn", Settlement(verdict)) is None
+    assert house.demo.calls == []
+
+
+async def test_where_nobody_could_be_asked_what_waits_stays_as_it_is(house: House) -> None:
+    first = await asked(house)
+    await ask(house, ON, GARAGE)
+    await house.box.settle(first, None)
+    assert await house.box.next_question("turn", None) is None
+    assert await house.box.next_question("turn", YES) is None
+
+
+async def test_the_second_waits_for_no_turn_but_its_own(house: House) -> None:
+    first = await asked(house)
+    await ask(house, ON, GARAGE)
+    await house.box.settle(first, YES)
+    assert await house.box.next_question("another", YES) is None
+    other = await house.box.call(ToolCall("x", OFF, DOOR), "another", "unlock", situation=ASK)
+    assert house.box.question("another", other.id) is not None
+    busy = await house.box.next_question("turn", YES)
+    assert isinstance(busy, ToolOutcome)
+    assert busy.rule == "busy"
+
+
+async def test_text_read_meanwhile_keeps_the_second_from_being_asked() -> None:
+    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    async with living("Hall", governance=rules) as house:
+        first = await asked(house)
+        await ask(house, ON, GARAGE)
+        await house.do("GetDateTime", {})
+        await house.box.settle(first, Settlement("no"))
+        refused = await house.box.next_question("turn", Settlement("no"))
+        assert isinstance(refused, ToolOutcome)
+        assert refused.rule == "tainted"
+
+
+@pytest.mark.parametrize("has_pin", [False, True])
+async def test_the_second_too_needs_a_quiet_room(has_pin: bool) -> None:
+    room = Room(quiet=True)
+    rules = Governance(hush=room, has_pin=has_pin)
+    async with living("Hall", governance=rules) as house:
+        first = await asked(house)
+        await ask(house, ON, GARAGE)
+        await house.box.settle(first, YES)
+        room.quiet = False
+        second = await house.box.next_question("turn", YES)
+        if has_pin:
+            assert isinstance(second, Question)
+            assert second.how == "pin"
+        else:
+            assert isinstance(second, ToolOutcome)
+            assert second.rule == "noisy"
 
 
 async def test_a_question_of_another_turn_is_not_taken_over(house: House) -> None:

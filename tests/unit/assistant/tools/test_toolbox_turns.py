@@ -72,7 +72,9 @@ async def test_they_are_judged_fitted_and_journaled_like_any_other(
 
     box.offer(own_tool("ponder", run))
     outcome = await box.call(ToolCall("a", "ponder", {"query": 7}), "t", "what is it", "es")
-    assert asked == [({"query": "7"}, BuiltInRequest("t-a", "t", "what is it", "es"))]
+    assert asked == [
+        ({"query": "7"}, BuiltInRequest("t-a", "t", "what is it", "es", said=("what is it",)))
+    ]
     assert (outcome.sentence, outcome.data) == ("It is so.", "42")
     assert (outcome.decision, outcome.tier) == (Decision.ALLOWED, Tier.COMFORT)
     assert [row.server for row in journal.started] == ["hearth"]

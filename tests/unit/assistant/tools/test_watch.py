@@ -10,6 +10,7 @@ import pytest
 
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.tools.verify import verify
 from assistant.tools.watch import MAX_WATCHED, Watch
 from integrations.home_assistant.house import Entity, House
 
@@ -26,9 +27,12 @@ class Picture:
         self._changed = asyncio.Condition()
         self._late = False
 
-    async def show(self, state: str, **attributes: Any) -> None:
-        door = replace(self.house.entities[DOOR], state=state, attributes=attributes)
-        self.house = House(entities={DOOR: door})
+    def name(self, entity_id: str, name: str, state: str) -> None:
+        self.house = House(entities={entity_id: Entity(entity_id, name, state)})
+
+    async def show(self, state: str, entity_id: str = DOOR, **attributes: Any) -> None:
+        door = replace(self.house.entities[entity_id], state=state, attributes=attributes)
+        self.house = House(entities={entity_id: door})
         async with self._changed:
             self._changed.notify_all()
 
@@ -92,8 +96,10 @@ async def settle() -> None:
 @pytest.mark.parametrize(
     ("movement", "end", "said"),
     [
-        ("closing", "closed", []),
-        ("closing 40 %", "closed", []),
+        ("closing", "closed", ["Garage Door is closed now."]),
+        ("closing 40 %", "closed", ["Garage Door is closed now."]),
+        ("locking", "locked", ["Garage Door is locked now."]),
+        ("returning", "docked", []),
         ("closing", "open", ["Garage Door did not get there: it is open."]),
         ("closing", "unavailable", ["Garage Door did not get there: it is not reachable."]),
         ("locking", "jammed", ["Garage Door did not get there: it is jammed."]),
@@ -101,7 +107,7 @@ async def settle() -> None:
         ("closed", "open", []),
     ],
 )
-async def test_only_an_odd_end_is_told(movement: str, end: str, said: list[str]) -> None:
+async def test_how_a_movement_ends_is_told(movement: str, end: str, said: list[str]) -> None:
     async with watching() as stage:
         stage.follow(movement)
         await settle()
@@ -109,6 +115,158 @@ async def test_only_an_odd_end_is_told(movement: str, end: str, said: list[str])
         await settle()
         assert [text for text, _ in stage.said] == said
         assert stage.picture.waiting == 0
+
+
+@pytest.mark.parametrize("kind", ["blind", "awning", "shutter"])
+async def test_of_a_blind_only_an_odd_end_is_told(kind: str) -> None:
+    async with watching() as stage:
+        stage.follow("closing")
+        await settle()
+        await stage.picture.show("closed", device_class=kind)
+        await settle()
+    assert stage.said == []
+
+
+LOCK = "lock.front_door"
+
+
+class LateStage(Stage):
+    """A lock that showed nothing of what was asked when its call was answered."""
+
+    def __init__(self, before: str, after: str | None = None, asked: str = "HassTurnOn") -> None:
+        super().__init__()
+        self.before, self.after, self.asked = before, after or before, asked
+        self.picture.name(LOCK, "Front door", self.after)
+
+    async def begin(self) -> None:
+        before = House(entities={LOCK: Entity(LOCK, "Front door", self.before)})
+        still = Still(self.picture.house)
+        found = await verify(self.asked, {}, [LOCK], before, still, 0.0)
+        late = replace(
+            outcome(self.after, LOCK),
+            status=Status.NOT_OBSERVED,
+            observed=found.observed,
+            awaited=found.awaited,
+        )
+        self.watch.follow(late, "en")
+        await settle()
+
+    @property
+    def told(self) -> list[str]:
+        return [text for text, _ in self.said]
+
+
+class Still:
+    """A picture that shows nothing more."""
+
+    connected = True
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
+    async def wait_for(self, *given: Any) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "states", "said"),
+    [
+        ("unlocked", "HassTurnOn", ["locked"], ["Front door is locked now."]),
+        ("unlocked", "HassTurnOn", ["locking", "locked"], ["Front door is locked now."]),
+        ("locked", "HassTurnOff", ["unlocking", "unlocked"], ["Front door is unlocked now."]),
+        ("unlocked", "HassTurnOn", ["jammed"], ["Front door didn't lock. It's jammed."]),
+        (
+            "unlocked",
+            "HassTurnOn",
+            ["locking", "unlocked"],
+            ["Front door didn't lock. It's still unlocked."],
+        ),
+        (
+            "unlocked",
+            "HassTurnOn",
+            ["unavailable"],
+            ["Front door didn't lock. It's not reachable."],
+        ),
+        ("unavailable", "HassTurnOn", ["unlocked", "locked"], ["Front door is locked now."]),
+        ("unlocked", "HassTurnOn", ["open"], []),  # it goes on
+    ],
+)
+async def test_what_was_not_seen_at_all_is_followed_to_its_end(
+    before: str, asked: str, states: list[str], said: list[str]
+) -> None:
+    stage = LateStage(before, asked=asked)
+    async with stage.watch:
+        await stage.begin()
+        for state in states:
+            await stage.picture.show(state, entity_id=LOCK)
+            await settle()
+        assert stage.told == said
+
+
+@pytest.mark.parametrize(
+    ("before", "state", "said"),
+    [
+        ("unlocked", "unlocked", ["Front door didn't lock. It's still unlocked."]),
+        ("unlocked", "locking", ["Front door has not got there yet: it is still locking."]),
+        ("unavailable", "unavailable", ["Front door didn't lock. It's still not reachable."]),
+    ],
+)
+async def test_what_never_came_about_is_told_after_a_minute(
+    before: str, state: str, said: list[str]
+) -> None:
+    stage = LateStage(before)
+    async with stage.watch:
+        await stage.begin()
+        await stage.picture.show(state, entity_id=LOCK)
+        await settle()
+        assert stage.told == []
+        await stage.picture.run_out()
+        await settle()
+    assert stage.told == said
+
+
+async def test_a_lock_that_goes_the_other_way_has_not_locked() -> None:
+    stage = LateStage("locked", "unlocking")
+    async with stage.watch:
+        await stage.begin()
+        await stage.picture.show("unlocked", entity_id=LOCK)
+        await settle()
+    assert stage.told == ["Front door didn't lock. It's unlocked."]
+
+
+async def test_a_lock_that_was_seen_to_move_and_did_not_get_there() -> None:
+    stage = Stage()
+    stage.picture.name(LOCK, "Front door", "locking")
+    async with stage.watch:
+        stage.watch.follow(outcome("locking", LOCK), "en")
+        await settle()
+        await stage.picture.show("jammed", entity_id=LOCK)
+        await settle()
+    assert [text for text, _ in stage.said] == ["Front door didn't lock. It's jammed."]
+
+
+async def test_any_other_change_is_told_with_how_it_is_now() -> None:
+    lamp = Entity("light.desk", "Desk lamp", "off")
+    stage = Stage()
+    stage.picture.house = House(entities={lamp.entity_id: lamp})
+    still = Still(stage.picture.house)
+    found = await verify("HassLightSet", {"brightness": 30}, ["light.desk"], still.house, still)
+    late = replace(outcome("off", "light.desk"), observed=found.observed, awaited=found.awaited)
+    async with stage.watch:
+        stage.watch.follow(late, "en")
+        await settle()
+        await stage.picture.show("on", entity_id="light.desk", brightness=77)
+        await settle()
+    assert [text for text, _ in stage.said] == ["Desk lamp is on 30 % now."]
+
+
+@pytest.mark.parametrize("entity_id", ["script.night", "scene.film", "todo.shopping"])
+async def test_what_shows_it_at_once_or_never_is_not_awaited(entity_id: str) -> None:
+    house = House(entities={entity_id: Entity(entity_id, "It", "3")})
+    suffix = "HassListAddItem" if entity_id.startswith("todo") else "HassTurnOn"
+    found = await verify(suffix, {"item": "milk"}, [entity_id], house, Still(house))
+    assert found.as_asked is False
+    assert found.awaited == {}
 
 
 async def test_one_that_takes_too_long_is_told() -> None:

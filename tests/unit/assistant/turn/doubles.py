@@ -171,6 +171,11 @@ class Tools:
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         raise AssertionError("nothing is gated")
 
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        return None
+
     def leave(self, turn_id: str) -> None:
         self.left.append(turn_id)
 

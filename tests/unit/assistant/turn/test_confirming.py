@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
-from assistant.confirm.question import Settlement
+from assistant.confirm.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision
+from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from tests.unit.assistant.turn.asking_stage import (
     LIGHT,
     UNLOCK,
@@ -239,3 +239,126 @@ def test_every_line_of_a_question_is_in_the_catalogue() -> None:
     catalogue = Catalogue()
     for key in ("question", "say_pin", "type_pin", "on_phone"):
         assert catalogue.say(f"asking.{key}", "es", question="¿Abro?", phone="x").startswith("¿Ab")
+
+
+READ = ToolCall("c1", "HassTurnOff", {"path": "shopping.txt"})
+
+
+class Reads(GatedTools):
+    """A gated call of another server, which gives a text; other tools run at once."""
+
+    data = "milk, bread"
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        outcome = await super().settle(question, settlement)
+        if outcome is None or outcome.decision is not Decision.CONFIRMED:
+            return outcome
+        return replace(outcome, server="files", tier=Tier.COSTLY, data=self.data, sentence="Done.")
+
+
+async def reads(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    if turn.request.audio is not None:
+        await turn.request.audio.complete()
+    yield Heard("read me the shopping list", "en")
+    yield READ
+    await turn.answered.wait()
+    yield ReplyText("I could not read it.")
+    yield TurnDone()
+
+
+async def answers(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    assert "milk, bread" in turn.request.note
+    assert turn.request.audio is None
+    yield Heard("a note that nobody said")
+    yield ReplyText("Milk and bread.")
+    yield TurnDone()
+
+
+async def test_after_a_yes_the_model_answers_with_what_was_read() -> None:
+    tools, keys = Reads(tier=Tier.COSTLY), Keys("yes")
+    brain = ScriptedBrain(reads, answers)
+    async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
+        await runner.ask("read me the shopping list")
+    [(turn, _)] = closed
+    assert turn.spoken.clauses == ("Unlock Front Door?", "Milk and bread.")
+    assert brain.turns[1].request.text == "read me the shopping list"
+    assert turn.heard == "read me the shopping list"
+    assert [one.decision for one in turn.outcomes] == [Decision.CONFIRMED]
+    assert turn.confirmation is not None
+    assert turn.confirmation.verdict == "yes"
+
+
+async def test_after_a_spoken_yes_too() -> None:
+    tools = Reads(tier=Tier.COSTLY)
+    brain = ScriptedBrain(reads, replies(Heard("Yes."), ReplyText("Fine.")), answers)
+    [turn] = await played(brain, tools, means(Ear("yes")))
+    assert turn.spoken.clauses == ("Unlock Front Door?", "Milk and bread.")
+    assert tools.run == [READ]
+
+
+@pytest.mark.parametrize("line", ["no", "hmm"])
+async def test_without_a_yes_the_model_stays_silent(line: str) -> None:
+    tools, keys = Reads(tier=Tier.COSTLY), Keys(line)
+    brain = ScriptedBrain(reads)
+    async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
+        await runner.ask("read me the shopping list")
+    assert closed[0][0].spoken.clauses == ("Unlock Front Door?", "I left Front Door locked.")
+
+
+async def test_what_has_no_data_is_told_as_before() -> None:
+    class Empty(Reads):
+        data = ""
+
+    keys = Keys("yes")
+    brain = ScriptedBrain(reads)
+    async with runner_with(brain, tools=Empty(), asking=means(None, keys=keys)) as (runner, closed):
+        await runner.ask("read me the shopping list")
+    assert closed[0][0].spoken.clauses == ("Unlock Front Door?", "Done.")
+
+
+async def test_a_model_that_calls_for_the_same_again_gets_what_was_read() -> None:
+    tools, keys, seen = Reads(tier=Tier.COSTLY), Keys("yes"), list[ToolOutcome]()
+
+    async def again(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield replace(READ, id="c9")
+        await turn.answered.wait()
+        seen.extend(turn.answers)
+        yield ReplyText("Milk and bread.")
+        yield TurnDone()
+
+    brain = ScriptedBrain(reads, again)
+    async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
+        await runner.ask("read me the shopping list")
+    assert [(one.id, one.data) for one in seen] == [("c9", "milk, bread")]
+    assert tools.run == [READ]
+    assert len(keys.asked) == 1
+    assert len(closed[0][0].outcomes) == 1
+
+
+async def test_a_further_call_that_needs_a_yes_is_asked_about() -> None:
+    other = replace(UNLOCK, id="c7")
+
+    async def goes_on(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+        yield ReplyText("It says milk.")
+        yield other
+        await turn.answered.wait()
+        yield ReplyText("And the door is open.")
+        yield TurnDone()
+
+    class Both(Reads):
+        async def settle(
+            self, question: Question, settlement: Settlement | None
+        ) -> ToolOutcome | None:
+            if self._frozen == other:
+                return await GatedTools.settle(self, question, settlement)
+            return await super().settle(question, settlement)
+
+    tools, keys = Both(tier=Tier.COSTLY), Keys("yes")
+    brain = ScriptedBrain(reads, goes_on)
+    async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
+        await runner.ask("read me the shopping list, then unlock the front door")
+    spoken = " ".join(closed[0][0].spoken.clauses)
+    assert spoken.endswith("Unlock Front Door? Done. Front Door: unlocked.")
+    assert "the door is open" not in spoken
+    assert tools.run == [READ, other]
+    assert len(keys.asked) == 2

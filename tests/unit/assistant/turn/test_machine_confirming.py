@@ -191,6 +191,20 @@ ROWS: list[Row] = [
         [FinishSpeech(1)],
     ),
     (
+        "a further question follows, or the model's answer: the speech goes on",
+        ASKED,
+        ConfirmationSettled(1, more=True),
+        State.THINKING,
+        [],
+    ),
+    (
+        "and where somebody answered elsewhere the ear is closed first",
+        WAITING,
+        ConfirmationSettled(1, more=True),
+        State.THINKING,
+        [StopWatching(), NoAnswer(1, waited=True)],
+    ),
+    (
         "a new command is a turn of its own, and nothing is said of the old one",
         ASKED,
         ConfirmationSettled(1, new_command=True),

@@ -171,6 +171,7 @@ class FakeBox:
             "answer": "Yes.",
             "spoken": {"clauses": [], "audio_ms": 0.0},
             "tool_calls": [],
+            "not_done": [],
             "confirmation": None,
             "timeline": {"heard": 0.0},
             "usage": None,

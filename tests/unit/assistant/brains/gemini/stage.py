@@ -8,7 +8,7 @@ from typing import Any
 from assistant.brains.audio import TurnAudio
 from assistant.brains.gemini.turn import GeminiLiveTurn
 from assistant.brains.gemini_live import GeminiLiveBrain
-from assistant.brains.protocol import BrainEvent, BrainTurn, Reached, TurnRequest
+from assistant.brains.protocol import BrainEvent, BrainTurn, InTalk, Reached, TurnRequest
 from assistant.clock import VirtualClock
 from assistant.tools.call import ToolCall
 from integrations.gemini.events import OutputText, TurnComplete
@@ -59,9 +59,9 @@ class Stage:
         self.brain = GeminiLiveBrain(self.client, self.briefer, row, self.clock, **options)
 
     async def play(self, request: TurnRequest, seconds: float = 60.0) -> list[BrainEvent]:
-        """The turn's events without milestones; every call works."""
+        """The turn's events without milestones and the name of its talk; every call works."""
         events = await self.follow(self.brain.begin(request), seconds)
-        return [event for event in events if not isinstance(event, Reached)]
+        return [event for event in events if not isinstance(event, Reached | InTalk)]
 
     async def follow(self, turn: BrainTurn, seconds: float = 60.0) -> list[BrainEvent]:
         """All events of a turn, which has to end within `seconds`."""

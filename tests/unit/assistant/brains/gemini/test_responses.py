@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.gemini.responses import MAX_READING, note_about, note_of_cut, response_to
+from assistant.brains.gemini.responses import MAX_RECEIPT, note_about, note_of_cut, response_to
 from assistant.tools.outcome import Decision, Status, Tier
 from tests.unit.assistant.brains.gemini.doubles import outcome_of
 
@@ -37,10 +37,17 @@ def test_a_reading_comes_with_its_data() -> None:
     assert response["data"] == "21 degrees"
 
 
-def test_long_data_is_cut_and_says_so() -> None:
-    response = response_to(outcome_of("1", tier=Tier.READ, data="x" * 20_000))
-    assert len(response["data"]) == MAX_READING
+@pytest.mark.parametrize("server", ["home_assistant", "hearth"])
+def test_the_receipt_of_a_command_is_cut_and_says_so(server: str) -> None:
+    response = response_to(outcome_of("1", server=server, data="x" * 20_000))
+    assert len(response["data"]) == MAX_RECEIPT
     assert response["data"].endswith("[cut]")
+
+
+@pytest.mark.parametrize("changes", [{"tier": Tier.READ}, {"server": "files", "tier": Tier.COSTLY}])
+def test_what_was_read_is_given_whole(changes: dict[str, Any]) -> None:
+    response = response_to(outcome_of("1", data="x" * 24_000, **changes))
+    assert response["data"] == "x" * 24_000
 
 
 def test_what_the_sentence_says_is_not_said_twice() -> None:
