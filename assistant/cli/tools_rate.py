@@ -13,6 +13,7 @@ from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.clock import Clock
 from assistant.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
+from assistant.tools.must_run import must_run
 from assistant.tools.outcome import Tier
 from assistant.tools.weighing import height
 from integrations.home_assistant.house import Entity, House
@@ -83,9 +84,14 @@ def _things(house: House, ratings: Ratings) -> list[Entity]:
 
 
 def _meant(name: str, tier: str, house: House, ratings: Ratings) -> str:
-    """The id of the thing of that name or id: of those to be rated, else one that is to be asked
-    about more than now. Raises Failed where there is none, or more than one."""
-    found = _called(name, _things(house, ratings))
+    """The id of the thing of that name or id: of those to be rated, those that must run by their
+    name alone, else one that is to be asked about more than now.
+
+    Raises Failed where there is none, or more than one.
+    """
+    listed = _things(house, ratings)
+    running = [one for one in house.exposed() if must_run(one, house) and one not in listed]
+    found = _called(name, [*listed, *running])
     if not found:
         raised = (one for one in house.exposed() if _is_raised(one, _tier(tier), house))
         found = _called(name, list(raised))

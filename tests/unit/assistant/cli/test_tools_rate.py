@@ -58,6 +58,17 @@ def test_one_and_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert BELL in capsys.readouterr().out
 
 
+def test_what_must_run_by_its_name_alone_is_freed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    things = (*catalogue.THINGS, Thing("switch.fridge", "Fridge", "on"))
+    monkeypatch.setattr(server, "DemoHome", partial(server.DemoHome, things=things))
+    call = '{"name": "HassTurnOff", "arguments": {"name": "Fridge"}}'
+    assert told(capsys, "--explain", call)["tier"] == "costly"
+    told(capsys, "rate", "fridge", "comfort")
+    assert told(capsys, "--explain", call)["tier"] == "comfort"
+
+
 def test_what_may_open_is_freed_one_by_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
