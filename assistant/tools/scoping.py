@@ -119,7 +119,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
     """What is elsewhere, where so few are that one of them may be meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
-    if not all(one.domain in _FEW or is_opener(one) for one in things):
+    if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
     return tuple(dict.fromkeys(one.name for one in things))[:MOST_OFFERED]
 

@@ -8,10 +8,11 @@ that its settings name; nothing else. docs/servers.md tells owners about it.
 
 import json
 import os
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -69,21 +70,19 @@ def holds(spec: ServerSpec) -> bool:
     return spec.transport == "stdio" and spec.sandbox and landlock_abi() > 0
 
 
-@contextmanager
-def confined(spec: ServerSpec, made: Command) -> Iterator[Command]:
-    """Yield the command that starts the program in its sandbox; itself where there is none.
+def confined(spec: ServerSpec, made: Command) -> Command:
+    """Return the command that starts the program in its sandbox; itself where there is none.
 
-    The program gets a temporary folder of its own as TMPDIR, which goes with the context.
+    The program gets a temporary folder of its own as TMPDIR. Raises OSError where it cannot.
     """
     if not holds(spec):
-        yield made
-        return
-    with tempfile.TemporaryDirectory(prefix="hearth-server-", ignore_cleanup_errors=True) as own:
-        made = replace(made, env={"TMPDIR": own, **made.env})
-        found = grants(made, spec, own)
-        rules = {"abi": landlock_abi(), "read": found.read, "write": found.write}
-        launcher = (sys.executable, "-I", "-S", confine.__file__, json.dumps(rules))
-        yield replace(made, words=(*launcher, *made.words))
+        return made
+    own = _scratch(spec.name)
+    made = replace(made, env={"TMPDIR": own, **made.env})
+    found = grants(made, spec, own)
+    rules = {"abi": landlock_abi(), "read": found.read, "write": found.write}
+    launcher = (sys.executable, "-I", "-S", confine.__file__, json.dumps(rules))
+    return replace(made, words=(*launcher, *made.words))
 
 
 def grants(made: Command, spec: ServerSpec, temporary: str = "") -> Grants:
@@ -111,6 +110,19 @@ def grants(made: Command, spec: ServerSpec, temporary: str = "") -> Grants:
     named += [*_named(made.words[1:], base), *_named(tuple(spec.env.values()), base)]
     write += [one for path in named for one in _folder_of(Path(path).expanduser(), home)]
     return Grants(_opened(read, closed), _opened(write, closed))
+
+
+def _scratch(name: str) -> str:
+    """A temporary folder that this user alone may enter. It is the same at each start: a server
+    that names it in a tool's description would else count as changed. Raises OSError."""
+    base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")
+    base.mkdir(mode=0o700, exist_ok=True)
+    found = base.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        return tempfile.mkdtemp(prefix="hearth-server-")  # somebody else has made it
+    folder = base / name
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return str(folder)
 
 
 def _installation(folder: Path) -> list[Path]:
@@ -161,9 +173,9 @@ def _is_file(path: Path) -> bool:
 
 def _folder_of(path: Path, home: Path) -> list[Path]:
     """A folder as it is named; of a file the folder around it, unless that is much wider."""
-    if path.is_dir() or path.parent == home or len(path.parts) <= 2:
-        return [path]
-    return [path.parent] if path.suffix or path.exists() else []
+    around = path.parent
+    wide = around == home or around.parent == Path("/home") or len(around.parts) < 3
+    return [path if path.is_dir() or wide else around]
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:

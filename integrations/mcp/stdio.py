@@ -48,19 +48,19 @@ async def stdio_transport(
     `on_end` is told once, and at once, where the program ended by itself or is not worth keeping;
     the streams are closed then. Raises Misconfigured and OSError where it cannot be started.
     """
-    with confined(spec, command(spec)) as made:
-        pipes = _Pipes(spec, await start(made), on_end)
-        try:
-            async with OwnedTasks() as tasks:
-                tasks.start(pipes.listen(), f"mcp-{spec.name}-out")
-                tasks.start(pipes.speak(), f"mcp-{spec.name}-in")
-                tasks.start(pipes.overhear(), f"mcp-{spec.name}-err")
-                try:
-                    yield pipes.read, pipes.write
-                finally:
-                    await pipes.leave()
-        finally:
-            pipes.close()  # also where leaving was cut short
+    running = await start(confined(spec, command(spec)))
+    pipes = _Pipes(spec, running, on_end)
+    try:
+        async with OwnedTasks() as tasks:
+            tasks.start(pipes.listen(), f"mcp-{spec.name}-out")
+            tasks.start(pipes.speak(), f"mcp-{spec.name}-in")
+            tasks.start(pipes.overhear(), f"mcp-{spec.name}-err")
+            try:
+                yield pipes.read, pipes.write
+            finally:
+                await pipes.leave()
+    finally:
+        pipes.close()  # also where leaving was cut short
 
 
 class _Pipes:

@@ -13,7 +13,8 @@ from assistant.clock import SystemClock
 from assistant.journal.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
+from assistant.tools.moment import Moment
+from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.watch import Watch
@@ -51,6 +52,7 @@ class Hands:
 
     box: Toolbox
     home: HomeAssistant
+    ratings: dict[str, Tier]  # as the owner rated what, by entity id
 
     def __post_init__(self) -> None:
         self._ids = count()
@@ -74,6 +76,7 @@ async def hands(house: Address) -> AsyncIterator[Hands]:
         HomeAssistant(house.url, house.token) as home,
     ):
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
+        ratings: dict[str, Tier] = {}
         box = Toolbox(
             hub,
             home,
@@ -82,9 +85,10 @@ async def hands(house: Address) -> AsyncIterator[Hands]:
             SystemClock(),
             area="Kitchen",
             ask_scripts=partial(ask_scripts, home.command),
+            moment=lambda: Moment(ratings=ratings),
         )
         await box.menu()
-        yield Hands(box, home)
+        yield Hands(box, home, ratings)
 
 
 async def test_an_argument_that_there_is_not_is_a_correction(
@@ -171,6 +175,8 @@ async def test_of_a_script_it_is_told_that_it_was_started_and_what_followed(
     house: Address, hands: Hands, person: Talk, admin: Admin
 ) -> None:
     script = await dimming_script(person, await look(person, admin))
+    # A user who is no administrator may not read what it does, so its owner has said it.
+    hands.ratings[script.entity_id] = Tier.COMFORT
     async with put_back(admin, script.light):
         await admin.call("light.turn_off", entity_id=script.light.entity_id)
         await hands.sees(script.light.entity_id, _is("off"))

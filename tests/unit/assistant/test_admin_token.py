@@ -30,7 +30,7 @@ def test_the_configured_one_counts(given: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("given", ["sha256:", "sha256:abc", f"sha256:{'g' * 64}"])
+@pytest.mark.parametrize("given", ["sha256:abcdefghi", f"sha256:{'a' * 63}", f"sha256:{'g' * 64}"])
 def test_half_a_hash_is_refused(given: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="64 hexadecimal digits"):
         tokens(tmp_path, given)

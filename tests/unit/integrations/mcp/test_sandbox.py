@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -149,9 +150,29 @@ async def test_named_folders_are_open(
 
 @needs_landlock
 async def test_a_temporary_folder_of_its_own(program: Path, hearth: Path) -> None:
-    file = Path(await ask(spec(program, hearth), "scratch"))
-    assert file.parent.name.startswith("hearth-server-")
-    assert not file.parent.exists()  # it goes with the program
+    first, second = [Path(await ask(spec(program, hearth), "scratch")) for _ in range(2)]
+    assert first.parent == second.parent  # a description that names it does not change
+    assert first.parent.name == "prying"
+    assert stat.S_IMODE(first.parent.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("what", ["open", "link"])
+def test_a_temporary_folder_of_somebody_elses_is_not_used(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / f"hearth-servers-{os.getuid()}"
+    (tmp_path / "theirs").mkdir()
+    if what == "link":
+        base.symlink_to(tmp_path / "theirs")
+    else:
+        base.mkdir()
+        base.chmod(0o777)
+    monkeypatch.setattr(sandbox, "landlock_abi", lambda: 5)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    of = ServerSpec("notes", "stdio", command=sys.executable)
+    made = confined(of, command(of))
+    assert Path(made.env["TMPDIR"]).name.startswith("hearth-server-")
+    assert list((tmp_path / "theirs").iterdir()) == []
 
 
 async def test_the_owner_may_switch_it_off(program: Path, hearth: Path) -> None:
@@ -166,8 +187,7 @@ async def test_a_kernel_without_landlock(
     monkeypatch.setattr(sandbox, "landlock_abi", lambda: 0)
     plain = spec(program, hearth)
     assert not holds(plain)
-    with confined(plain, command(plain)) as made:
-        assert made == command(plain)
+    assert confined(plain, command(plain)) == command(plain)
     assert await ask(plain, "names", path=str(program.parent)) == "['server.py']"
 
 
