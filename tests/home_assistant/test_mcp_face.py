@@ -12,6 +12,7 @@ import pytest
 from assistant.clock import SystemClock
 from assistant.http_tokens import HttpTokens, TokenFile
 from integrations.mcp_server.endpoint import McpServer
+from integrations.mcp_server.sign_in import CALLBACK
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.guard import Guard
@@ -31,14 +32,14 @@ class Served:
 
 
 @asynccontextmanager
-async def serving_tools(folder: Path) -> AsyncIterator[Served]:
+async def serving_tools(folder: Path, house: Address) -> AsyncIterator[Served]:
     """No fixture: its task groups want to be left by the task that has entered them."""
     file = TokenFile(folder)
     token = file.make("home-assistant", ["speak"], SystemClock().now())
     guard = Guard(HttpTokens(secrets.token_urlsafe(), file))
     box = FakeBox()
     async with (
-        McpServer(box, guard) as server,
+        McpServer(box, guard, callbacks=[f"{house.url}{CALLBACK}"]) as server,
         serving(web_app(server.routes()), "127.0.0.1", 0) as port,
     ):
         yield Served(f"http://127.0.0.1:{port}/mcp", token, box)
@@ -87,7 +88,7 @@ async def add(house: Address, url: str) -> str:
 async def test_home_assistants_client_uses_our_tools(
     house: Address, admin: Admin, tmp_path: Path
 ) -> None:
-    async with serving_tools(tmp_path) as served, credentials(admin, served.token):
+    async with serving_tools(tmp_path, house) as served, credentials(admin, served.token):
         entry = await add(house, served.url)
         try:
             told = await _through(house, entry, "tools/list")
@@ -103,7 +104,7 @@ async def test_home_assistants_client_uses_our_tools(
 
 
 async def test_another_secret_lets_it_not_in(house: Address, admin: Admin, tmp_path: Path) -> None:
-    async with serving_tools(tmp_path) as served, credentials(admin, "wrong"):
+    async with serving_tools(tmp_path, house) as served, credentials(admin, "wrong"):
         with pytest.raises(Failed, match="oauth_unauthorized"):
             await add(house, served.url)
 
