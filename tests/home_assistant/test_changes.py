@@ -163,7 +163,11 @@ async def test_home_assistant_restarts_in_the_middle_of_a_turn(
             await hold.reached.wait()
             await power.off()
         answer = asked.result()
-        assert answer.record.answer == "The light is on, the heating I could not reach."
+        # What failed is told in our words, whatever the model says of it.
+        said = answer.record.answer or ""
+        assert said.startswith("Done. Bed Light: on")
+        assert "I cannot reach the house right now" in said
+        assert "The light is on" not in said
         assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]
         await power.on()
         home = on.app.bridge.home
