@@ -70,7 +70,7 @@ class Asking:
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
-        """Whether text from outside, or a program's, may stand behind the call."""
+        """Return whether text from outside, or a program's, may stand behind the call."""
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:

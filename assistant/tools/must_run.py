@@ -39,7 +39,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Whether it does harm to switch this off, whatever the weather."""
+    """Return whether it does harm to switch this off, whatever the weather."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:
@@ -51,7 +51,7 @@ def must_run(entity: Entity, house: House) -> bool:
 
 
 def may_freeze(house: House) -> bool:
-    """Whether it is about to freeze outside, or nothing in the house tells how warm it is there."""
+    """Return whether it may freeze outside: also where nothing tells how warm it is there."""
     outside = outside_c(house)
     return outside is None or outside < FROST_C
 
