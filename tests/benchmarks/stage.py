@@ -20,11 +20,18 @@ LIGHTS_ON = Call("intent__HassTurnOn", {"area": "office", "domain": ["light"]})
 
 @asynccontextmanager
 async def hearth(
-    folder: Path, address: Address, player: Player, *, resident: bool = False, **voice: Any
+    folder: Path,
+    address: Address,
+    player: Player,
+    *,
+    resident: bool = False,
+    late_text_ms: int = 300,
+    **voice: Any,
 ) -> AsyncIterator[App]:
     """Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that section.
 
     `resident`: as `hearth run` has it, which ends a turn by its words; for sound in real time.
+    `late_text_ms`: how long the end of an answer's text is waited for, as in `gemini`.
     """
     settings = offline_settings(
         folder,
@@ -34,6 +41,7 @@ async def hearth(
             "api_key": address.key,
             "base_url": address.url,
             "ca_file": address.ca_file,
+            "late_text_ms": late_text_ms,
         },
         voice={"engine": "espeak", **voice},
         sounds={"thinking": False},  # the first sound that is timed is the answer's
