@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from assistant.announcements import KEEP, PREANNOUNCE
-from assistant.clock import Clock
-from assistant.journal.records import AnnouncementRecord, StoreError, new_id
+from assistant.domain.clock import Clock
+from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from assistant.waiting_sounds import TooMuchSound
 from audio.clip import Clip, levelled
 from audio.errors import AudioError

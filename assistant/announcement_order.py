@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import IntEnum
 
-from assistant.journal.records import AnnouncementRecord
+from assistant.domain.records import AnnouncementRecord
 
 
 class Priority(IntEnum):

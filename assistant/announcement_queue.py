@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from assistant.announcement_order import first, is_news, left_out
-from assistant.journal.records import AnnouncementRecord
+from assistant.domain.records import AnnouncementRecord
 
 UNKEPT = 16  # that wait at most, of those that are not in the store
 KEPT = 64  # of those that are

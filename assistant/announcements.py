@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, Self
 
 from assistant.announcement_order import is_news
 from assistant.announcement_queue import AnnouncementQueue
-from assistant.clock import Clock, SystemClock
-from assistant.happenings import Happenings
-from assistant.journal.records import AnnouncementRecord, StoreError, new_id
+from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.events import Happenings
+from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
 from assistant.waiting_sounds import WaitingSounds

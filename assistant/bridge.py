@@ -10,10 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.brains.home_assistant.checking import StateCheck
-from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happenings
+from assistant.domain.moment import Mode
 from assistant.governing import Governed, open_governance
-from assistant.happenings import Happenings
 from assistant.house_device import HouseDevice
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
@@ -28,7 +29,6 @@ from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.builtin.wrong import Marking
-from assistant.tools.moment import Mode
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack

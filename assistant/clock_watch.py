@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 
 LEAP_S = 60.0  # less than that is the clock being put right
 _log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Http, Settings
+from assistant.domain.private_file import PrivateFile
 from assistant.http_tokens import hash_of
-from assistant.private_file import PrivateFile
 
 NAME = "console_links.json"
 MINUTES = 10  # that a link holds, unless told otherwise

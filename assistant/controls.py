@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
-from assistant.clock import Clock
 from assistant.config.voice import VoiceChoice
-from assistant.journal.records import StoreError, TurnRecord, is_peoples
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError, TurnRecord, is_peoples
 from assistant.turn.log import FinishedTurn, TurnLog
 from assistant.turn.record import wordless
 

@@ -9,19 +9,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assistant.brains.protocol import TurnRequest
-from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.controls import Controls
+from assistant.domain.brain import TurnRequest
+from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.records import new_id
 from assistant.endings import open_endings
-from assistant.journal.records import new_id
 from assistant.journal.store import Store
 from assistant.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
+from assistant.speech.turn_language import languages_of
 from assistant.turn.acknowledging import Acknowledging
 from assistant.turn.ear import Ear
-from assistant.turn.language import languages_of
 from assistant.turn.late import LateBrain, LateTools
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import Rules

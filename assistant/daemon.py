@@ -19,9 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.conversation import Conversation, open_conversation
+from assistant.domain.clock import SystemClock
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch

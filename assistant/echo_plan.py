@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Audio, Settings
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError
 from assistant.echo_paths import EchoPaths
-from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from audio.devices import DeviceInfo, find_device, list_devices
 from audio.echo.choose import Plan, choose, echo_cancelled

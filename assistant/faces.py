@@ -16,17 +16,17 @@ from assistant.box.openers import Openers
 from assistant.box.parts import Parts, Sound
 from assistant.box.records import Records
 from assistant.box.turn_sounds import TurnSounds
-from assistant.clock import Clock, SystemClock, synchronised
 from assistant.clock_watch import ClockWatch
 from assistant.config.schema import Settings
 from assistant.device.face import DeviceFace, Reach, Sources
+from assistant.domain.clock import Clock, SystemClock, synchronised
+from assistant.domain.moment import Mode
 from assistant.http_serving import open_guard, serving_http
 from assistant.metrics.page import CONTENT_TYPE
 from assistant.metrics.watching import Broker, Page, Watched, watching
 from assistant.moments import rulings_of
 from assistant.resident import Stay
 from assistant.tools.listed import listed
-from assistant.tools.moment import Mode
 from assistant.troubles import Troubles
 from assistant.version import own_version
 from integrations.mcp_server.endpoint import McpServer

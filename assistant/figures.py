@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.brains.budget import start_of_day
-from assistant.clock import Clock
-from assistant.followers import Followers
-from assistant.journal.records import UNASKED, StoreError, TurnRecord
+from assistant.domain.clock import Clock
+from assistant.domain.listeners import Followers
+from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.stages import first_sound_ms
 from assistant.turn.log import FinishedTurn
 from integrations.owner import OwnedTasks

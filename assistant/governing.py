@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.confirm.consents import Consents
 from assistant.confirm.quiet import Quiet
+from assistant.domain.clock import Clock
+from assistant.domain.moment import Mode
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.lock import is_held
@@ -19,7 +20,6 @@ from assistant.tools.file_undo import FileUndo
 from assistant.tools.governance import Governance
 from assistant.tools.guards import Guards
 from assistant.tools.menu import taints
-from assistant.tools.moment import Mode
 from assistant.tools.resolve import find_area
 from assistant.tools.taint import gives_words_of_strangers
 from assistant.tools.undo.stack import UndoStack

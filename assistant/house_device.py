@@ -4,10 +4,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile
+from assistant.domain.clock import Clock
 
 _log = logging.getLogger(__name__)
 

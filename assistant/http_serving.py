@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from starlette.routing import BaseRoute
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from assistant.http_sessions import Sessions
 from assistant.http_tokens import HttpTokens, TokenFile, admin_of
 from assistant.version import own_version

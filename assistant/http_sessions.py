@@ -18,11 +18,11 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.console_link import Links
+from assistant.domain.clock import Clock
+from assistant.domain.private_file import PrivateFile
 from assistant.http_tokens import HttpTokens, hash_of
-from assistant.private_file import PrivateFile
 from integrations.web.box import NotKept
 from integrations.web.callers import Caller
 from integrations.web.sessions import LASTS_S, SignedIn

@@ -1,6 +1,6 @@
 """What turns were about, for whoever may not know their words: the first tool of each."""
 
-from assistant.happenings import Happening
+from assistant.domain.events import Happening
 
 _TURNS = 32  # the newest, of which it is remembered
 

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, cast, get_args
 
 from assistant.config.quiet import QuietHours
+from assistant.config.quiet_hours import chosen as quiet_at
+from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
-from assistant.followers import Followers
-from assistant.journal.records import StoreError
+from assistant.domain.listeners import Followers
+from assistant.domain.records import StoreError
 from assistant.profiles import widens
-from assistant.quiet_hours import chosen as quiet_at
-from assistant.quiet_hours import shown
 from assistant.turn.state import FollowUp
 from assistant.wake_words import known_words, wake_engine
 from audio.errors import AudioError

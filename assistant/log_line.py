@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from assistant.journal.records import TurnRecord
+from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.records import TurnRecord
 from assistant.journal.stages import first_sound_ms, slowest, stages
-from assistant.tools.outcome import Decision, ToolOutcome
 from assistant.turn.log import FinishedTurn
 
 _log = logging.getLogger(__name__)

@@ -20,9 +20,9 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from assistant.clock import Clock
 from assistant.config.schema import Media
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from assistant.media_players import Touched, Verdict, judge, playing_in, seen, touches
 from assistant.modes import Kept
 from assistant.tools.builtin.live_picture import LivePicture

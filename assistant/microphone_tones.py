@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.errors import AudioError

@@ -17,15 +17,15 @@ from assistant.brains.ladder import Ladder
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener
 from assistant.brains.prefer_local import PreferLocalBrain
-from assistant.brains.protocol import Brain, FaultKind
 from assistant.brains.recognizer import make_recognizer
 from assistant.bridge import Bridge
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
+from assistant.domain.brain import Brain, FaultKind
+from assistant.domain.clock import Clock
 from assistant.speech.identify import identify
-from assistant.turn.language import Languages
+from assistant.speech.turn_language import Languages
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.tools.moment import Mode
+from assistant.domain.clock import Clock
+from assistant.domain.moment import Mode
 
 NAME = "policy_mode"  # under which it is kept
 

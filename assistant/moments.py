@@ -3,13 +3,13 @@
 import logging
 from datetime import time
 
-from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.records import StoreError
 from assistant.modes import Kept, ModeKeeper
 from assistant.ratings import Ratings
-from assistant.tools.moment import Mode, Moment
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from assistant.modes import Kept
 from audio.errors import AudioError
 from integrations.web.box import NotPossible

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from assistant.domain.outcome import Tier
 from assistant.tools.gates import UNKNOWN_EFFECTS, UNREAD, gate, is_settled
 from assistant.tools.intents import Action
-from assistant.tools.outcome import Tier
 from assistant.tools.weighing import SECURE_RULES, height, weigh
 from integrations.home_assistant.house import Entity, House
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from assistant.brains.audio import TurnAudio
+from assistant.domain.turn_audio import TurnAudio
 from assistant.recordings import Recordings
 from assistant.turn.effects import OpenTurn
 from assistant.turn.followers import TurnFollower

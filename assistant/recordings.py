@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
-from assistant.clock import Clock
 from assistant.config.schema import Recordings as Keep
+from assistant.domain.clock import Clock
 from assistant.turn.state import State
 from audio.frames import SAMPLE_RATE
 

@@ -10,11 +10,11 @@ from assistant.asking.mapping import SchemaMapper
 from assistant.asking.questions import House, Questions
 from assistant.asking.talks import Talks
 from assistant.bridge import Bridge
-from assistant.clock import Clock
 from assistant.config.schema import Settings
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerRecord, new_id
 from assistant.figures import Figures
 from assistant.journal.care import Care
-from assistant.journal.records import TimerRecord, new_id
 from assistant.live_settings import LiveSettings
 from assistant.log_line import log_turns
 from assistant.media import RoomMedia

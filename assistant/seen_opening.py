@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.ratings import Ratings
 from integrations.home_assistant.client import HomeAssistant

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.domain.health import DEAF_S, health_of, is_deaf
 from assistant.echo_plan import EchoPlan
 from assistant.echo_watch import EchoWatch
-from assistant.health import DEAF_S, health_of, is_deaf
 from audio.player import Outputs
 from audio.speaker import Speaker
 from audio.speaker_status import Presence

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.brains.protocol import PEOPLE, ConversationOwner
-from assistant.clock import Clock, synchronised
-from assistant.journal.records import REQUEST, new_id
+from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.clock import Clock, synchronised
+from assistant.domain.records import REQUEST, new_id
+from assistant.domain.rights import READ_ONLY, Rights
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
@@ -22,7 +23,6 @@ from assistant.tools.builtin.do_later import LaterTool
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.timers import TimerTools
-from assistant.tools.rights import READ_ONLY, Rights
 from assistant.tools.toolbox import Toolbox
 from assistant.turn.log import FinishedTurn
 from integrations.home_assistant.client import HomeAssistant

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from assistant.clock import Clock
-from assistant.followers import Followers
-from assistant.happenings import Happenings
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happenings
+from assistant.domain.listeners import Followers
 from integrations.owner import OwnedTasks
 
 LOOK_S = 2.0  # between two looks; each is a few words read from memory

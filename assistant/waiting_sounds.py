@@ -8,7 +8,7 @@ import wave
 from collections.abc import Collection
 from pathlib import Path
 
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from audio.clip import Clip
 
 FOLDER = "announcements"  # in the data folder

@@ -7,20 +7,20 @@ from types import TracebackType
 from typing import Self
 
 from assistant.brains.gemini_once import ThinkResult
-from assistant.brains.protocol import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.bridge import Bridge
-from assistant.clock import Clock
 from assistant.config.quiet import QuietHours
+from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
 from assistant.controls import Controls
+from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
+from assistant.domain.clock import Clock
+from assistant.domain.records import TurnRecord
 from assistant.jobs.keeper import Jobs
 from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
 from assistant.jobs.thinker import Guidance, RunCall
-from assistant.journal.records import TurnRecord
 from assistant.lock import is_held
 from assistant.minds import Minds, may_use_cloud
-from assistant.quiet_hours import loudest
 from assistant.speech.mouth import Mouth
 from assistant.timekeeping import Timekeeping
 from assistant.tools.builtin.announce import Announcer

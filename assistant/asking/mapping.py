@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from assistant.brains.protocol import Spent
+from assistant.domain.brain import Spent
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.thinker import Spend, Thinker
-from assistant.tools.call import ToolCall
 from assistant.tools.checks import Checks, TooMuch
-from assistant.tools.outcome import ToolOutcome
 
 _log = logging.getLogger(__name__)
 MAX_SCHEMA = 20_000  # characters, as JSON

@@ -12,10 +12,10 @@ from assistant.asking.inquiry import Inquiry, Mapper
 from assistant.asking.mapping import BadSchema, check_schema
 from assistant.asking.speaker import Speaker
 from assistant.asking.templates import BadTemplate, Templates
-from assistant.clock import Clock
 from assistant.confirm.forms import Forms, Reply
-from assistant.happenings import Happenings
-from assistant.journal.records import new_id
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happenings
+from assistant.domain.records import new_id
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
 from assistant.turn.line import Line, done_within

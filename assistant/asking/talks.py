@@ -7,8 +7,8 @@ from typing import Self
 
 from assistant.asking.questions import EXPIRE_S, manner_of, why_deaf
 from assistant.asking.speaker import Speaker
-from assistant.clock import Clock
-from assistant.journal.records import new_id
+from assistant.domain.clock import Clock
+from assistant.domain.records import new_id
 from assistant.turn.line import Line, done_within
 from assistant.turn.programs import ForTalk
 from integrations.owner import OwnedTasks

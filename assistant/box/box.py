@@ -10,14 +10,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant.box.parts import Parts
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import Clock
-from assistant.happenings import Happening, Happenings
-from assistant.health import word_of
-from assistant.journal.records import StoreError
-from assistant.tools.moment import Mode
-from assistant.tools.outcome import Tier
-from assistant.tools.rights import CALLERS
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.health import word_of
+from assistant.domain.moment import Mode
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
+from assistant.domain.rights import CALLERS
 from assistant.turn.record import as_json
 from assistant.turn.standing import Standing
 from assistant.version import own_version

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from assistant.confirm.question import Question, Settlement
-from assistant.happenings import Happenings
-from assistant.tools.outcome import Tier
+from assistant.domain.events import Happenings
+from assistant.domain.outcome import Tier
+from assistant.domain.question import Question, Settlement
 from integrations.web.box import Unknown
 from integrations.web.callers import Caller
 from integrations.web.requests import ConfirmRequest

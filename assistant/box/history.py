@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.box.turn_sounds import TurnSounds
-from assistant.clock import Clock
-from assistant.journal.records import AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
 from assistant.journal.reports import CostRow, first_midnight
 from assistant.journal.shares import Shares
 from assistant.journal.turn_object import turn_object, turn_row

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from assistant.domain.outcome import Tier
 from assistant.ratings import Ratings, may_open, rated_rows
-from assistant.tools.outcome import Tier
 from integrations.home_assistant.house import House
 from integrations.web.box import Unknown
 

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from assistant.announce_desk import Announcing
 from assistant.box.openers import Openers
-from assistant.brains.protocol import ConversationOwner
-from assistant.journal.records import Mark
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.moment import Mode
+from assistant.domain.records import Mark
+from assistant.domain.rights import Rights
 from assistant.level import Reading
-from assistant.tools.moment import Mode
-from assistant.tools.rights import Rights
 from assistant.turn.log import FinishedTurn
 from assistant.turn.standing import Standing
 from audio.speaker_status import Presence

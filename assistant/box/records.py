@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.memory.desk import MemoryDesk, NoFact
 from assistant.memory.tools import Keeping
 from integrations.web.box import NotPossible, Unknown

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
-from assistant.brains.protocol import BrainEvent, BrainFault, FaultKind, TurnRequest
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.brain import BrainEvent, BrainFault, FaultKind, TurnRequest
+from assistant.domain.outcome import ToolOutcome
 
 
 class AbsentBrain:

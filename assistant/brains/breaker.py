@@ -1,7 +1,7 @@
 """Remembers what is down: a rung that failed is not asked again until a while has passed."""
 
-from assistant.brains.protocol import BrainFault, FaultKind
-from assistant.clock import Clock
+from assistant.domain.brain import BrainFault, FaultKind
+from assistant.domain.clock import Clock
 
 FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself or be one sentence's
 FIRST_PAUSE_S = 30.0

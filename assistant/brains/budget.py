@@ -6,8 +6,8 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 
 _log = logging.getLogger(__name__)
 ASK_S = 0.5  # real seconds for the journal's answer; a turn does not wait for a busy disk

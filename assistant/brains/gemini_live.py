@@ -9,8 +9,8 @@ from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.keepers import Keepers, Making
 from assistant.brains.gemini.ports import Briefer, Client
 from assistant.brains.gemini.turn import GeminiLiveTurn, Means
-from assistant.brains.protocol import TurnRequest
-from assistant.clock import Clock
+from assistant.domain.brain import TurnRequest
+from assistant.domain.clock import Clock
 from integrations.gemini.models import ModelRow, Thinking
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks

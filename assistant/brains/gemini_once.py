@@ -16,7 +16,7 @@ from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.faults import fault_from
 from assistant.brains.gemini.ports import Briefer
 from assistant.brains.gemini.responses import response_to
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -28,8 +28,8 @@ from assistant.brains.protocol import (
     TurnRequest,
     Usage,
 )
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed

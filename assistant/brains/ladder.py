@@ -14,7 +14,8 @@ from typing import Protocol
 
 from assistant.brains.breaker import PASSING, Breaker
 from assistant.brains.budget import Budget
-from assistant.brains.protocol import (
+from assistant.brains.rungs import LOST, Deed, Rung, Standing, account, most_telling, outcomes
+from assistant.domain.brain import (
     PEOPLE,
     Brain,
     BrainEvent,
@@ -33,11 +34,10 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.brains.rungs import LOST, Deed, Rung, Standing, account, most_telling, outcomes
-from assistant.clock import Clock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, ToolOutcome
 
 _log = logging.getLogger(__name__)
 REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.brains.breaker import Breaker
-from assistant.brains.protocol import Brain, BrainFault, ConversationOwner, FaultKind
+from assistant.domain.brain import Brain, BrainFault, ConversationOwner, FaultKind
+from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import ToolOutcome
 
 # Those that speak for Gemini. From one of them to the other little changes for the person.
 CLOUD = frozenset({"gemini-live", "gemini-once"})

@@ -21,15 +21,15 @@ from assistant.carry.settings import (
     settings_in,
     weighty_changes,
 )
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device.record import NAME as DEVICE_FILE
+from assistant.domain.clock import Clock
+from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import NAME as TOKEN_FILE
 from assistant.http_tokens import TokenRow
 from assistant.journal import kept, memory_rows, timer_rows
 from assistant.journal.database import Database
-from assistant.journal.records import MemoryRecord, TimerRecord
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all
 

@@ -12,11 +12,11 @@ from assistant.carry import package
 from assistant.carry.package import Package
 from assistant.config.errors import ConfigError
 from assistant.device.record import DeviceRecord
+from assistant.domain.outcome import Tier
+from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import TokenRow
-from assistant.journal.records import MemoryRecord, TimerRecord
 from assistant.memory.carry import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
-from assistant.tools.outcome import Tier
 
 # The small values of the store that a household has chosen, each with its form. What was measured
 # on one box, or holds for an evening, stays.

@@ -13,11 +13,11 @@ from rich.text import Text
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import Terminal, stacked
 from assistant.cli.terminal import say, say_json
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import AuditRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision
+from assistant.domain.records import AuditRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision
 
 _LIMIT = 50  # rows, where nobody says
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

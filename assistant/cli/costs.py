@@ -12,8 +12,8 @@ from assistant.brains.budget import start_of_day
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import paper
 from assistant.cli.terminal import say_json
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from assistant.journal.reports import CostRow, first_midnight
 from assistant.journal.store import Store
 

@@ -13,18 +13,18 @@ from rich.progress import Progress, track
 from rich.text import Text
 
 from assistant.brains.budget import start_of_day
-from assistant.brains.protocol import Usage
 from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import read_line
 from assistant.cli.paper import Terminal, worded
 from assistant.cli.terminal import say, say_json
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.brain import Usage
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord, new_id
 from assistant.evaluation.commands import Sentence, make_recording, sentences
 from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
 from assistant.evaluation.wishes import Outcome
-from assistant.journal.records import TurnRecord, new_id
 from assistant.journal.store import Store
 from assistant.minds import NO_CONSENT
 from assistant.setup.consent import ONE_COMMAND

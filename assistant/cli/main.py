@@ -20,7 +20,7 @@ from assistant.cli.terminal import Parser, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from audio.errors import AudioError
 from integrations.causes import unpacked
 from integrations.errors import IntegrationError

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from assistant.cli.command import Command
 from assistant.cli.starred import hide_in_logs
 from assistant.cli.terminal import say
-from assistant.clock import SystemClock
+from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
-from assistant.exposed_secrets import exposed_secrets
+from assistant.domain.clock import SystemClock
 from assistant.heap import share_heap
 from assistant.lock import locked
 from assistant.service.back_off import runtime_folder, starts_of

@@ -8,7 +8,7 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.output import open_outputs
 from assistant.speech.mouth import Mouth
-from assistant.turn.language import TurnLanguage, languages_of
+from assistant.speech.turn_language import TurnLanguage, languages_of
 from assistant.voices import spare_voices_of, voices_of
 
 

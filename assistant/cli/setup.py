@@ -27,10 +27,10 @@ from assistant.cli.setup_person import TerminalPerson
 from assistant.cli.setup_tokens import settle_tokens, token_arguments, wants_tokens
 from assistant.cli.starred import hide_in_logs
 from assistant.cli.terminal import say
-from assistant.clock import SystemClock
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from assistant.models.manifest import read_manifest
 from assistant.setup.answers import Answers
 from assistant.setup.conversation import Conversation

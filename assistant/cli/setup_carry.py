@@ -13,11 +13,11 @@ from assistant.carry.settings import secrets_in, without_secrets
 from assistant.cli.command import Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.setup_person import TerminalPerson, confirm
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
 from assistant.journal.store import Store
 from assistant.lock import locked

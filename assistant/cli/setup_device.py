@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from assistant.cli.paper import Terminal
 from assistant.cli.setup_mqtt import forget_entities
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device import place
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of, appearance, ensure_registered
+from assistant.domain.clock import SystemClock
 from assistant.lock import locked
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant

@@ -10,11 +10,11 @@ from assistant.cli.paper import Terminal
 from assistant.cli.setup_device import AskAdmin, become_device
 from assistant.cli.setup_means import RealMeans
 from assistant.cli.setup_openers import rate_openers
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.console_link import MINUTES, console_link
+from assistant.domain.clock import SystemClock
 from assistant.lock import is_held
 from assistant.setup.answers import LOOPBACK, Answers
 from assistant.setup.document import applied, secret_file, secrets_of

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from assistant.cli.paper import Terminal
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device.register import address_of
-from assistant.journal.records import StoreError
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.ratings import Ratings, may_open
 from assistant.setup.ports import Gone, Person
 from assistant.setup.typed import Unclear, numbers
-from assistant.tools.outcome import Tier
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 

@@ -9,9 +9,9 @@ from rich.table import Table
 from assistant.cli.command import Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say
-from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.console_link import MINUTES, console_link
+from assistant.domain.clock import Clock
 from assistant.http_sessions import sign_everybody_out
 from assistant.http_tokens import SCOPES, TokenFile, make_admin_token
 from integrations.web.callers import Scope

@@ -6,8 +6,8 @@ from rich.text import Text
 
 from assistant.cli.paper import Terminal, worded
 from assistant.cli.terminal import say, say_json
-from assistant.journal.records import TurnRecord
-from assistant.tools.outcome import Decision, ToolOutcome
+from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.records import TurnRecord
 from assistant.turn.log import FinishedTurn
 from assistant.turn.record import as_json as turn_object
 

@@ -17,12 +17,12 @@ from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say, say_json
-from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.outcome import Decision
 from assistant.moments import rulings_of
 from assistant.tools.listed import listed, rule_of
 from assistant.tools.menu import MenuEntry
-from assistant.tools.outcome import Decision
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling
 from assistant.works import Works

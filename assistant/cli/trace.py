@@ -9,9 +9,9 @@ from assistant.cli.terminal import say, say_json
 from assistant.cli.trace_list import list_faults, list_turns
 from assistant.cli.trace_sound import play, print_recordings, why_silent
 from assistant.cli.waterfall import show
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import Mark, TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import Mark, TurnRecord
 from assistant.journal.store import Store
 from assistant.journal.trace import draw_trace
 from assistant.journal.turn_object import turn_object

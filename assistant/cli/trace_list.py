@@ -9,7 +9,7 @@ from rich.text import Text
 
 from assistant.cli.paper import paper
 from assistant.cli.terminal import say, say_json
-from assistant.journal.records import UNASKED, FaultRecord, TurnRecord
+from assistant.domain.records import UNASKED, FaultRecord, TurnRecord
 from assistant.journal.shares import Shares
 from assistant.journal.stages import first_sound_ms
 from assistant.journal.store import Store

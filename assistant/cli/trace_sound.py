@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
-from assistant.journal.records import TurnRecord
+from assistant.domain.records import TurnRecord
 from assistant.output import open_outputs
 from assistant.recordings import Recording, path_of
 from audio.frames import SAMPLE_RATE

@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-from assistant.confirm.question import Question
+from assistant.domain.question import Question
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import Misconfigured
 from integrations.home_assistant.phones import Phone

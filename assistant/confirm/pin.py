@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import SecretStr
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 
 _log = logging.getLogger(__name__)
 

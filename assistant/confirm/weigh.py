@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assistant.confirm.forms import Forms, Reply
-from assistant.confirm.question import Verdict
+from assistant.domain.question import Verdict
 
 _ASSENT = frozenset({Reply.YES, Reply.ALWAYS})
 

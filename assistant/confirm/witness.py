@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 
 from assistant.confirm.digits import read_digits
 from assistant.confirm.forms import Forms
-from assistant.confirm.question import Question, Settlement
 from assistant.confirm.weigh import weigh
-from assistant.tools.outcome import Tier
+from assistant.domain.outcome import Tier
+from assistant.domain.question import Question, Settlement
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)

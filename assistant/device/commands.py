@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from assistant.device.messages import plain
 from assistant.device.wishes import checked, number
-from assistant.happenings import Happenings
+from assistant.domain.events import Happenings
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.callers import Caller

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.clock import Clock
 from assistant.device.commands import CALLER
-from assistant.happenings import Happening
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happening
 from assistant.intents import Intents
 from integrations.errors import IntegrationError
 from integrations.home_assistant.commands import Live

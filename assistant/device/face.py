@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.announce_desk import Announcing
-from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.device.commands import Buttons, Commander
 from assistant.device.events import DeviceEvents
@@ -15,8 +14,9 @@ from assistant.device.inbox import Asking, Inbox, Kept
 from assistant.device.keeper import DeviceKeeper, House
 from assistant.device.register import Register, appearance
 from assistant.device.sensors import DeviceSensors
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happenings
 from assistant.facts import Conversation, Facts, Figures, Timers, Troubles, facts_of
-from assistant.happenings import Happenings
 from assistant.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant import mobile_app

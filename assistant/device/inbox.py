@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from assistant.announce_desk import Announcing
-from assistant.clock import Clock
 from assistant.device.choices import Asked, question_of
 from assistant.device.commands import CALLER, Commander, command_of, old_command_of
 from assistant.device.messages import Words, words_of
 from assistant.device.wishes import announcement_of
-from assistant.journal.records import AnnouncementRecord, new_id
+from assistant.domain.clock import Clock
+from assistant.domain.records import AnnouncementRecord, new_id
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.phones import ANSWERED
 from integrations.home_assistant.push import Push

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceRecord
 from assistant.device.register import Register, address_of, appearance, ensure_registered
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from assistant.house_device import HouseDevice
-from assistant.journal.records import StoreError
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.commands import Live

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from assistant.clock import Clock
 from assistant.config.errors import ConfigError
+from assistant.domain.clock import Clock
 
 NAME = "device.json"
 _LOCK = "device.lock"

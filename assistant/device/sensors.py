@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from assistant.clock import Clock
 from assistant.device.entities import WORDS, every_one, gone, name_keys, sensors_of
+from assistant.domain.clock import Clock
 from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Stale, Unavailable

@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
+from assistant.config.exposed_secrets import Exposed, exposed_secrets
 from assistant.config.load import find_file
 from assistant.doctor import disk
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
-from assistant.exposed_secrets import Exposed, exposed_secrets
-from assistant.journal.records import StoreError
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 
 

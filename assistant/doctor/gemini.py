@@ -12,9 +12,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from assistant.brains.budget import Budget
-from assistant.brains.protocol import Usage
 from assistant.brains.rungs import CLOUD
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import (
@@ -29,7 +27,9 @@ from assistant.doctor.finding import (
     unwatched,
 )
 from assistant.doctor.scene import Scene
-from assistant.journal.records import StoreError, TurnRecord, new_id
+from assistant.domain.brain import Usage
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError, TurnRecord, new_id
 from assistant.journal.store import Store
 from assistant.minds import may_use_cloud
 from integrations.errors import IntegrationError, Misconfigured

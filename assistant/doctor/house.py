@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from assistant.bridge import DEMO, Bridge, open_bridge
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device import place
@@ -24,9 +23,10 @@ from assistant.doctor.finding import (
     odd,
     unwatched,
 )
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Tier
 from assistant.ratings import may_open
 from assistant.tools.menu import Menu
-from assistant.tools.outcome import Tier
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.house import Entity, House

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from shutil import which
 
-from assistant.clock import SystemClock, kernel_clock
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
+from assistant.domain.clock import SystemClock, kernel_clock
 
 _LITTLE_MB, _TIGHT_MB = 40, 120  # available; Hearth needs some 200 in all
 _HOT_C = 80.0  # from here on a Pi slows itself down

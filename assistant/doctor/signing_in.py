@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.console_link import Links
+from assistant.domain.clock import SystemClock
 
 _SESSION = "/v1/session"
 _MINUTES = 1  # that the link holds

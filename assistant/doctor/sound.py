@@ -6,15 +6,15 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.daemon import Daemon
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import is_device, plan_echo
-from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.level import Level
 from assistant.mute import NAME as MUTED

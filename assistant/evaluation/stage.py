@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assistant.app import App
+from assistant.domain.outcome import Decision, Status
 from assistant.evaluation.wishes import Seen
-from assistant.tools.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.app import App, open_app
-from assistant.brains.protocol import Usage
 from assistant.config.schema import Settings
+from assistant.domain.brain import Usage
 from assistant.evaluation.commands import Sentence
 from assistant.evaluation.stage import Stage
 from assistant.evaluation.wishes import Outcome, judge

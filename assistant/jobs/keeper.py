@@ -8,10 +8,10 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from assistant.clock import Clock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue, Line
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)

@@ -4,14 +4,14 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from assistant.clock import Clock
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.jobs.keeper import Job, Jobs, Work, ends_within
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.situation import CALM, Situation
 
 PATIENCE_S = 20.0  # a call that is not back by then becomes a job
 MAX_LABEL = 80  # characters

@@ -3,12 +3,12 @@
 import logging
 from functools import partial
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.jobs.keeper import Job
 from assistant.jobs.thinker import Spend, Thinker
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 
 _log = logging.getLogger(__name__)
 _FENCE = "=====DATA====="

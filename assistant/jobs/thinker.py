@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.protocol import BrainFault, Spent
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.brain import BrainFault, Spent
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 

@@ -11,9 +11,9 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-from assistant.journal.records import AuditRecord
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.records import AuditRecord
 from assistant.journal.rows import instant
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 
 STARS = "****"  # stands for what was said where a PIN was asked for
 _COLUMNS = (

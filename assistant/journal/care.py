@@ -9,9 +9,9 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.clock import Clock
-from assistant.happenings import Happening, Happenings
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.records import StoreError
 from integrations.owner import OwnedTasks
 
 FORGET_S = 3600.0  # between two times of forgetting

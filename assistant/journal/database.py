@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from assistant.config.errors import ConfigError
+from assistant.domain.records import StoreError
 from assistant.journal.migrations import TooNewError
 from assistant.journal.opening import (
     Refill,
@@ -23,7 +24,6 @@ from assistant.journal.opening import (
     reopen_broken,
 )
 from assistant.journal.problems import is_passing, problem_of
-from assistant.journal.records import StoreError
 
 _log = logging.getLogger(__name__)
 _MOST_WAITING = 256  # pieces of work; beyond that callers wait, nothing is dropped

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.journal.records import AuditRecord, CallRecord
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import AuditRecord, CallRecord
 
 
 class Journal(Protocol):

@@ -3,7 +3,7 @@
 import sqlite3
 from datetime import datetime
 
-from assistant.journal.records import FaultRecord
+from assistant.domain.records import FaultRecord
 
 
 def begin(db: sqlite3.Connection, what: str, problem: str, now: str) -> None:

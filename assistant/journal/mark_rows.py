@@ -3,10 +3,10 @@
 import sqlite3
 from datetime import datetime
 
-from assistant.journal.records import Mark
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import Mark
 from assistant.journal.rows import STARTED
 from assistant.journal.shares import CORRECTING, GATED, Call, Command
-from assistant.tools.outcome import Decision, Status
 
 MARKING = "that_was_wrong"  # the tool by which a person marks the turn before
 

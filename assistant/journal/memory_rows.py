@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
 
+from assistant.domain.records import MemoryRecord
 from assistant.journal.database import Database
-from assistant.journal.records import MemoryRecord
 from assistant.journal.rows import instant
 
 # How much a word counts by the column in which it stands: text, about, who, english, spanish.

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Protocol, TypeVar
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.records import FaultRecord, Mark, TurnRecord
 from assistant.journal import cost_rows, fault_rows, mark_rows
 from assistant.journal.database import Work
-from assistant.journal.records import FaultRecord, Mark, TurnRecord
 from assistant.journal.rows import instant, turn_from
 from assistant.journal.shares import Shares, shares_of
 

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from assistant.brains.protocol import Usage
-from assistant.journal.records import (
+from assistant.domain.brain import Usage
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import (
     AnnouncementRecord,
     CallRecord,
     ConfirmationRecord,
@@ -18,7 +19,6 @@ from assistant.journal.records import (
     TurnRecord,
     WakeRecord,
 )
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from assistant.journal.records import Mark
-from assistant.tools.outcome import Decision, Status
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import Mark
 
 CORRECTING = {"undo", "correct_last"}  # tools of ours
 _CORRECTED_WITHIN = timedelta(minutes=2)

@@ -9,12 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.clock import Clock
-from assistant.journal import audit, erasing, kept, seen_rows, size, timer_rows
-from assistant.journal.database import Database
-from assistant.journal.memory_rows import MemoryRows
-from assistant.journal.processes import is_alive, own_mark
-from assistant.journal.records import (
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Status, ToolOutcome
+from assistant.domain.records import (
     REQUEST,
     UNASKED,
     AnnouncementRecord,
@@ -24,6 +21,10 @@ from assistant.journal.records import (
     TimerRecord,
     TurnRecord,
 )
+from assistant.journal import audit, erasing, kept, seen_rows, size, timer_rows
+from assistant.journal.database import Database
+from assistant.journal.memory_rows import MemoryRows
+from assistant.journal.processes import is_alive, own_mark
 from assistant.journal.reports import Reports
 from assistant.journal.rows import (
     STARTED,
@@ -38,7 +39,6 @@ from assistant.journal.rows import (
     turn_from,
     turn_row,
 )
-from assistant.tools.outcome import Decision, Status, ToolOutcome
 
 
 class Store:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 from assistant.journal.rows import add as put_new
 from assistant.journal.rows import instant, put, readable, timer_from, timer_row
 

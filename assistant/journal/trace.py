@@ -4,7 +4,7 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
+from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 from assistant.journal.stages import first_sound_ms, slowest, stages
 
 WIDTH = 80  # columns

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
+from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 
 
 def turn_object(

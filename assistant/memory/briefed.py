@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.facts import told
 
 MAX_BRIEFED = 40  # facts

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.facts import MAX_KEYWORDS, MAX_LENGTH, MAX_NAME
 from assistant.memory.tools import Keeping
 from integrations.cleaning import one_line

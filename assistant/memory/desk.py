@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.memory.facts import MAX_LENGTH, corrected, given_by
 from assistant.memory.tools import Keeping
 

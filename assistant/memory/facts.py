@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from assistant.journal.records import MemoryRecord, new_id
+from assistant.domain.records import MemoryRecord, new_id
 from assistant.memory.sensitive import is_sensitive
 from assistant.memory.words import speaks_of_themselves
 from integrations.cleaning import one_line

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.facts import MAX_NAME, is_own
 from assistant.memory.words import content_words, plain
 from assistant.speech.names import spoken_name

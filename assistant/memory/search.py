@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.words import content_words, plain, query_of
 
 MAX_FOUND = 50  # rows of one search

@@ -5,8 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import MemoryRecord, StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import MemoryRecord, StoreError
 from assistant.memory.briefed import MORE, choose
 from assistant.memory.declared import (
     CORRECT_TAKES,
@@ -35,7 +36,6 @@ from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER, asked_for
 from assistant.memory.words import plain
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult, Run
-from assistant.tools.outcome import Tier
 
 MAX_TOLD = 20  # facts that one recall gives
 MAX_SAID = 4  # of them in its sentence

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assistant.brains.protocol import Usage
-from assistant.journal.records import TurnRecord
+from assistant.domain.brain import Usage
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import TurnRecord
 from assistant.metrics.counts import Histogram, Tally
-from assistant.tools.outcome import ToolOutcome
 from assistant.turn.log import FinishedTurn
 from audio.wake.protocol import NearMiss
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from assistant.app import App
 from assistant.box.parts import Sound
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from assistant.loop_lag import LoopLag
 from assistant.metrics.measures import Measures
 from assistant.metrics.standing import Standing

@@ -11,7 +11,7 @@ from typing import Any, Protocol, get_args
 from assistant.announcements import KEEP
 from assistant.config.schema import Sensitivity
 from assistant.controls import FASTEST, SLOWEST
-from assistant.happenings import Kind
+from assistant.domain.events import Kind
 from assistant.live_settings import NO_PROFILE
 from assistant.mqtt.topics import Topics
 from assistant.turn.state import State

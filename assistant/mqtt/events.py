@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.happenings import Happening
+from assistant.domain.events import Happening
 from assistant.mqtt.entities import ANSWERED, EVENTS
 from integrations.web.requests import QuestionAnswer
 

@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happening
 from assistant.facts import facts_of
-from assistant.happenings import Happening
 from assistant.intents import Intents
 from assistant.mqtt.discovery import Looks, discovery
 from assistant.mqtt.entities import Say, offered

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from assistant.clock import Clock
 from assistant.config.schema import Mqtt, Settings
 from assistant.device.record import DeviceFile, new_record
 from assistant.device.register import appearance
+from assistant.domain.clock import Clock
 from assistant.mqtt.discovery import Looks
 from assistant.mqtt.entities import retained
 from assistant.mqtt.face import Dial, MqttFace

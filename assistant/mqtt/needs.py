@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.announce_desk import Announcing
+from assistant.domain.events import Happenings
 from assistant.facts import Conversation, Figures, Leave, Timers, Troubles
-from assistant.happenings import Happenings
 from assistant.mqtt.taken import Store
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Publication

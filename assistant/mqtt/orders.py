@@ -4,8 +4,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from assistant.mqtt.commands import (
     Ask,
     Change,

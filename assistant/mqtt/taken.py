@@ -8,8 +8,8 @@ again: the same text sent twice on purpose is two announcements.
 import hashlib
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import new_id
+from assistant.domain.clock import Clock
+from assistant.domain.records import new_id
 from integrations.mqtt.messages import Arrival
 
 KEPT = "mqtt_taken"  # the name under which the store keeps it

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assistant.clock import Clock
 from assistant.config.schema import Settings
 from assistant.daemon import Ended, Hooks, Requests, serve
+from assistant.domain.clock import Clock
 from assistant.service.back_off import SETTLED_S, Starts, pause_s
 from assistant.service.notify import Manager
 from assistant.service.pulse import Pulse

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.service.notify import Manager
 
 LOOK_S = 2.0  # the longest time between two looks

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import TimerKind, TimerRecord, new_id
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerKind, TimerRecord, new_id
 from assistant.timers.almanac import Almanac
 from assistant.timers.deadlines import is_of_day
 from assistant.timers.recurrence import Rule, rule_from

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import TimerRecord
+from assistant.domain.rights import COMMAND, Program, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import COMMAND, Program, Rights
 from assistant.tools.verdict import Verdict
 
 # Nobody is there to be asked. What is secure is not done later, whatever the settings say of it.

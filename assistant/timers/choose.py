@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import time, tzinfo
 
-from assistant.journal.records import TimerKind, TimerRecord
+from assistant.domain.records import TimerKind, TimerRecord
 from assistant.tools.resolve import visible
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable
 from typing import Any
 
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 
 LEAP_S = 1.0  # the wall clock moved by more than this besides what passed: it was set
 

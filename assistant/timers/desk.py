@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError, TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError, TimerRecord
 from assistant.timers.almanac import Almanac
 from assistant.timers.book import LONGEST_NAME, MOST, RINGING, TimerBook, Wanted, is_over
 from assistant.timers.rows import row_of

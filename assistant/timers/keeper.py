@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.clock import Clock
-from assistant.followers import Followers
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.listeners import Followers
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers import later, ringer, watch
 from assistant.timers.almanac import Almanac

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.clock import Clock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.complaints import Complaints
 from assistant.timers.unheard import Unheard

@@ -7,8 +7,8 @@ from datetime import tzinfo
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.clock import Clock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
 from assistant.timers.complaints import Complaints

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 from assistant.timers.book import is_over, left_of
 
 

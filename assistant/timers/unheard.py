@@ -3,8 +3,8 @@
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.words import missed_of, unheard_of
 

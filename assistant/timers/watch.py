@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import TimerRecord
 from assistant.timers.almanac import Almanac
 from assistant.timers.book import Store, comes_again, is_occurrence
 from assistant.timers.complaints import Complaints

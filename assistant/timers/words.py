@@ -3,7 +3,7 @@
 import math
 from datetime import datetime
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.recurrence import Rule, rule_from
 

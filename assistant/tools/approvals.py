@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from integrations.cleaning import one_line
 from integrations.mcp.servers import McpTool, ServerSpec
 

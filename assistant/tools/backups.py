@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.tools.server_paths import given_folders, meant
 from assistant.tools.undo.step import (
     WHY_NOT_REACHED,

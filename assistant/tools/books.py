@@ -5,11 +5,11 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Tier, ToolOutcome
+from assistant.domain.records import AuditRecord, CallRecord, StoreError
 from assistant.journal.audit import audit_of
-from assistant.journal.records import AuditRecord, CallRecord, StoreError
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.request import Refusal, Request, Way, not_run, row_of
 
 _log = logging.getLogger(__name__)

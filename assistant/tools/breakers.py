@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 
 FAILURES_TO_OPEN = 3  # in a row
 FIRST_PAUSE_S = 30.0

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
+from assistant.domain.rights import Rights
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.call import SentenceMatch
 from assistant.tools.deciding import asked, decide_call, decide_moves
 from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import domain_of, is_called, listed
-from assistant.tools.rights import Rights
 from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
 from assistant.tools.weighing import PRIVATE, Caller, Stake
 from integrations.home_assistant.house import House

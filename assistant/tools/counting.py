@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Awaitable, Callable
 
+from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.books import Books
 from assistant.tools.governance import Governance
 from assistant.tools.guards import likeness
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.request import Request
 
 

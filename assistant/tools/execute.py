@@ -4,6 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
+from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.answer import Answer, capped, join_answers, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.governance import Governance
@@ -11,7 +12,6 @@ from assistant.tools.hub import Hub
 from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.menu import MenuEntry
 from assistant.tools.nearest import nearest_in_house
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.spoken_names import spoken_names
 from assistant.tools.spread import spread

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.journal.records import AuditRecord
+from assistant.domain.outcome import Tier, ToolOutcome
+from assistant.domain.records import AuditRecord
 from assistant.tools.approvals import Held
 from assistant.tools.file_undo import FileUndo
 from assistant.tools.menu import MenuEntry
-from assistant.tools.outcome import Tier, ToolOutcome
 from integrations.mcp.servers import McpTool, ServerSpec
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.tools.outcome import Tier
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
 MAX_REPEATED = 3  # of them that gave the same each time, with no change in between

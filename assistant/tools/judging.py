@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import Moment
+from assistant.domain.outcome import Decision
+from assistant.domain.rights import Program
 from assistant.tools.arguments import fit
-from assistant.tools.call import SentenceMatch
 from assistant.tools.mend import Change
 from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.moment import Moment
-from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rights import Program
 from assistant.tools.script_tools import is_script_tool
 from assistant.tools.scripts import Taken, check_fields
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict

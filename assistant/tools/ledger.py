@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from itertools import count, islice
 
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Tier, ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Tier, ToolOutcome
 
 LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
 

@@ -5,11 +5,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
+from assistant.domain.outcome import Tier
 from assistant.tools import foreign
 from assistant.tools.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, READINGS, Action, suffix
-from assistant.tools.outcome import Tier
 from assistant.tools.ranking import in_turns, left_out
 from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.names import legal_name

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from assistant.clock import Clock
-from assistant.confirm.question import Question
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question
 from assistant.tools.verdict import Verdict
 
 EXPIRES_S = 180.0  # longer than any question is waited for; who answers later answers nothing

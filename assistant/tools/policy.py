@@ -8,8 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import PLAIN, Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.memory.wishes import needs_words
-from assistant.tools.call import SentenceMatch
 from assistant.tools.calls import (
     closed_to_guests,
     closed_to_programs,
@@ -25,9 +27,7 @@ from assistant.tools.intents import BROADCAST, INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry
 from assistant.tools.mixed import Meant, cut_to, meant
-from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.openers import RELAYS
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.resolve import (
     UNTOLD,
     Miss,

@@ -3,13 +3,13 @@
 from functools import partial
 from typing import Any
 
+from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.tools.books import Books
 from assistant.tools.counting import Counting
 from assistant.tools.intents import INTENTS, suffix
 from assistant.tools.judging import Misfit
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.nearest import nearest, nearest_in_house
-from assistant.tools.outcome import Tier, ToolOutcome
 from assistant.tools.request import Refusal, Request, way_of
 from assistant.tools.verdict import Verdict
 from assistant.tools.verify import LivePicture

@@ -3,19 +3,19 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.clock import Clock
-from assistant.journal.records import CallRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import CallRecord
+from assistant.domain.rights import Program
+from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import BuiltInRequest
-from assistant.tools.call import ToolCall
 from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.ledger import Entry
 from assistant.tools.menu import MenuEntry
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.resolve import domain_of
-from assistant.tools.rights import Program
 from assistant.tools.saying import NAME
 from assistant.tools.sentences import Sentences
-from assistant.tools.situation import Situation
 from assistant.tools.verdict import Verdict
 from integrations.mcp.servers import HOME_ASSISTANT
 

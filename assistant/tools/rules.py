@@ -6,8 +6,8 @@ from datetime import time
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from assistant.tools.moment import Moment
-from assistant.tools.rights import Program
+from assistant.domain.moment import Moment
+from assistant.domain.rights import Program
 from assistant.tools.verdict import Ruling
 from integrations.home_assistant.house import Area, Entity
 

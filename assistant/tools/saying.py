@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Protocol
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.answer import Answer
-from assistant.tools.call import SentenceMatch
 from assistant.tools.intents import BROADCAST
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.verdict import Verdict
 from assistant.tools.verify import GLANCE_S, LivePicture, verify

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.tools.books import Books
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.governance import Governance
 from assistant.tools.ledger import Ledger
-from assistant.tools.outcome import Tier, ToolOutcome
 from assistant.tools.request import Request, Way, begun
 from assistant.tools.verdict import Verdict
 

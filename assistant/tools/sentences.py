@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from assistant.domain.outcome import Observed, Status
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import Answer
-from assistant.tools.outcome import Observed, Status
 from assistant.tools.verify import Finding
 from integrations.cleaning import one_line
 from integrations.home_assistant.house import House

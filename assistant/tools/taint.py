@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TypeVar
 
+from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.outcome import Tier, ToolOutcome
 from integrations.mcp.servers import HOME_ASSISTANT
 
 _MOST = 1_000  # turns, pieces of work and talks that are remembered; the oldest are forgotten first

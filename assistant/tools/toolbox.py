@@ -5,15 +5,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.clock import Clock
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.moment import Moment
+from assistant.domain.outcome import Decision, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.rights import Program, Programs, Rights
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import NOTHING_HELD
 from assistant.tools.asking import Asking
 from assistant.tools.books import Books, Journal
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.counting import Counting
 from assistant.tools.execute import Executor
 from assistant.tools.governance import Governance
@@ -21,16 +25,12 @@ from assistant.tools.hub import Hub
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
-from assistant.tools.moment import Moment
 from assistant.tools.narrowing import Narrowing
-from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from assistant.tools.refusing import Refusing
 from assistant.tools.request import SPOKEN, Refusal, Request, Way, unsent, way_of
-from assistant.tools.rights import Program, Programs, Rights
 from assistant.tools.saying import NAME, CheckAnswer, Engine, Saying
 from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
-from assistant.tools.situation import CALM, Situation
 from assistant.tools.verdict import STRICT, Rulings, Verdict
 from assistant.tools.verify import WAIT_S, LivePicture
 from assistant.tools.weighing import IN_TALK

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from assistant.domain.moment import Mode
+from assistant.domain.outcome import Decision, Tier
 from assistant.tools.intents import Move
 from assistant.tools.mend import Change
-from assistant.tools.moment import Mode
-from assistant.tools.outcome import Decision, Tier
 
 if TYPE_CHECKING:
     from assistant.tools.rules import OwnerRule

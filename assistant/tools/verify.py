@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from assistant.domain.outcome import Awaited, Observed
 from assistant.tools.intents import INTENTS, Action
-from assistant.tools.outcome import Awaited, Observed
 from assistant.tools.spread import LISTING, spread
 from assistant.tools.states import brightness_percent, short_state
 from integrations.home_assistant.house import Entity, House

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from assistant.domain.outcome import Awaited, Observed, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import Awaited, Observed, ToolOutcome
 from assistant.tools.sentences import Sentences
 from assistant.tools.states import short_state
 from assistant.tools.verify import UNDER_WAY, LivePicture

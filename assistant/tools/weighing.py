@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Tier
+from assistant.domain.rights import Program
 from assistant.tools.costly import cost
 from assistant.tools.gates import (
     UNKNOWN_EFFECTS,
@@ -14,10 +17,7 @@ from assistant.tools.gates import (
     is_settled,
 )
 from assistant.tools.intents import Action
-from assistant.tools.moment import Mode, Moment
 from assistant.tools.must_run import FROST_RULE, keeps_running
-from assistant.tools.outcome import Tier
-from assistant.tools.rights import Program
 from assistant.tools.rules import (
     OwnerRule,
     Subject,

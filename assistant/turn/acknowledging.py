@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.resolve import find_area
 from assistant.tools.verify import UNDER_WAY
 from integrations.home_assistant.house import House

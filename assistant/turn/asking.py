@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import TurnRequest
+from assistant.domain.brain import TurnRequest
+from assistant.domain.turn_audio import TurnAudio
 from assistant.turn.confirming import Promoted
 from assistant.turn.effects import (
     AwaitAnswer,

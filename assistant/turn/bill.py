@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assistant.brains.protocol import Spent, Usage
+from assistant.domain.brain import Spent, Usage
 
 
 @dataclass(slots=True)

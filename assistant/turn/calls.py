@@ -6,13 +6,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Protocol
 
-from assistant.brains.protocol import BrainTurn, InTalk
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainTurn, InTalk
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.situation import Situation
 from assistant.tools.guards import LIMITS
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
-from assistant.tools.situation import Situation
 from assistant.turn.claims import is_in_doubt
 from assistant.turn.effects import OpenTurn
 from assistant.turn.patience import Patience

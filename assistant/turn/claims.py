@@ -7,9 +7,9 @@ the answer is made of our own sentences.
 
 from collections.abc import Iterable, Sequence
 
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.guards import LIMITS
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.mcp.servers import HOME_ASSISTANT
 
 OWN_BRAINS = frozenset({"offline", "home-assistant"})  # what they say is from our catalogue

@@ -8,15 +8,15 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import Spent, TurnRequest
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.brain import Spent, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import Situation
+from assistant.domain.turn_audio import TurnAudio
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.call import ToolCall
 from assistant.tools.guards import LIMITS
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.request import lost
-from assistant.tools.situation import Situation
 from assistant.turn.bill import Bill
 from assistant.turn.effects import (
     AwaitAnswer,

@@ -6,7 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.brains.protocol import PEOPLE, ConversationOwner
+from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.manner import Manner
 from assistant.turn.events import Announced, AnswersBy, Source, WakeHeard
 from assistant.turn.programs import Then

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.confirm.question import Question, Settlement
 from assistant.confirm.witness import Witness
-from assistant.journal.records import ConfirmationRecord
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Tier
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Tier
+from assistant.domain.question import Question, Settlement
+from assistant.domain.records import ConfirmationRecord
+from assistant.domain.turn_audio import TurnAudio
 from assistant.turn.events import AnswersBy
 from assistant.turn.held import HeldTurn
 from assistant.turn.transcript import transcript_of

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.journal.records import ConfirmationRecord
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import ConfirmationRecord
+from assistant.domain.turn_audio import TurnAudio
 from assistant.turn.asking import Asking
 from assistant.turn.effects import OpenTurn
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import Clock
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.domain.rights import Rights
 from assistant.speech.manner import Manner
-from assistant.tools.rights import Rights
 from assistant.turn.events import Announced, Event, Typed, WakeHeard, Withdrawn
 from assistant.turn.hands import Hands
 from assistant.turn.line import Line, done_within

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN
 from assistant.turn.effects import (

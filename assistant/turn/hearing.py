@@ -5,10 +5,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from assistant.brains.audio import TurnAudio
-from assistant.followers import Followers
+from assistant.domain.listeners import Followers
+from assistant.domain.thread_names import name_thread
+from assistant.domain.turn_audio import TurnAudio
 from assistant.level import Level
-from assistant.thread_names import name_thread
 from assistant.turn.ear import Distraction, Ear, EarEvent
 from assistant.turn.effects import OpenTurn
 from audio.frames import SAMPLES_PER_MS, Frame

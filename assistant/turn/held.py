@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     Brain,
     BrainEvent,
     BrainFault,
@@ -21,8 +21,8 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.tools.request import lost
 
 _log = logging.getLogger(__name__)

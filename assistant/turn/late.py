@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from assistant.brains.protocol import Brain, BrainEvent, BrainTurn, TurnRequest
-from assistant.confirm.question import Question, Settlement
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.brain import Brain, BrainEvent, BrainTurn, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.turn.performers import ToolRunner
 
 NAME = "none"  # of the brain that is not there yet

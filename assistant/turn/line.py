@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from integrations.web.busy import Busy
 
 WAITING = 8  # at most, beside the one whose turn it is

@@ -6,14 +6,15 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import BrainFault, NotMeant
-from assistant.confirm.question import Question
-from assistant.journal.records import ConfirmationRecord
+from assistant.domain.brain import BrainFault, NotMeant
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question
+from assistant.domain.records import ConfirmationRecord
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import asks
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.speech.turn_language import Languages, TurnLanguage
 from assistant.turn.acknowledging import IN_WORDS
 from assistant.turn.asking import Asking
 from assistant.turn.bill import Bill
@@ -35,7 +36,6 @@ from assistant.turn.events import (
 from assistant.turn.exchange import Exchange, Means
 from assistant.turn.followers import TurnFollower
 from assistant.turn.judging import Judge
-from assistant.turn.language import Languages, TurnLanguage
 from assistant.turn.patience import Patience
 from assistant.turn.performers import Performers
 from assistant.turn.programs import ForAnswer, note_of_result

@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
-from assistant.followers import Followers
-from assistant.journal.records import UNASKED, StoreError, TurnRecord
+from assistant.domain.listeners import Followers
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import ToolOutcome
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 from assistant.turn.record import record_of, wordless

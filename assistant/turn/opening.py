@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.speech.turn_language import Languages
 from assistant.turn.calls import ToolRun
 from assistant.turn.effects import OpenTurn
 from assistant.turn.events import Event
 from assistant.turn.hearing import Hearing
 from assistant.turn.held import HeldBrain
 from assistant.turn.judging import Judge
-from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn
 from assistant.turn.performers import Performers
 from assistant.turn.timeline import ConversationClock, Timeline

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.protocol import Brain
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.brain import Brain
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.rights import Rights
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.rights import Rights
-from assistant.tools.situation import CALM, Situation
 from assistant.turn.acknowledging import IN_WORDS, Acknowledging
 from assistant.turn.exchange import Means
 

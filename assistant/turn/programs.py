@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.outcome import ToolOutcome
 
 How = Literal[
     "answered",

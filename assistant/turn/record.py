@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from assistant.journal.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
 from assistant.turn.claims import undone
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn

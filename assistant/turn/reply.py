@@ -5,12 +5,12 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.brains.protocol import ReplyAudio
+from assistant.domain.brain import ReplyAudio
 from assistant.speech.answer import Answer, Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.manner import Manner
 from assistant.speech.mouth import Mouth
-from assistant.turn.language import TurnLanguage
+from assistant.speech.turn_language import TurnLanguage
 from audio.earcons import earcon
 from audio.errors import AudioError
 

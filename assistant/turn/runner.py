@@ -7,11 +7,12 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import Clock
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.domain.rights import Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
-from assistant.tools.rights import Rights
+from assistant.speech.turn_language import Languages
 from assistant.turn.ear import Ear
 from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
@@ -30,7 +31,6 @@ from assistant.turn.followers import TurnFollower
 from assistant.turn.for_programs import ForPrograms
 from assistant.turn.hands import Hands
 from assistant.turn.hearing import Hearing
-from assistant.turn.language import Languages
 from assistant.turn.listening import Listening
 from assistant.turn.live import LiveTurn
 from assistant.turn.log import FinishedTurn

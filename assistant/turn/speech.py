@@ -8,7 +8,7 @@ from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.mouth import Mouth
-from assistant.turn.language import TurnLanguage
+from assistant.speech.turn_language import TurnLanguage
 from assistant.turn.reply import Reply
 from assistant.turn.timeline import Timeline
 from audio.errors import AudioError

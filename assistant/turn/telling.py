@@ -1,8 +1,8 @@
 """Tells what happens in turns, for automations: wake, words, calls, confirmations and answers."""
 
-from assistant.happenings import Happenings
-from assistant.journal.records import UNASKED
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.events import Happenings
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import UNASKED
 from assistant.turn.followers import Turn, TurnFollower
 from assistant.turn.log import FinishedTurn
 

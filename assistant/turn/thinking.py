@@ -6,8 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     BrainTurn,
@@ -28,7 +27,8 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.turn_audio import TurnAudio
 from assistant.turn.bill import Bill
 from assistant.turn.calls import Calls, call_name
 from assistant.turn.claims import OWN_BRAINS

@@ -7,7 +7,7 @@ So a file read faster than real time gives the same figures as the same sound in
 
 from typing import Literal, get_args
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 
 Moment = Literal[
     "wake",

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.outcome import ToolOutcome
 from assistant.turn.acknowledging import Acknowledging, tells_more
 from assistant.turn.reply import Reply
 

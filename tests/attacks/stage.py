@@ -9,15 +9,15 @@ from typing import Any
 
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.gemini.responses import response_to
-from assistant.clock import SystemClock
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import Approvals
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.menu import taints
-from assistant.tools.outcome import Decision, ToolOutcome
-from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import STRICT, Rulings
 from integrations.cleaning import one_line

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from assistant.confirm.question import Settlement
-from assistant.tools.outcome import Decision, Status, Tier
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.question import Settlement
 from assistant.tools.verdict import Rulings
 from integrations.cleaning import one_line, visible
 from tests.attacks.corpus import Attack, attacks

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.turn.ear import Ear
 from assistant.turn.hearing import Hearing
 from audio.capture import Blocks

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import httpx
 
-from assistant.brains.protocol import Usage
-from assistant.clock import SystemClock
+from assistant.domain.brain import Usage
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
 from assistant.http_tokens import AdminToken
-from assistant.journal.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.web.console_files import FOLDER
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.devices.daemon import daemon, settings

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from tests.benchmarks.figures import print_table, write_figures
 from tests.chaos.daemon import Daemon, daemon

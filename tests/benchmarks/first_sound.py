@@ -20,7 +20,7 @@ import numpy as np
 
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.mouth import Mouth
-from assistant.turn.language import Languages, TurnLanguage
+from assistant.speech.turn_language import Languages, TurnLanguage
 from assistant.turn.reply import Reply
 from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures

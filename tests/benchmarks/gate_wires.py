@@ -88,9 +88,9 @@ async def typed_turns(folder: Path) -> AsyncIterator[Round]:
     """Typed questions to the whole assistant, by the same over a plain websocket.
 
     CPU time, and by the clock: until the answer's first text, and from there to its first sample.
-    One turn follows the other at once, as the plain questions do: on a processor that is shared with
-    others, whoever waits 0.3 s finds its caches empty, and the same work takes three to five times
-    as long.
+    One turn follows the other at once, as the plain questions do: a processor that is shared with
+    others loses our data from its caches within 0.3 s, and the same work then takes three to five
+    times as long.
     """
     voice, player = InstantVoice(), NotingPlayer()
     with (

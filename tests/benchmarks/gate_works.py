@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.clock import SystemClock
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable

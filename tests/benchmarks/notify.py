@@ -24,11 +24,11 @@ import numpy as np
 
 from assistant.announce_desk import AnnounceDesk
 from assistant.app import open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.device.inbox import Inbox
 from assistant.device.keeper import DeviceKeeper
-from assistant.happenings import Happening
+from assistant.domain.clock import SystemClock
+from assistant.domain.events import Happening
 from assistant.house_device import HouseDevice
 from assistant.mqtt.needs import Parts
 from assistant.mqtt.orders import Orders

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.brains.protocol import BrainEvent, TurnRequest
-from assistant.clock import SystemClock
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.brain import BrainEvent, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import Ear
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn

@@ -10,13 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    ReplyAudio,
-    ReplySettled,
-    ReplyText,
-    TurnDone,
-)
+from assistant.domain.brain import BrainEvent, ReplyAudio, ReplySettled, ReplyText, TurnDone
 from assistant.turn.events import (
     Event,
     StopAsked,

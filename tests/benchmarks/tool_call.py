@@ -22,11 +22,11 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.clock import SystemClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Status
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status
 from assistant.tools.toolbox import Toolbox
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant

@@ -7,8 +7,8 @@ import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from assistant import clock
 from assistant.cli.main import main
+from assistant.domain import clock
 
 _right = clock.SystemClock.now
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
 from integrations.serving import MOST_CONNECTIONS, REQUEST_WITHIN_S
 from integrations.web.reading import MAX_BODY

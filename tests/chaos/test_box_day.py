@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from assistant.happenings import Happening
-from assistant.tools.outcome import Status
+from assistant.domain.events import Happening
+from assistant.domain.outcome import Status
 from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
 from tests.chaos.faults import fault

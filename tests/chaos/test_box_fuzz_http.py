@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
 from tests.chaos.daemon import TOKEN, Daemon, daemon, listener
 from tests.chaos.faults import fault

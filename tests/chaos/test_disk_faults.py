@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TimerRecord
 from assistant.journal.store import Store
 from tests.chaos.daemon import Daemon, listener
 from tests.chaos.disks import failing_disk, fill, make_room, needs_root, run, small_disk

@@ -13,8 +13,8 @@ import numpy as np
 from starlette.types import ASGIApp
 
 from assistant.app import App, open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from assistant.faces import open_faces
 from assistant.http_tokens import TokenFile
 from assistant.recordings import FOLDER, Recording, write

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from assistant.brains.protocol import Usage
-from assistant.clock import SystemClock
-from assistant.journal.records import (
+from assistant.domain.brain import Usage
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import (
     CallRecord,
     ConfirmationRecord,
     ErrorRecord,
@@ -21,7 +22,6 @@ from assistant.journal.records import (
     new_id,
 )
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 
 TURNS = 10_000
 DAYS = 29  # within `journal.keep_days`

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import Heard, ReplyText, TurnDone, TurnRequest
-from assistant.clock import VirtualClock
+from assistant.domain.brain import Heard, ReplyText, TurnDone, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu, build_menu
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.brains.protocol import BrainEvent, Heard, TurnDone
+from assistant.domain.brain import BrainEvent, Heard, TurnDone
 from assistant.turn.ear import Ear
 from assistant.turn.for_ever import listen_for_ever
 from audio.device_watch import DeviceWatch

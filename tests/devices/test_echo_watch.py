@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch

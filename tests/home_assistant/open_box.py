@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 
 from assistant.app import App, open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile
+from assistant.domain.clock import SystemClock
 from assistant.faces import Faces, open_faces
 from assistant.mqtt.make import take_away
 from assistant.resident import Stay

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from assistant.bridge import Bridge
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, ToolOutcome
-from assistant.tools.situation import Situation
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, ToolOutcome
+from assistant.domain.situation import Situation
 from integrations.home_assistant.house import Entity
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address

@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.confirm.question import Question, Settlement
-from assistant.tools.outcome import Decision
+from assistant.domain.outcome import Decision
+from assistant.domain.question import Question, Settlement
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
 from audio.wav import WavSource, read_wav, write_wav

@@ -14,13 +14,13 @@ import pytest
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.cli.main import main
-from assistant.clock import Clock, SystemClock
 from assistant.config.schema import Settings
 from assistant.device.commands import Commander
 from assistant.device.inbox import Inbox
 from assistant.device.keeper import DeviceKeeper
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of, appearance, ensure_registered
+from assistant.domain.clock import Clock, SystemClock
 from assistant.house_device import META_KEY, HouseDevice
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.device.entities import every_one
 from assistant.device.face import DeviceFace, Reach
 from assistant.device.record import DeviceFile
+from assistant.domain.clock import SystemClock
 from assistant.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.standing import Standing

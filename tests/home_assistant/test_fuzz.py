@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.outcome import Decision, Tier
 from assistant.tools.intents import INTENTS, Action
 from assistant.tools.menu import Menu, build_menu
 from assistant.tools.openers import OPENERS
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context

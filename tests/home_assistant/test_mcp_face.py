@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.http_tokens import HttpTokens, TokenFile
 from integrations.mcp_server.endpoint import McpServer
 from integrations.mcp_server.sign_in import CALLBACK

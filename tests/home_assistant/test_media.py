@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Media
+from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.media import NAME, RoomMedia
 from assistant.turn.state import State

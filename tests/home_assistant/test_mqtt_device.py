@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Mqtt, Settings
+from assistant.domain.clock import SystemClock
 from assistant.mqtt.entities import TRIGGERS
 from assistant.mqtt.make import mqtt_face, take_away
 from assistant.speech.catalogue import Catalogue

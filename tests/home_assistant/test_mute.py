@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.device.keeper import DeviceKeeper
 from assistant.device.record import DeviceFile
 from assistant.device.sensors import DeviceSensors
+from assistant.domain.clock import SystemClock
 from assistant.facts import Facts
 from assistant.house_device import HouseDevice
 from assistant.journal.store import Store

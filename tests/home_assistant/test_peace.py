@@ -15,8 +15,8 @@ import pytest
 from assistant.app import open_app
 from assistant.bridge import Bridge
 from assistant.config.schema import Settings
+from assistant.domain.outcome import Decision, Tier
 from assistant.tools.intents import INTENTS, suffix
-from assistant.tools.outcome import Decision, Tier
 from audio.player import NullPlayer
 from tests.home_assistant.conftest import Address, real_only
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin import live_context as module
 from assistant.tools.builtin.find_devices import find_devices

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status
 from assistant.tools.builtin.find_devices import FIND_DEVICES
 from assistant.tools.builtin.live_context import LIVE_CONTEXT
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
 from tests.home_assistant.conftest import Address, Power, real_only

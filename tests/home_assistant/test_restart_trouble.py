@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assistant.tools.outcome import Status
+from assistant.domain.outcome import Status
 from assistant.turn.log import FinishedTurn
 from tests.chaos.faults import fault
 from tests.chaos.promises import Life, assert_promises, told_of

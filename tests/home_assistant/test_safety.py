@@ -12,13 +12,13 @@ from typing import Any
 
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.bridge import Bridge, open_bridge
-from assistant.clock import SystemClock
 from assistant.config.load import load_settings
-from assistant.confirm.question import Settlement
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status, ToolOutcome
+from assistant.domain.question import Settlement
+from assistant.domain.situation import Situation
 from assistant.tools.resolve import members
-from assistant.tools.situation import Situation
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 

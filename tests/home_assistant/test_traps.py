@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.moment import Moment
+from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.moment import Moment
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.watch import Watch

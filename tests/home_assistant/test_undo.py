@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import CORRECT_LAST, UNDO, Undoing, through
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant

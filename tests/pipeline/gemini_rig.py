@@ -15,11 +15,11 @@ from unittest.mock import patch
 import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a connect's time
 
 from assistant.app import App, open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Status, Tier
+from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Status, Tier
 from assistant.turn.exchange import Prompter
 from assistant.turn.log import FinishedTurn
 from audio.frames import Frame, Framer

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, timedelta
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 
 _right = SystemClock.now
 

@@ -8,11 +8,11 @@ from unittest.mock import patch
 import pytest
 
 from assistant.app import App
-from assistant.clock import SystemClock
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Status
 from assistant.journal.store import Store
-from assistant.tools.outcome import Status
 from assistant.turn.log import FinishedTurn
 from audio.earcons import earcon
 from audio.player import NullPlayer

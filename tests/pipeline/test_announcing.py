@@ -13,10 +13,10 @@ import pytest
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.app import open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord
 from assistant.faces import open_faces
-from assistant.journal.records import TurnRecord
 from audio.earcons import earcon
 from audio.player import WavPlayer
 from integrations.web.callers import Caller

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
 from assistant.app import App, open_app
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord
 from assistant.sound_files import sound_files
 from assistant.turn.standing import Standing
 from assistant.turn.state import State

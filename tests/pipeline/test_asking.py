@@ -10,8 +10,8 @@ import pytest
 
 from assistant.app import App
 from assistant.asking.questions import House, Questions
-from assistant.clock import SystemClock
-from assistant.happenings import Happenings
+from assistant.domain.clock import SystemClock
+from assistant.domain.events import Happenings
 from assistant.speech.manner import OPENING
 from assistant.turn.line import Line
 from assistant.turn.state import State

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from assistant.app import App
-from assistant.clock import VirtualClock
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import WAKE_PHRASE, make_clip
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TurnRecord
 from assistant.turn.machine import State
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLES_PER_MS, Frame
 from audio.player import NullPlayer, OneOutput

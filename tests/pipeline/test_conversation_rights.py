@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.journal.records import MemoryRecord, TimerRecord
+from assistant.domain.records import MemoryRecord, TimerRecord
 from integrations.web.callers import Scope
 from tests.pipeline.conversations_rig import Box, box, gemini
 from tests.pipeline.gemini_rig import OFFLINE, ONCE

@@ -13,7 +13,7 @@ from assistant.app import App
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.daemon import Ended, Hooks, Requests, serve
-from assistant.journal.records import AnnouncementRecord, ErrorRecord
+from assistant.domain.records import AnnouncementRecord, ErrorRecord
 from assistant.sound_state import SoundState
 from assistant.turn.runner import Runner
 from audio.steady import SteadyMicrophone

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.evaluation.commands import Sentence, sentences
 from tests.pipeline.gemini_hearing import TOKENS, one_value, serving, surroundings
 from tests.pipeline.gemini_rig import KITCHEN, TURN_ON

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
-from assistant.tools.outcome import Decision
+from assistant.domain.outcome import Decision
 from assistant.turn.events import StopAsked
 from audio.frames import SAMPLE_RATE, Frame
 from audio.wav import WavSource, read_wav, write_wav

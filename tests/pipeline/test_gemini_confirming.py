@@ -10,7 +10,7 @@ import pytest
 
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
-from assistant.tools.outcome import Decision
+from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE
 from audio.wav import WavSource, read_wav, write_wav
 from tests.pipeline.gemini_hearing import LONG

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.journal.records import AuditRecord
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import AuditRecord
 from assistant.tools.guards import MAX_REPEATED
-from assistant.tools.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from tests.pipeline.gemini_rig import (
     KITCHEN,

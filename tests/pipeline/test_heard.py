@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.player import NullPlayer
 from audio.tts import Chunk
 from tests.espeak_words import RATE, WordTimes, espeak_words

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.journal.records import MemoryRecord
-from assistant.tools.outcome import Decision
+from assistant.domain.outcome import Decision
+from assistant.domain.records import MemoryRecord
 from audio.wav import WavSource
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, Scene, ended, said, scene
 from tests.pipeline.test_gemini_confirming import dialogue

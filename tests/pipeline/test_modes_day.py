@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.moment import Mode
-from assistant.tools.outcome import Decision, Status
+from assistant.domain.moment import Mode
+from assistant.domain.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from tests.pipeline.gemini_rig import Scene, said, scene
 from tests.simulators.gemini_live import GeminiSimulator

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from assistant.app import open_app
-from assistant.journal.records import TurnRecord
+from assistant.domain.records import TurnRecord
 from audio.player import NullPlayer
 from integrations.demo_home import DemoHome
 from tests.pipeline.rig import offline_settings

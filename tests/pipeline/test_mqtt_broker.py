@@ -15,7 +15,7 @@ import pytest
 
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import Announcements
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.mqtt.discovery import Looks
 from assistant.mqtt.face import MqttFace

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assistant.app import App, open_app
-from assistant.tools.outcome import Decision, Status
+from assistant.domain.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from audio.wav import WavSource
 from tests.pipeline.dialogues import UNLOCK, dialogue

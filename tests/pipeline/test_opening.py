@@ -9,8 +9,8 @@ import pytest
 
 from assistant.app import open_around
 from assistant.conversation import open_conversation
+from assistant.domain.outcome import Status
 from assistant.endings import open_endings
-from assistant.tools.outcome import Status
 from assistant.turn.ending import Endings
 from assistant.turn.state import State
 from audio.player import NullPlayer

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.bridge import open_bridge
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.minds import open_minds
 from assistant.setup.consent import ONE_COMMAND
 from assistant.tools.ranking import tokens

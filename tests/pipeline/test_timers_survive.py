@@ -16,11 +16,11 @@ import httpx
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TimerRecord, TurnRecord
 from assistant.http_tokens import AdminToken
-from assistant.journal.records import TimerRecord, TurnRecord
 from assistant.journal.store import Store
 from assistant.timers.ringer import PAUSE_S
 from tests.ports import free_port

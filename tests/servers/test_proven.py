@@ -18,14 +18,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from assistant.clock import SystemClock
-from assistant.confirm.question import Settlement
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.question import Settlement
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.backups import Backups
-from assistant.tools.call import ToolCall
 from assistant.tools.menu import build_menu
-from assistant.tools.outcome import Decision, Status, Tier
-from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.verdict import Rulings

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from tests.simulators.models import ModelRules
 from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
 from tests.simulators.script import OnceTurn, Opening, Step, Turn

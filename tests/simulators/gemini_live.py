@@ -30,7 +30,7 @@ from typing import Self
 
 from aiohttp import web
 
-from assistant.clock import Clock, SystemClock
+from assistant.domain.clock import Clock, SystemClock
 from tests.simulators.book import Book, Expectations, Respond, RespondOnce
 from tests.simulators.certificate import make_certificate
 from tests.simulators.live import LiveSocket

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from tests.simulators import frames, script
 from tests.simulators.records import CallRecord, Ending, Frame, HeardTurn
 from tests.simulators.sound import FRAME_S, tone

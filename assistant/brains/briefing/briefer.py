@@ -11,16 +11,16 @@ from assistant.brains.briefing.home_text import around
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
-from assistant.brains.protocol import PEOPLE, ConversationOwner
-from assistant.clock import Clock
 from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
+from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.speech.turn_language import led_by
 from assistant.tools.builtin.date_and_time import DATE_AND_TIME
 from assistant.tools.builtin.find_devices import FIND_DEVICES
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.narrowing import may_use
 from assistant.tools.resolve import find_area
-from assistant.turn.language import led_by
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.context import Shown, read_context

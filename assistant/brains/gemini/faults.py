@@ -1,6 +1,6 @@
 """A client's error, by its way of recovery, as the fault that a brain yields."""
 
-from assistant.brains.protocol import BrainFault, FaultKind
+from assistant.domain.brain import BrainFault, FaultKind
 from integrations.errors import (
     Blocked,
     Exhausted,

@@ -17,8 +17,8 @@ from assistant.brains.gemini.patience import within
 from assistant.brains.gemini.ports import Briefer, Client
 from assistant.brains.gemini.responses import note_of_cut
 from assistant.brains.gemini.spending import Meter
-from assistant.brains.protocol import PEOPLE, ConversationOwner
-from assistant.clock import Clock
+from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.clock import Clock
 from integrations.errors import (
     Exhausted,
     IntegrationError,

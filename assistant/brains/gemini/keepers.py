@@ -12,8 +12,8 @@ from assistant.brains.briefing import Briefing
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.keeper import Keeper
 from assistant.brains.gemini.ports import Briefer, Client
-from assistant.brains.protocol import PEOPLE, ConversationOwner
-from assistant.clock import Clock
+from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.clock import Clock
 from integrations.gemini.events import TokensUsed
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks

@@ -19,8 +19,8 @@ from assistant.brains.gemini.responses import (
     unknown_response,
 )
 from assistant.brains.gemini.spending import Meter
-from assistant.clock import Clock
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import (
     Closed,

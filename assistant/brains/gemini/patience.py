@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from integrations.owner import OwnedTasks
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.protocol import PEOPLE, ConversationOwner
+from assistant.domain.brain import PEOPLE, ConversationOwner
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import LiveEvent
 from integrations.gemini.live import FunctionAnswer

@@ -5,7 +5,7 @@ from assistant.brains.gemini.faults import fault_from
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.link import Answered
 from assistant.brains.gemini.replies import EchoFilter, SilenceFilter
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -19,7 +19,7 @@ from assistant.brains.protocol import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
 from integrations.gemini import events as live
 
 Item = live.LiveEvent | Reached | Answered

@@ -7,8 +7,8 @@ nothing, so a result always has all three.
 import json
 from typing import Any
 
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.mcp.servers import HOME_ASSISTANT
 
 # Characters of the house's answer to a command: the sentence tells what was observed. All that

@@ -16,10 +16,10 @@ from assistant.brains.gemini.ports import Briefer
 from assistant.brains.gemini.reading import Item, Reading
 from assistant.brains.gemini.responses import not_run_response, silent_response
 from assistant.brains.gemini.upload import Upload
-from assistant.brains.protocol import BrainEvent, InTalk, Searched, Spent, TurnRequest, Usage
-from assistant.clock import Clock
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.brain import BrainEvent, InTalk, Searched, Spent, TurnRequest, Usage
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import ToolOutcome
 from integrations.gemini.events import FunctionCall, FunctionCalls, OutputAudio, TokensUsed
 from integrations.gemini.models import ModelRow, cost_usd
 from integrations.owner import OwnedTasks

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import Briefing
 from assistant.brains.gemini.keeper import Keeper
 from assistant.brains.gemini.link import Link
 from assistant.brains.gemini.ports import Briefer
 from assistant.brains.gemini.reading import Item
-from assistant.brains.protocol import Reached, TurnRequest
+from assistant.domain.brain import Reached, TurnRequest
+from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import IntegrationError
 from integrations.gemini.events import Closed
 from integrations.gemini.models import ModelRow

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.ear import Ear, Said
 from assistant.brains.home_assistant.sentence import answer, call_for
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -20,9 +20,9 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
-from assistant.tools.outcome import ToolOutcome
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
 from integrations.home_assistant.refusals import CommandRefused

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from assistant.domain.call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
 from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.house_questions import facts
 from assistant.tools.resolve import find_area

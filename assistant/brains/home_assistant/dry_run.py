@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from assistant.brains.home_assistant.lead_in import without_wake
-from assistant.tools.call import SentenceMatch
+from assistant.domain.call import SentenceMatch
 from integrations.home_assistant.conversation import Recognized
 
 

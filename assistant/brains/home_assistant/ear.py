@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.brains.audio import TurnAudio
+from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLES_PER_MS
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.pipeline import Streams, fitting, list_pipelines, transcribe

@@ -1,8 +1,8 @@
 """A sentence for the home's engine as a call, and the words for what came of it."""
 
-from assistant.brains.protocol import ReplyText
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
+from assistant.domain.brain import ReplyText
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.tools.saying import NAME
 from assistant.tools.spread import as_said, spread
 

@@ -8,8 +8,8 @@ from assistant.brains.offline.parse import Command
 from assistant.brains.offline.profile_sentences import INTENT as PROFILE
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.spoken_names import spoken_names
 from integrations.home_assistant.house import House
 

@@ -16,19 +16,12 @@ from assistant.brains.offline.calls import (
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import Command
 from assistant.brains.offline.questions import ABOUT_STATES, Questions
-from assistant.brains.protocol import (
-    BrainEvent,
-    BrainFault,
-    Heard,
-    ReplyText,
-    TurnDone,
-    TurnRequest,
-)
-from assistant.clock import Clock
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
 from assistant.tools.menu import Menu
-from assistant.tools.outcome import ToolOutcome
 from audio.errors import AudioError, TookTooLong
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House

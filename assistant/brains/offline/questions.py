@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assistant.brains.offline.parse import Command
 from assistant.brains.offline.state_sentences import DEFINITE, ROOM
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.house_questions import Question, room_sensors

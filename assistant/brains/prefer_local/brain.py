@@ -12,7 +12,7 @@ from typing import Literal, Self
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.sentence import answer, call_for, call_id
 from assistant.brains.prefer_local.choice import HOLD_S, Choice, Side
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     Brain,
     BrainEvent,
     BrainFault,
@@ -30,11 +30,11 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.clock import Clock
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import asks
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.owner import OwnedTasks
 

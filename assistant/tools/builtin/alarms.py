@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from assistant.journal.records import TimerKind
+from assistant.domain.outcome import Tier
+from assistant.domain.records import TimerKind
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
 from assistant.timers.recurrence import WEEKDAYS
 from assistant.timers.wishes import rule_of
@@ -12,7 +13,6 @@ from assistant.timers.words import moment_of
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.timer_telling import COUNT, LENGTH, Telling, bare, seconds_of
-from assistant.tools.outcome import Tier
 
 SET_ALARM = "set_alarm"
 LONGEST_TEXT = 300  # characters

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_picture import LivePicture, one_line
 from assistant.tools.builtin.mouthpieces import (
@@ -23,7 +24,6 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInRes
 from assistant.tools.intents import BROADCAST
 from assistant.tools.mend import folded
 from assistant.tools.nearest import nearest
-from assistant.tools.outcome import Tier
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.commands import Live

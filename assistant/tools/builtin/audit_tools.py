@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import AuditRecord, StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import AuditRecord, StoreError
 from assistant.speech.catalogue import FALLBACK, Catalogue
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 from assistant.tools.sentences import Sentences
 from integrations.home_assistant.house import House
 

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.jobs.thinker import Guide, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.call import ToolCall
 from assistant.tools.nearest import nearest
-from assistant.tools.outcome import Tier, ToolOutcome
 from assistant.tools.resolve import is_called
 from integrations.errors import Refused
 from integrations.gemini.once import Picture

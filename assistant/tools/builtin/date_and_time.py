@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 
 DATE_AND_TIME = "GetDateTime"  # as Home Assistant calls its own, which this one replaces
 

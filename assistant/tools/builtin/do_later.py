@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.outcome import Tier
+from assistant.domain.records import TimerRecord
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
 from assistant.timers.calls import FrozenCalls, NotLater
 from assistant.timers.wishes import rule_of
@@ -11,7 +12,6 @@ from assistant.timers.words import moment_of, rest_of
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.timer_telling import COUNT, LENGTH, Telling, seconds_of
-from assistant.tools.outcome import Tier
 
 DO_LATER = "do_later"
 _LONGEST_WHAT = 120  # characters

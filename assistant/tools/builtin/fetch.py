@@ -6,10 +6,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.addresses import Seen, carries, was_said
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 from integrations.errors import IntegrationError, Unavailable
 from integrations.web.fetch import Fetched, NotAllowed, NotReadable
 from integrations.web.page import read_page

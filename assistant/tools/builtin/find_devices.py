@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
@@ -16,7 +17,6 @@ from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.house_questions import openings
 from assistant.tools.mend import are_near, folded, stemmed
 from assistant.tools.nearest import nearest
-from assistant.tools.outcome import Tier
 from assistant.tools.resolve import listed
 from assistant.tools.states import UNKNOWN, plain_state, short_state
 from integrations.home_assistant.house import Area, Entity, Floor, House

@@ -12,12 +12,12 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.house_answers import HouseAnswers
-from assistant.tools.outcome import Tier
 from assistant.tools.resolve import find_areas, is_called, listed
 from assistant.tools.states import brightness_percent
 from integrations.home_assistant.context import UNLISTED

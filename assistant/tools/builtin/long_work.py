@@ -4,10 +4,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from assistant.domain.outcome import Tier
 from assistant.jobs.keeper import Job
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 
 WHAT_ARE_YOU_DOING = "what_are_you_doing"
 DROP_IT = "drop_it"

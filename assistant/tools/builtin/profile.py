@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from assistant.journal.records import StoreError
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.mend import folded
 from assistant.tools.narrowing import SWITCH_PROFILE
-from assistant.tools.outcome import Tier
 
 NONE = "none"  # back to the settings' own manner
 

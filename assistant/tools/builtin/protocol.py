@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.domain.outcome import Tier
+from assistant.domain.situation import CALM, Situation
 from assistant.tools.intents import Move
-from assistant.tools.outcome import Tier
-from assistant.tools.situation import CALM, Situation
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 

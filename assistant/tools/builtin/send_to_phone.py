@@ -5,11 +5,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.mend import folded, stemmed
-from assistant.tools.outcome import Tier
 from integrations.home_assistant.house import House
 from integrations.home_assistant.phones import Phone
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.moment import Mode
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.moment import Mode
-from assistant.tools.outcome import Tier
 
 SET_MODE = "set_mode"
 LONGEST_MINUTES = 7 * 24 * 60

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from assistant.journal.records import StoreError
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 
 START_OVER, END = "start_over", "end_conversation"
 FORGET_WHAT_I_SAID = "forget_what_i_said"

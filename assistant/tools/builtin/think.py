@@ -6,14 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.jobs.keeper import MAX_JOBS
 from assistant.jobs.patient import Tools
 from assistant.jobs.thinker import Guide, RunCall, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.long_work import DROP_IT, WHAT_ARE_YOU_DOING
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"

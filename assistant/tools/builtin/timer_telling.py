@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError, TimerRecord
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, is_over, left_of
 from assistant.timers.choose import Which, choose

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.outcome import Tier
+from assistant.domain.records import TimerRecord
 from assistant.timers.book import (
     LONGEST_S,
     MOST,
@@ -30,7 +31,6 @@ from assistant.tools.builtin.timer_telling import (
     seconds_of,
     which_of,
 )
-from assistant.tools.outcome import Tier
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"
 CHANGE_TIMER, CANCEL_TIMER = "change_timer", "cancel_timer"

@@ -5,14 +5,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.asking import CANNOT_ASK
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.call import ToolCall
 from assistant.tools.intents import Move
 from assistant.tools.menu import Menu
-from assistant.tools.outcome import Status, Tier, ToolOutcome
-from assistant.tools.situation import Situation
 from assistant.tools.undo.correct import corrected
 from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
 from assistant.tools.undo.step import UndoneReport

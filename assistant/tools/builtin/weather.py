@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 from assistant.tools.resolve import is_called
 from integrations.home_assistant.commands import Live
 from integrations.home_assistant.house import Entity, House

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.journal.mark_rows import MARKING
-from assistant.journal.records import Mark, StoreError, TurnRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier
 
 THAT_WAS_WRONG = MARKING
 WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant

@@ -7,7 +7,7 @@ from collections.abc import Collection, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
 from integrations.errors import IntegrationError
 from integrations.home_assistant.snapshots import Found, snapshot_id
 from integrations.owner import OwnedTasks

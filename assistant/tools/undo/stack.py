@@ -8,10 +8,10 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.clock import Clock
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.intents import Move, suffix
-from assistant.tools.outcome import Status, Tier, ToolOutcome
 from assistant.tools.undo.home_step import HomeStep, Services, reasons
 from assistant.tools.undo.reversible import Choice, choose
 from assistant.tools.undo.shelf import Shelf, Snapshots

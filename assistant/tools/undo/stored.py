@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Protocol
 
-from assistant.clock import Clock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from integrations.home_assistant.house import Entity
 
 _log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from assistant.brains.offline.names import house_names, naming
 from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Parser
 from assistant.bridge import Bridge, open_bridge
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.minds import Minds, open_minds
 from assistant.tools.menu import Menu
 from assistant.tools.ranking import tokens

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Journal as Limits
+from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from tests.benchmarks.console_pages import fill, write_turn
 from tests.benchmarks.figures import how_many

@@ -8,8 +8,8 @@ import pytest
 
 from assistant.announce_desk import AnnounceDesk
 from assistant.announcements import KEEP
-from assistant.clock import VirtualClock
-from assistant.journal.records import AnnouncementRecord, StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.waiting_sounds import TooMuchSound
 from audio.clip import Clip
 from audio.track import RATE

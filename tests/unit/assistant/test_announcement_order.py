@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.announcement_order import Priority, first, is_news, left_out, priority_of
-from assistant.journal.records import AnnouncementRecord
+from assistant.domain.records import AnnouncementRecord
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

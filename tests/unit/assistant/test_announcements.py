@@ -12,8 +12,8 @@ import pytest
 
 from assistant.announcement_queue import KEPT, UNKEPT
 from assistant.announcements import AGAIN_S, KEEP, TRIES, Announcements
-from assistant.clock import VirtualClock
-from assistant.journal.records import AnnouncementRecord, StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
 

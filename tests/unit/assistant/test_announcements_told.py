@@ -11,9 +11,9 @@ import pytest
 
 from assistant.announcement_queue import UNKEPT
 from assistant.announcements import Announcements
-from assistant.clock import VirtualClock
-from assistant.happenings import Happening, Happenings
-from assistant.journal.records import AnnouncementRecord, StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
 from assistant.waiting_sounds import TooMuchSound, WaitingSounds

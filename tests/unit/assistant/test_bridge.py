@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assistant.bridge import open_bridge
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
 from integrations.home_assistant import client
 from integrations.mcp import session
 

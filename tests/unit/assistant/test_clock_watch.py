@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.clock_watch import ClockWatch
+from assistant.domain.clock import VirtualClock
 
 DAY_S = 86_400.0
 

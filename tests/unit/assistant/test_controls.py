@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.voice import VoiceChoice
 from assistant.controls import FASTEST, KEPT, SLOWEST, Controls
-from assistant.journal.records import StoreError, TurnRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.turn.log import FinishedTurn, TurnLog
 

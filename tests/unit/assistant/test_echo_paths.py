@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from assistant import echo_paths
-from assistant.clock import SystemClock
 from assistant.config.schema import Audio
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError
 from assistant.echo_paths import EchoPaths
-from assistant.journal.records import StoreError
 from assistant.journal.store import Store
 from assistant.mute import NAME as MUTED
 from audio.devices import DeviceInfo

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError, TurnRecord, WakeRecord
 from assistant.figures import LOOK_S, Figures
-from assistant.journal.records import StoreError, TurnRecord, WakeRecord
 from assistant.journal.store import Store
 from assistant.turn.log import FinishedTurn
 from assistant.turn.record import wordless

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.domain.clock import VirtualClock
 from assistant.house_device import META_KEY, HouseDevice
 
 

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from assistant.clock import SystemClock
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.console_link import console_link
+from assistant.domain.clock import SystemClock
 from assistant.http_serving import open_guard, serving_http
 from assistant.http_sessions import sign_everybody_out
 from assistant.http_tokens import TokenFile, make_admin_token

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.console_link import Links
+from assistant.domain.clock import VirtualClock
+from assistant.domain.private_file import PrivateFile
 from assistant.http_sessions import MOST, NAME, Sessions, sign_everybody_out
 from assistant.http_tokens import HttpTokens, TokenFile
-from assistant.private_file import PrivateFile
 from integrations.web.box import NotKept
 from integrations.web.callers import Caller
 from integrations.web.sessions import LASTS_S, SignedIn

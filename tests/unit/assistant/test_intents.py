@@ -1,6 +1,6 @@
 """What a turn was about is the first tool that it called."""
 
-from assistant.happenings import Happening
+from assistant.domain.events import Happening
 from assistant.intents import Intents
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from assistant import live_settings
-from assistant.clock import VirtualClock
 from assistant.config.schema import Sensitivity, Settings
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.live_settings import NO_PROFILE, LiveSettings
 from assistant.turn.state import FollowUp

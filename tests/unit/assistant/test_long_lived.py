@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from assistant.followers import Followers
+from assistant.domain.listeners import Followers
 from assistant.long_lived import long_lived
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Media
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 from assistant.media import KEEP, NAME, RoomMedia
 from assistant.turn.state import State
 from integrations.errors import Refused, Unavailable

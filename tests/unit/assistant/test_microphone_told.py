@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.box.box import Box
-from assistant.happenings import Happenings
+from assistant.domain.events import Happenings
 from assistant.microphone_tones import MicrophoneTones
 from assistant.sound_state import SoundState
 from assistant.turn.standing import Standing

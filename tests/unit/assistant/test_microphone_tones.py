@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.microphone_tones import BACK_S, MicrophoneTones
 from assistant.turn.standing import Standing
 from assistant.turn.state import State

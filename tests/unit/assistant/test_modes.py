@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.modes import NAME, ModeKeeper
 from assistant.moments import LOOK_S, Moments, rulings_of
@@ -19,8 +21,6 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.menu import build_menu
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Tier
 from assistant.tools.policy import judge
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.mute import NAME, Mute
 from audio.errors import DeviceLost

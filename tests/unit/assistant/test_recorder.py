@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
-from assistant.clock import VirtualClock
 from assistant.config.schema import Recordings as Keep
+from assistant.domain.clock import VirtualClock
+from assistant.domain.turn_audio import TurnAudio
 from assistant.recorder import Recorder
 from assistant.recordings import Recording, Recordings, listed
 from assistant.turn.effects import OpenTurn

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from assistant import recordings
-from assistant.clock import VirtualClock
 from assistant.config.schema import Recordings as Keep
+from assistant.domain.clock import VirtualClock
 from assistant.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
 from assistant.turn.state import State
 from audio.wake.protocol import Detection

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.ratings import Ratings, may_open
 from assistant.seen_opening import RETRY_S, SeenOpening
 from assistant.tools.intents import Action
-from assistant.tools.outcome import Tier
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House

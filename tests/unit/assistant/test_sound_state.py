@@ -8,8 +8,8 @@ from unittest.mock import create_autospec
 import pytest
 
 from assistant.box.box import Box
+from assistant.domain.events import Happenings
 from assistant.echo_plan import EchoPlan
-from assistant.happenings import Happenings
 from assistant.sound_state import SoundState
 from audio.echo.choose import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.happenings import Happening, Happenings
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening, Happenings
 from assistant.troubles import LOOK_S, Troubles
 
 DEAF = "The microphone is gone."

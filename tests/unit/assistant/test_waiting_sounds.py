@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant import waiting_sounds
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from assistant.waiting_sounds import MOST_S, TooMuchSound, WaitingSounds
 from audio.clip import Clip
 

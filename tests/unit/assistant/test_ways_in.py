@@ -14,12 +14,17 @@ import httpx
 import pytest
 
 from assistant.box.box import Box
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import SystemClock, VirtualClock
 from assistant.device.commands import Commander
 from assistant.device.inbox import Inbox
-from assistant.happenings import Happenings
-from assistant.journal.records import TurnRecord
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock, VirtualClock
+from assistant.domain.events import Happenings
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import TurnRecord
+from assistant.domain.rights import CALLERS, Rights
+from assistant.domain.situation import Situation
 from assistant.mqtt.orders import Orders
 from assistant.mqtt.topics import Topics
 from assistant.speech.catalogue import Catalogue
@@ -28,12 +33,7 @@ from assistant.timers.calls import FrozenCalls
 from assistant.tools.builtin.do_later import LaterTool
 from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.rights import CALLERS, Rights
-from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from assistant.tools.verdict import Rulings

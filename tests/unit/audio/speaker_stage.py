@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.bounded import CallStuck
 from audio.errors import AudioError
 from audio.mixer import Mixer

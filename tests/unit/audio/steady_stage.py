@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.bounded import CallStuck, Result
 from audio.capture import Blocks
 from audio.errors import InputUnusable

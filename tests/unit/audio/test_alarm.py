@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.alarm import Alarm
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.device_list import DeviceList
 from audio.errors import InputUnusable
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio import playback
 from audio.devices import DeviceInfo
 from audio.errors import DeviceLost, InputUnusable, Unlisted

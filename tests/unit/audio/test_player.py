@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from audio.errors import InputUnusable
 from audio.player import AHEAD_SECONDS, NullPlayer, Player, WavPlayer
 

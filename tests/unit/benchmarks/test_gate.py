@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import StoreError, TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.speakable import speakable
 from assistant.turn.ending import FixedEndings

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
-from assistant.journal.records import AnnouncementRecord, CallRecord, TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import AnnouncementRecord, CallRecord, TurnRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from tests.chaos.promises import Life, Told, assert_promises
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from typing import Any
 from assistant.asking.inquiry import Mapper
 from assistant.asking.questions import House, Questions
 from assistant.asking.talks import Talks
-from assistant.brains.protocol import BrainEvent, TurnDone
-from assistant.clock import VirtualClock
-from assistant.happenings import Happening, Happenings
+from assistant.domain.brain import BrainEvent, TurnDone
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening, Happenings
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard

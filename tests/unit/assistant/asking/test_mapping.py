@@ -10,9 +10,9 @@ import pytest
 
 from assistant.asking.mapping import BadSchema, SchemaMapper, check_schema
 from assistant.brains.gemini_once import ThinkResult
-from assistant.brains.protocol import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Usage
+from assistant.domain.call import ToolCall
 from assistant.jobs.thinker import RunCall
-from assistant.tools.call import ToolCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import Heard, ReplyText, Serving
+from assistant.domain.brain import Heard, ReplyText, Serving
 from assistant.turn.record import record_of, wordless
 from tests.unit.assistant.asking.stage import ONCE, TWICE, stage
 from tests.unit.assistant.turn.asking_stage import LIGHT, Ear, means, replies

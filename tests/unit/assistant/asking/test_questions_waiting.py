@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.asking.questions import EXPIRE_S
-from assistant.brains.protocol import Heard
+from assistant.domain.brain import Heard
 from assistant.turn.events import WakeHeard
 from assistant.turn.line import WAITING
 from assistant.turn.machine import State

@@ -8,13 +8,13 @@ from typing import Any
 
 from assistant.box.openers import Openers
 from assistant.box.parts import Parts
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import VirtualClock
-from assistant.journal.records import Mark, StoreError, TurnRecord
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode
+from assistant.domain.records import Mark, StoreError, TurnRecord
+from assistant.domain.rights import Rights
 from assistant.level import Level
 from assistant.ratings import Ratings
-from assistant.tools.moment import Mode
-from assistant.tools.rights import Rights
 from assistant.turn.log import FinishedTurn
 from assistant.turn.standing import Standing
 from assistant.turn.state import State

@@ -10,12 +10,12 @@ import pytest
 from assistant.box.box import Box
 from assistant.box.openers import Openers
 from assistant.box.parts import Parts
-from assistant.brains.protocol import ConversationOwner
-from assistant.clock import VirtualClock
-from assistant.happenings import Happening, Happenings
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.moment import Mode
+from assistant.domain.rights import CALLERS
 from assistant.ratings import Ratings
-from assistant.tools.moment import Mode
-from assistant.tools.rights import CALLERS
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from assistant.version import own_version

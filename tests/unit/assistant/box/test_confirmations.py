@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from assistant.box.confirmations import Confirmations
-from assistant.confirm.question import How, Question, Settlement
-from assistant.happenings import Happening, Happenings
-from assistant.tools.outcome import Tier
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.outcome import Tier
+from assistant.domain.question import How, Question, Settlement
 from integrations.web.box import Unknown
 from integrations.web.callers import Caller
 from integrations.web.requests import ConfirmRequest

@@ -10,9 +10,9 @@ import pytest
 
 from assistant.box.history import History
 from assistant.box.turn_sounds import TurnSounds
-from assistant.brains.protocol import Usage
-from assistant.clock import VirtualClock
-from assistant.journal.records import TurnRecord
+from assistant.domain.brain import Usage
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.recordings import FOLDER, Recording, path_of, write
 from integrations.web.box import Unknown

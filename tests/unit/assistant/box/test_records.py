@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assistant.box.records import Records
-from assistant.clock import VirtualClock
-from assistant.journal.records import MemoryRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord
 from assistant.journal.store import Store
 from integrations.web.box import NotPossible, Unknown
 

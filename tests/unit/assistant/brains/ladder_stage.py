@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from assistant.brains.budget import Budget
 from assistant.brains.ladder import Ladder
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     FaultKind,
@@ -14,9 +14,9 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.clock import VirtualClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
 from tests.unit.assistant.brains.scripted import (
     House,
     ScriptedBrain,

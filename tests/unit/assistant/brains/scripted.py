@@ -7,10 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from assistant.brains.protocol import BrainEvent, BrainTurn, ToolCallsCancelled, TurnRequest
-from assistant.clock import VirtualClock
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.brain import BrainEvent, BrainTurn, ToolCallsCancelled, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 
 
 @dataclass(frozen=True)

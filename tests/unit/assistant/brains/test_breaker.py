@@ -3,8 +3,8 @@
 import pytest
 
 from assistant.brains.breaker import Breaker
-from assistant.brains.protocol import BrainFault, FaultKind
-from assistant.clock import VirtualClock
+from assistant.domain.brain import BrainFault, FaultKind
+from assistant.domain.clock import VirtualClock
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from assistant.brains import budget as module
 from assistant.brains.budget import Budget
-from assistant.clock import VirtualClock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 
 EAST = timezone(timedelta(hours=2))
 

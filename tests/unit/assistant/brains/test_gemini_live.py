@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainFault,
     Heard,
     InTalk,
@@ -21,7 +20,8 @@ from assistant.brains.protocol import (
     TurnDone,
     Usage,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Retired, Unavailable
 from integrations.gemini.events import (
     FunctionCall,

@@ -2,14 +2,8 @@
 
 import asyncio
 
-from assistant.brains.protocol import (
-    BrainFault,
-    Reached,
-    ReplySettled,
-    ReplyText,
-    TurnDone,
-)
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainFault, Reached, ReplySettled, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
 from integrations.errors import Unavailable
 from integrations.gemini.events import (
     FunctionCall,

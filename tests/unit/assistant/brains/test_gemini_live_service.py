@@ -7,7 +7,7 @@ import pytest
 
 from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.ports import Client
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     Heard,
     NotMeant,
     Reached,
@@ -18,7 +18,7 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
 from integrations.gemini.access import Access
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.live import LiveClient

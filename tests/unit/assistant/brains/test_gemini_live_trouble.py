@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import (
-    BrainFault,
-)
+from assistant.domain.brain import BrainFault
 from tests.simulators.script import (
     Call,
     Close,

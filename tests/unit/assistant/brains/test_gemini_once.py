@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import STAY_SILENT, Briefing
 from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     PEOPLE,
     BrainEvent,
     BrainFault,
@@ -25,8 +24,9 @@ from assistant.brains.protocol import (
     TurnRequest,
     Usage,
 )
-from assistant.clock import VirtualClock
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import (
     Blocked,
     Exhausted,

@@ -4,10 +4,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import Briefing
 from assistant.brains.gemini_once import GeminiOnceBrain
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     PEOPLE,
     BrainEvent,
     BrainFault,
@@ -19,7 +18,8 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.turn_audio import TurnAudio
 from integrations.gemini.access import Access
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.models import model_row

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.ladder import SETTLE_S
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainFault,
     FaultKind,
     Heard,
@@ -19,7 +19,7 @@ from assistant.brains.protocol import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
 from tests.unit.assistant.brains.ladder_stage import (
     DONE,
     LIVE,

@@ -1,6 +1,6 @@
 """A brain that does not know the sentence leaves it to the next one, and stays in its place."""
 
-from assistant.brains.protocol import BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.brain import BrainFault, Heard, ReplyText, TurnDone
 from tests.unit.assistant.brains.ladder_stage import DONE, OFFLINE, ONCE, Stage, fault, said, served
 
 UNKNOWN = fault("not_understood")

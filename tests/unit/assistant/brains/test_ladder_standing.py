@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from assistant.brains.ladder import REPEAT_WITHIN_S
-from assistant.brains.protocol import (
+from assistant.brains.rungs import Known, most_telling
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     ConversationOwner,
@@ -21,7 +22,6 @@ from assistant.brains.protocol import (
     TurnDone,
     Usage,
 )
-from assistant.brains.rungs import Known, most_telling
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.ladder_stage import (
     AWAY,

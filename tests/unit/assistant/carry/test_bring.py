@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assistant.carry.bring import Change, Here, bring
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord
 from assistant.journal.database import Database, Work
-from assistant.journal.records import MemoryRecord
 from assistant.journal.store import Store
 from assistant.setup.files import NewFile
 

@@ -11,8 +11,8 @@ from assistant.carry.contents import Contents, contents_of, parts_of, still_to_c
 from assistant.carry.package import DEVICE, KEPT, MEMORY, SECRETS, TIMERS, TOKENS, Package
 from assistant.config.errors import ConfigError
 from assistant.device.record import DeviceRecord
+from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import TokenRow
-from assistant.journal.records import MemoryRecord, TimerRecord
 from assistant.timers.recurrence import Rule
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=ZoneInfo("Europe/Madrid"))

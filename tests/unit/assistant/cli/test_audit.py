@@ -12,10 +12,10 @@ import pytest
 from assistant.cli.audit import moment
 from assistant.cli.command import Failed
 from assistant.cli.main import main
-from assistant.clock import SystemClock
-from assistant.journal.records import AuditRecord, CallRecord, TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 
 NOW = datetime.now(UTC)
 LAMP = AuditRecord(

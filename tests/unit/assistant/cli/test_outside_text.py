@@ -35,21 +35,22 @@ from assistant.cli.setup_person import TerminalPerson
 from assistant.cli.show import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.cli.waterfall import show
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.demo.scenes import SCENES
 from assistant.demo.show import show_house, show_scene
 from assistant.doctor.finding import Finding, Group
-from assistant.evaluation.commands import sentences
-from assistant.evaluation.trial import Trial
-from assistant.evaluation.wishes import Outcome
-from assistant.journal.records import (
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.records import (
     AuditRecord,
     CallRecord,
     ConfirmationRecord,
     ErrorRecord,
     TurnRecord,
 )
+from assistant.evaluation.commands import sentences
+from assistant.evaluation.trial import Trial
+from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
 from assistant.models.manifest import ModelEntry
 from assistant.recordings import FOLDER, Recording, write
@@ -57,7 +58,6 @@ from assistant.setup.answers import Answers
 from assistant.startup import Startup
 from assistant.tools.approvals import Approvals
 from assistant.tools.menu import build_menu
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.turn.log import FinishedTurn
 from audio.devices import DeviceInfo
 from integrations.demo_home import catalogue, server

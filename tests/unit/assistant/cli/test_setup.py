@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
 from assistant.config import load_settings
 from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.domain.clock import SystemClock
 from assistant.lock import locked
 from integrations.demo_home.server import DemoHome
 from integrations.home_assistant import rest

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
 from assistant.config import load_settings
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import TokenFile
 from assistant.journal.database import Database, Work
-from assistant.journal.records import MemoryRecord, TimerRecord
 from assistant.journal.store import Store
 from assistant.lock import locked
 from assistant.setup.files import Before, NewFile, write_all

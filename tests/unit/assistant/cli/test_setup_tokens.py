@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.http_sessions import Sessions
 from assistant.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
 from integrations.web.callers import Caller

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from assistant.cli.show import show_turn
-from assistant.journal.records import Source, TurnRecord
+from assistant.domain.records import Source, TurnRecord
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

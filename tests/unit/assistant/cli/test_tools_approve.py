@@ -14,7 +14,7 @@ from assistant.bridge import Bridge
 from assistant.cli.command import Failed
 from assistant.cli.main import main
 from assistant.cli.tools_approve import approve
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.tools.approvals import Approvals, fingerprint
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState

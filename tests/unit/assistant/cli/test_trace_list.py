@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import Usage
 from assistant.cli.main import main
-from assistant.clock import SystemClock
-from assistant.journal.records import ErrorRecord, TurnRecord
+from assistant.domain.brain import Usage
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import ErrorRecord, TurnRecord
 from assistant.journal.store import Store
 from tests.unit.assistant.journal.samples import an_outcome
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
-from assistant.clock import SystemClock
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.recordings import FOLDER, Recording, write
 from audio.wav import read_wav

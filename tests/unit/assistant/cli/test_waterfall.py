@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.brains.protocol import Usage
 from assistant.cli.paper import Terminal
 from assistant.cli.waterfall import show
-from assistant.clock import VirtualClock
-from assistant.journal.records import CallRecord, TurnRecord
-from assistant.tools.outcome import Status
+from assistant.domain.brain import Usage
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Status
+from assistant.domain.records import CallRecord, TurnRecord
 from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit
 
 TURN = replace(

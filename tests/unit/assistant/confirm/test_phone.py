@@ -5,9 +5,9 @@ from typing import Literal
 import pytest
 
 from assistant.confirm.phone import ANSWER_S, OwnersPhone
-from assistant.confirm.question import Question
+from assistant.domain.outcome import Tier
+from assistant.domain.question import Question
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import Tier
 from integrations.errors import Misconfigured
 from integrations.home_assistant.phones import Phone
 

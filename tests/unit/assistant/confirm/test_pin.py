@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from assistant.clock import VirtualClock
 from assistant.confirm.pin import PinGuard
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 
 PIN = "48151"
 MINUTE = 60.0

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.happenings import Happening, Happenings
-from assistant.journal.records import AnnouncementRecord
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.records import AnnouncementRecord
 from integrations.web.callers import Caller
 from integrations.web.requests import (
     AnnounceRequest,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.device.record import DeviceFile
+from assistant.domain.clock import VirtualClock
 from tests.unit.assistant.device.doubles import TakesDevices
 
 

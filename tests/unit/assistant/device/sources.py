@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from assistant.device.face import Sources
-from assistant.happenings import Happenings
+from assistant.domain.events import Happenings
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.steady import MicrophoneStatus

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.device.events import FRESH_S, DeviceEvents
-from assistant.happenings import Happening
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening
 from integrations.errors import Unavailable
 
 

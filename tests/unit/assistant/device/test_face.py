@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
 from assistant.device.face import DeviceFace, Reach
+from assistant.domain.clock import VirtualClock
 from assistant.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.standing import Standing

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.device.commands import Commander
 from assistant.device.inbox import Inbox
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible

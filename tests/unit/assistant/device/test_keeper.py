@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
 from assistant.device.keeper import DeviceKeeper
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 from assistant.house_device import META_KEY, HouseDevice
-from assistant.journal.records import StoreError
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept
 from tests.unit.assistant.device.doubles import TakesDevices

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.errors import ConfigError
 from assistant.device.record import DeviceFile, DeviceRecord, new_record
+from assistant.domain.clock import VirtualClock
 
 RECORD = DeviceRecord("ours", "http://ha", "hook", "device", "house", "person", "Voice", "1")
 

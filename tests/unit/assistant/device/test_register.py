@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import appearance, ensure_registered
+from assistant.domain.clock import VirtualClock
 from integrations.errors import Misconfigured, Refused, Unavailable
 from integrations.home_assistant.mobile_app import Address, Appearance
 from tests.unit.assistant.device.doubles import TakesDevices

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.device.entities import (
     LAST_ANSWER,
     LAST_HEARD,
@@ -21,6 +20,7 @@ from assistant.device.entities import (
     every_one,
 )
 from assistant.device.sensors import DeviceSensors
+from assistant.domain.clock import VirtualClock
 from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
 from assistant.turn.standing import Standing

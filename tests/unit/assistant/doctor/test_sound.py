@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
 from assistant.config.schema import Settings
 from assistant.doctor import sound
 from assistant.doctor.daemon import Daemon
 from assistant.doctor.finding import Finding, examine
 from assistant.doctor.scene import May
+from assistant.domain.clock import SystemClock
 from assistant.echo_paths import EchoPaths
 from assistant.journal.store import Store
 from assistant.mute import NAME as MUTED

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import Usage
+from assistant.domain.brain import Usage
 from assistant.evaluation.commands import Sentence
 from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial

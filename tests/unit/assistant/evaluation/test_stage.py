@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from assistant.domain.records import ErrorRecord
 from assistant.evaluation.stage import Stage
-from assistant.journal.records import ErrorRecord
 from assistant.turn.log import FinishedTurn
 from tests.pipeline.rig import offline_settings, pipeline
 

@@ -6,8 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from assistant.brains.protocol import Spent
-from assistant.clock import VirtualClock
+from assistant.domain.brain import Spent
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.keeper import Jobs
 from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
@@ -15,8 +17,6 @@ from assistant.jobs.thinker import Guidance
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.long_work import LongWork
 from assistant.tools.builtin.think import Thinking
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
 from integrations.owner import OwnedTasks
 from tests.unit.assistant.jobs.doubles import Thinker
 from tests.unit.assistant.tools.doubles import Hub, Journal, tool, toolbox

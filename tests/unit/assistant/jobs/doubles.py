@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from assistant.brains.protocol import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.jobs.thinker import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture

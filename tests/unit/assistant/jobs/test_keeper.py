@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.outcome import Status
+from assistant.domain.outcome import Status
 from tests.unit.assistant.jobs.conftest import Bench
 
 

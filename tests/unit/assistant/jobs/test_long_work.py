@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainFault
+from assistant.domain.brain import BrainFault
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.rights import CALLERS
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS, Thinking
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import CALLERS
-from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
 from tests.unit.assistant.jobs.conftest import Bench

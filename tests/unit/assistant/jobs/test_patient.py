@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
 from tests.unit.assistant.jobs.conftest import Bench
 
 

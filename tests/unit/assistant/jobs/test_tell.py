@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.brains.protocol import BrainFault
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainFault
+from assistant.domain.call import ToolCall
 from tests.unit.assistant.jobs.conftest import Bench
 
 

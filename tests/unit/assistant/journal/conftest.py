@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.journal.store import Store
 
 

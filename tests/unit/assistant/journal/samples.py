@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from assistant.brains.protocol import Usage
-from assistant.clock import VirtualClock
-from assistant.journal.records import (
+from assistant.domain.brain import Usage
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.records import (
     AuditRecord,
     CallRecord,
     ConfirmationRecord,
@@ -15,7 +16,6 @@ from assistant.journal.records import (
     TurnRecord,
     WakeRecord,
 )
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 
 
 def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import AuditRecord
 from assistant.journal.migrations import MIGRATIONS
-from assistant.journal.records import AuditRecord
 from assistant.journal.rows import turn_row
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Status
 from tests.unit.assistant.journal.samples import a_turn, an_audit
 
 

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.happenings import Happenings
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happenings
+from assistant.domain.records import StoreError
 from assistant.journal.care import CHECK_S, FORGET_S, PROBE_S, Care
-from assistant.journal.records import StoreError
 
 
 @dataclass

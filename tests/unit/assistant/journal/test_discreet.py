@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status
 from assistant.journal.audit import STARS, audit_of
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Status
 from assistant.turn.record import wordless
 from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_outcome
 

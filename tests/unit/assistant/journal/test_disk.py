@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal import database, kept
 from assistant.journal.database import Database
 from assistant.journal.migrations import MIGRATIONS
-from assistant.journal.records import MemoryRecord, StoreError
 from assistant.journal.rows import put, timer_row, turn_row
 from assistant.journal.store import Store
 from tests.unit.assistant.journal.samples import a_timer, a_turn, an_audit

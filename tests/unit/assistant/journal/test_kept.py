@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.journal.store import Store
 
 

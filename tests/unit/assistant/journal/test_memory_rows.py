@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal.migrations import MIGRATIONS
-from assistant.journal.records import MemoryRecord, StoreError
 from assistant.journal.store import Store
 
 TEXTS = [

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import Usage
-from assistant.clock import VirtualClock
-from assistant.journal.records import ErrorRecord, TurnRecord
+from assistant.domain.brain import Usage
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import ErrorRecord, TurnRecord
 from assistant.journal.reports import CostRow, first_midnight
 from assistant.journal.shares import Shares
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Status
 from tests.unit.assistant.journal.samples import a_call, an_outcome
 from tests.zone import in_zone
 

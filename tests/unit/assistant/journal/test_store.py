@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import (
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Observed, Status
+from assistant.domain.records import (
     AnnouncementRecord,
     ConfirmationRecord,
     ErrorRecord,
@@ -14,7 +15,6 @@ from assistant.journal.records import (
     is_peoples,
 )
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Observed, Status
 from tests.unit.assistant.journal.samples import a_call, a_timer, a_turn, an_outcome
 
 

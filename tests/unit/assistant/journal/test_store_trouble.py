@@ -12,16 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config import ConfigError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Status
+from assistant.domain.records import StoreError, new_id
 from assistant.journal import opening
 from assistant.journal.migrations import MIGRATIONS
-from assistant.journal.records import (
-    StoreError,
-    new_id,
-)
 from assistant.journal.store import Store
-from assistant.tools.outcome import Status
 from tests.unit.assistant.journal.samples import a_call, a_turn
 
 
@@ -99,10 +96,10 @@ async def test_after_closing_it_says_so(path: Path, clock: VirtualClock) -> None
 _WRITER = """
 import asyncio, sys
 from pathlib import Path
-from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord, TimerRecord
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import CallRecord, TimerRecord
 from assistant.journal.store import Store
-from assistant.tools.outcome import Decision, Tier
+from assistant.domain.outcome import Decision, Tier
 
 async def main():
     clock = SystemClock()

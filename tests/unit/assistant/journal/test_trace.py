@@ -5,15 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.journal.records import (
-    CallRecord,
-    ConfirmationRecord,
-    ErrorRecord,
-    TurnRecord,
-)
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import CallRecord, ConfirmationRecord, ErrorRecord, TurnRecord
 from assistant.journal.stages import first_sound_ms
 from assistant.journal.trace import draw_bar, draw_trace
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 
 TIMELINE = {
     "wake": 800.0,

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.briefed import MAX_BRIEFED, MAX_CHARACTERS, choose
 from assistant.memory.facts import told
 

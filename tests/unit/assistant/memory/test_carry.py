@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import MemoryRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord
 from assistant.journal.store import Store
 from assistant.memory.carry import checked_rows, export_rows
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assistant.journal.records import MemoryRecord
+from assistant.domain.records import MemoryRecord
 from assistant.memory.names import ANSWER_WITHIN, is_same, name_in, nameless
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import MemoryRecord, StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal.store import Store
 from assistant.memory.briefed import MAX_BRIEFED, MORE
 from assistant.memory.facts import MAX_FACTS

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import Usage
-from assistant.journal.records import ErrorRecord, TurnRecord, WakeRecord
+from assistant.domain.brain import Usage
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord
 from assistant.metrics.counts import Histogram
 from assistant.metrics.measures import Measures, stages
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.turn.log import FinishedTurn
 from audio.wake.protocol import NearMiss
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.happenings import Happening, Happenings
-from assistant.journal.records import StoreError
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.records import StoreError
 from assistant.mqtt.needs import Parts
 from assistant.turn.standing import Standing
 from assistant.turn.state import State

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from assistant.happenings import Kind
+from assistant.domain.events import Kind
 from assistant.mqtt.discovery import Looks, discovery, entity_id
 from assistant.mqtt.entities import EVENTS, SOMETIMES, TRIGGERS, Offered, offered, retained
 from assistant.mqtt.topics import Topics

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assistant.happenings import Happening
+from assistant.domain.events import Happening
 from assistant.mqtt.events import answered, event
 from integrations.web.requests import QuestionAnswer
 

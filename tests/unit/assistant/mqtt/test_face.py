@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.mqtt.discovery import Looks
 from assistant.mqtt.face import MqttFace
 from assistant.mqtt.topics import Topics

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.mqtt.orders import Orders
 from assistant.mqtt.topics import Topics
 from integrations.mqtt import Arrival

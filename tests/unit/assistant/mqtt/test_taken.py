@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.mqtt.taken import Taken
 from integrations.mqtt import Arrival
 

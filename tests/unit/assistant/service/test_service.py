@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.schema import Settings
 from assistant.daemon import Ended, Hooks
+from assistant.domain.clock import VirtualClock
 from assistant.service import service as module
 from assistant.service.back_off import Starts
 from assistant.service.notify import Manager

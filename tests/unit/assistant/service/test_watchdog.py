@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.service.notify import Manager
 from assistant.service.watchdog import Watchdog
 

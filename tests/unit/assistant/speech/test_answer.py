@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import LINES_WAITING, PIECES_WAITING
 from assistant.speech.mouth import Mouth
 from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle

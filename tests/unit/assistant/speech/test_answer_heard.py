@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import Answer, Spoken
 from assistant.speech.mouth import Mouth
 from audio.errors import DeviceLost

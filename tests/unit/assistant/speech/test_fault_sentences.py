@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from assistant.brains.protocol import FaultKind
+from assistant.domain.brain import FaultKind
 from assistant.speech.catalogue import Catalogue
 
 ALL = Catalogue()

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable
-from assistant.turn.language import TurnLanguage, languages_of
+from assistant.speech.turn_language import TurnLanguage, languages_of
 
 FOLDER = Path(__file__).with_name("golden")
 LANGUAGES = ("en", "es")  # of the rows that mix

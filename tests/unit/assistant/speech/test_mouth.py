@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.manner import PLAIN
 from assistant.speech.mouth import Mouth
 from assistant.speech.synthesis import WARM_PHRASE

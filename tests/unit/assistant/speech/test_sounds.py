@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.sounds import SoundChoice
+from assistant.domain.clock import VirtualClock
 from assistant.speech import sounds
 from assistant.speech.answer import Output
 from assistant.speech.mouth import Mouth

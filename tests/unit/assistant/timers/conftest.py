@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import Clock, VirtualClock
-from assistant.journal.records import StoreError, TimerRecord
+from assistant.domain.clock import Clock, VirtualClock
+from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
 from assistant.timers.almanac import Almanac, Kept

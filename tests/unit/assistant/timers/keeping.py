@@ -3,7 +3,7 @@
 from datetime import datetime, time
 from typing import Any
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 from assistant.timers.book import Wanted
 from assistant.timers.recurrence import Rule
 from tests.unit.assistant.timers.conftest import Room

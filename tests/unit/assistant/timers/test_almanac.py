@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assistant.clock import synchronised
+from assistant.domain.clock import synchronised
 from assistant.timers.almanac import Almanac, sun_of
 from assistant.timers.recurrence import DARK, Sun
 from assistant.timers.zone import LOCALTIME, local_zone

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.records import TimerRecord
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.calls import FrozenCalls, NotLater
 from assistant.tools.builtin.date_and_time import date_and_time
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.rules import OwnerRule
-from assistant.tools.situation import Situation
 from assistant.tools.verdict import Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 

@@ -5,8 +5,8 @@ from datetime import UTC, time, timedelta
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TimerRecord
 from assistant.timers.choose import Which, choose
 
 NOW = VirtualClock().now()

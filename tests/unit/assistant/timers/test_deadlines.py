@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TimerRecord
 from assistant.timers.deadlines import Deadlines
 
 HOUR = 3600.0

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.timers.book import MOST, TimerBook, Wanted
 from assistant.timers.desk import TimerDesk
 from assistant.timers.keeper import TimerKeeper

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.timers.keeper import STALE_S
 from assistant.timers.recurrence import Rule
 from assistant.timers.ringer import GIVE_UP_S, PAUSE_S, WORDS_S

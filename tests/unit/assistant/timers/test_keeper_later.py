@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from assistant.journal.records import TimerRecord
+from assistant.domain.records import TimerRecord
 from assistant.timers.later import COMMAND_LATE_S
 from tests.unit.assistant.timers.conftest import Room
 from tests.unit.assistant.timers.keeping import DAY, HOUR, ONE_PM, pass_, running, set_

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TimerRecord
 from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
 from assistant.timers.keeper import LOOK_S, TimerKeeper

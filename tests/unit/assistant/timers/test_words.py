@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.recurrence import Rule
 from assistant.timers.words import (

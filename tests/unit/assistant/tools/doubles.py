@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.clock import Clock
-from assistant.journal.records import CallRecord
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier, ToolOutcome
+from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Tier, ToolOutcome
 from assistant.tools.toolbox import Toolbox
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec

@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.clock import SystemClock
-from assistant.journal.records import CallRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
 from assistant.tools.toolbox import Toolbox
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
 from assistant.tools.heard import read, scope
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.verdict import Rulings, Verdict
 from integrations.home_assistant.house import Area, Entity, Floor, House

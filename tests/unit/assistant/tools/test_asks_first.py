@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.calls import judge_built_in
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import wants_words
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings, Verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools import backups as module
 from assistant.tools.backups import LIFE_S, Backup, Backups

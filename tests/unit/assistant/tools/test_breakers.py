@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.tools.breakers import PROBE_S, Breakers
 
 

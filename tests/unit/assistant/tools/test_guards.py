@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.config.tools import Limits
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.guards import BURSTS, TURNS_KEPT, Guards, likeness
-from assistant.tools.outcome import Tier
 
 READ, COMFORT, COSTLY, SECURE = Tier.READ, Tier.COMFORT, Tier.COSTLY, Tier.SECURE
 

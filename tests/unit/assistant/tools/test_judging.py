@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
 from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.scripts import Taken
 from assistant.tools.verdict import Ruling, Rulings, Verdict
 from integrations.errors import Unavailable

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.intents import Action
 from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.moment import Mode, Moment
 from assistant.tools.must_run import keeps_running, must_run, outside_c
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
 from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import Area, Entity, House

@@ -1,8 +1,8 @@
 """Which call is which, and what a turn has sent."""
 
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.ledger import LEDGER_CALLS, Ledger
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 
 
 def call(call_id: str = "call-1", name: str = "light", **arguments: str) -> ToolCall:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.announce import Announcer
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.menu import build_menu
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.request import SPOKEN, way_of
 from assistant.tools.verdict import Verdict
 from integrations.mcp.servers import McpTool, ServerSpec, home_assistant_server

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.outcome import Tier
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.menu import Menu, MenuKeeper, build_menu
-from assistant.tools.outcome import Tier
 from assistant.tools.ranking import MAX_TOKENS, MAX_TOOLS, tokens
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 

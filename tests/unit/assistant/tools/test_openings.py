@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.domain.outcome import Decision, Tier
 from assistant.tools.gates import is_safe_to_guess
 from assistant.tools.intents import Action
 from assistant.tools.openers import INSIDE
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
 from assistant.tools.vocabulary import LANGUAGES, entries
 from assistant.tools.weighing import weigh

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.outcome import Decision
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge, wants_words
 from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
+from assistant.domain.rights import CALLERS, TALK, Program
 from assistant.tools.builtin.protocol import AskFirst
-from assistant.tools.call import SentenceMatch
 from assistant.tools.costly import cost
 from assistant.tools.gates import directions, gate
 from assistant.tools.intents import Action
 from assistant.tools.menu import build_menu
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rights import CALLERS, TALK, Program
 from assistant.tools.verdict import STRICT, Ruling
 from assistant.tools.weighing import Caller, Ruled, Stake, rule_thing, weigh
 from integrations.home_assistant.house import Entity, House

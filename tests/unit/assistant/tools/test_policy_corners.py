@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.moment import PLAIN, Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.memory.wishes import REMEMBER
 from assistant.tools.costly import celsius
 from assistant.tools.deciding import Case, told
@@ -16,9 +18,7 @@ from assistant.tools.intents import INTENTS, Action, Intent
 from assistant.tools.judging import Judge
 from assistant.tools.kinds_heard import is_said, wants_open
 from assistant.tools.mixed import cut_to, meant
-from assistant.tools.moment import PLAIN, Mode, Moment
 from assistant.tools.narrowing import Narrowing
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, wants_words
 from assistant.tools.spread import as_said, spread
 from assistant.tools.verdict import STRICT, Ruling, Verdict, stricter

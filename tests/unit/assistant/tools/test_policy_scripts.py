@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.outcome import Decision, Tier
+from assistant.domain.outcome import Decision, Tier
 from assistant.tools.policy import judge
 from integrations.home_assistant.house import House
 from tests.unit.assistant.tools.test_policy import OFF, ON, OTHER, entry

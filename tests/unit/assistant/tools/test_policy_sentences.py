@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import pytest
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision
+from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision
 from assistant.tools.policy import judge_sentence
-from assistant.tools.rights import CALLERS, TALK, Program, Rights
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings, Verdict
 from integrations.home_assistant.house import House

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call import SentenceMatch
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
+from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
-from assistant.tools.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.tools.rules import OwnerRule, called, naming
 from assistant.tools.verdict import Ruling, Rulings
 from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER, TOGGLE, entry

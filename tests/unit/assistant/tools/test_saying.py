@@ -8,11 +8,11 @@ import pytest
 
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.reading import Reading
-from assistant.clock import SystemClock
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import CALLERS, READ_ONLY, TALK, Rights
 from assistant.tools.saying import NAME, CheckAnswer
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings

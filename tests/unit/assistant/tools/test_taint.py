@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.situation import Situation
 from assistant.tools.taint import Taint, gives_words_of_strangers
 from tests.unit.assistant.tools.embedded import living
 

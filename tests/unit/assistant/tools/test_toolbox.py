@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assistant.journal.records import StoreError
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.records import StoreError
 from assistant.tools import must_run
-from assistant.tools.outcome import Decision, Status, Tier
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
 from integrations.home_assistant.client import HomeAssistant

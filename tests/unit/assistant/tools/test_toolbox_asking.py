@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
-from assistant.confirm.question import Question, Settlement, Verdict
-from assistant.journal.records import AuditRecord
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement, Verdict
+from assistant.domain.records import AuditRecord
+from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -18,11 +21,8 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.pending import EXPIRES_S
-from assistant.tools.situation import Situation
 from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House as LiveHouse
 from tests.unit.assistant.tools.embedded import House, living

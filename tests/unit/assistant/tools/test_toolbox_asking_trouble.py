@@ -3,11 +3,11 @@
 import asyncio
 from dataclasses import replace
 
-from assistant.confirm.question import Settlement
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, ToolOutcome
+from assistant.domain.question import Settlement
+from assistant.domain.situation import Situation
 from assistant.tools.governance import Governance
-from assistant.tools.outcome import Decision, Status, ToolOutcome
-from assistant.tools.situation import Situation
 from tests.unit.assistant.tools.embedded import living
 
 ASK = Situation(can_ask=True, spoken=True)

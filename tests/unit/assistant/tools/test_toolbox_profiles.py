@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Decision, Status
-from assistant.tools.situation import Situation
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.situation import Situation
 from tests.unit.assistant.tools.embedded import House, living
 
 LAMP = {"name": "Hall light"}

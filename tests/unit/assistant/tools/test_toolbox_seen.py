@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Status
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.date_and_time import date_and_time
-from assistant.tools.outcome import Status
 from integrations.mcp.servers import McpResult
 from tests.unit.assistant.tools.embedded import House, living
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Decision, Status
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import MAX_DATA
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status
 from assistant.tools.toolbox import Toolbox
 from integrations.mcp import session
 from integrations.mcp.hub import McpHub

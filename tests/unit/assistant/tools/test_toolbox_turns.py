@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.toolbox import Toolbox
 from integrations.errors import Unavailable
 from tests.unit.assistant.tools.doubles import (

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
-from assistant.confirm.question import Settlement
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.question import Settlement
+from assistant.domain.rights import CALLERS, Program
+from assistant.domain.situation import Situation
 from assistant.ratings import unknown_effects
 from assistant.tools import judging
-from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.judging import Judge
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rights import CALLERS, Program
 from assistant.tools.rules import OwnerRule
 from assistant.tools.saying import TRIGGER
 from assistant.tools.script_tools import named_in
-from assistant.tools.situation import Situation
 from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant

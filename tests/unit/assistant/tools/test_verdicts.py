@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Tier
 from assistant.tools.policy import judge
 from assistant.tools.verdict import Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, Floor, House

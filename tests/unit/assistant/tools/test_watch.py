@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.verify import verify
 from assistant.tools.watch import MAX_WATCHED, Watch
 from integrations.home_assistant.house import Entity, House

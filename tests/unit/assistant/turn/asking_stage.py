@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assistant.brains.protocol import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
-from assistant.confirm.question import How, Question, Settlement
 from assistant.confirm.witness import Hears, Witness
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import How, Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,

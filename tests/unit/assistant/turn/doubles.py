@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
-from assistant.brains.protocol import BrainEvent, TurnRequest
-from assistant.confirm.question import Question, Settlement
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.brain import BrainEvent, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.turn.ear import Ear, EarEvent
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
-from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
-from assistant.clock import VirtualClock
 from assistant.config.sounds import SoundChoice
+from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.speech.synthesis import Voices
-from assistant.tools.call import ToolCall
+from assistant.speech.turn_language import Languages
 from assistant.turn.acknowledging import IN_WORDS, Acknowledging
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.effects import CloseTurn
@@ -20,7 +21,6 @@ from assistant.turn.events import (
     WakeHeard,
 )
 from assistant.turn.exchange import Means
-from assistant.turn.language import Languages
 from assistant.turn.live import LiveTurn
 from assistant.turn.performers import Limits, Performers, Profiles
 from assistant.turn.runner import Runner

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.turn.acknowledging import Acknowledging, Habit, tells_more
 from integrations.home_assistant.house import Area, Entity, House
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.manner import Manner
 from assistant.turn.events import Event, StopAsked, Typed
 from assistant.turn.runner import Runner

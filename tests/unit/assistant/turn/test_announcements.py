@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from assistant.announcements import Announcements
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
-from assistant.clock import VirtualClock
-from assistant.journal.records import AnnouncementRecord
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import AnnouncementRecord
+from assistant.domain.situation import CALM, Situation
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.speech.turn_language import Languages
 from assistant.turn.events import (
     Event,
     StopAsked,
     Typed,
 )
-from assistant.turn.language import Languages
 from assistant.turn.log import TurnLog
 from assistant.turn.machine import State
 from assistant.turn.record import record_of

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.clock import VirtualClock
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -24,7 +24,7 @@ from assistant.brains.protocol import (
     TurnDone,
     Usage,
 )
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.turn.effects import CloseTurn
 from assistant.turn.events import (
     StopAsked,

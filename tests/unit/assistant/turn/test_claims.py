@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import READ_ONLY
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.brain import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.rights import READ_ONLY
+from assistant.domain.situation import CALM, Situation
 from assistant.turn.claims import is_in_doubt, is_undone, told, undone
 from assistant.turn.log import FinishedTurn
 from assistant.turn.record import as_json

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Tier, ToolOutcome
 from tests.unit.assistant.turn.asking_stage import (
     LIGHT,
     UNLOCK,

@@ -5,18 +5,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 import pytest
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    Heard,
-    Reached,
-    ReplyText,
-    Serving,
-)
-from assistant.confirm.question import Question, Settlement
+from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, ToolOutcome
-from assistant.tools.situation import CALM, Situation
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     Heard,
     Interrupted,
@@ -17,9 +17,9 @@ from assistant.brains.protocol import (
     Serving,
     TurnDone,
 )
-from assistant.confirm.question import Question
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question
 from assistant.turn import transcript
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (

@@ -8,16 +8,9 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    BrainFault,
-    Interrupted,
-    ReplyText,
-    Serving,
-    TurnDone,
-)
-from assistant.clock import VirtualClock
-from assistant.journal.records import ConfirmationRecord, TurnRecord
+from assistant.domain.brain import BrainEvent, BrainFault, Interrupted, ReplyText, Serving, TurnDone
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import ConfirmationRecord, TurnRecord
 from assistant.turn.log import FinishedTurn, joined
 from assistant.turn.machine import State
 from assistant.turn.record import as_json, record_of, wordless

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
-from assistant.health import health_of
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
+from assistant.domain.health import health_of
 from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
 from assistant.turn.for_ever import listen_for_ever

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     PEOPLE,
     BrainEvent,
     BrainFault,
@@ -15,12 +15,12 @@ from assistant.brains.protocol import (
     Serving,
     TurnDone,
 )
-from assistant.clock import VirtualClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.rights import READ_ONLY, Rights
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.manner import OPENING, PLAIN
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.rights import READ_ONLY, Rights
-from assistant.tools.situation import CALM, Situation
 from assistant.turn.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.turn.for_programs import PATIENCE_S
 from assistant.turn.log import FinishedTurn

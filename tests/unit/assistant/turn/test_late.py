@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone, TurnRequest
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone, TurnRequest
+from assistant.domain.call import ToolCall
 from assistant.turn.late import NAME, LateBrain, LateTools
 from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedTurn, Tools
 

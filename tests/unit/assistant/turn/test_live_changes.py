@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import SpeechEnded, SpeechStarted
 from assistant.turn.runner import Runner

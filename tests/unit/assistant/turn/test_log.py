@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TurnRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn

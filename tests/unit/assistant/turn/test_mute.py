@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.turn.ear import Ear, EarEvent
 from assistant.turn.machine import State
 from assistant.turn.runner import Runner

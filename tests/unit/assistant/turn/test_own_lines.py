@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import identify
 from assistant.speech.speakable import speakable
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.situation import CALM, Situation
-from assistant.turn.language import Languages
+from assistant.speech.turn_language import Languages
+from tests.unit.assistant.speech.test_turn_language import Voices
 from tests.unit.assistant.turn.asking_stage import ANSWER, UNLOCK, GatedTools, means, replies
 from tests.unit.assistant.turn.doubles import (
     Frames,
@@ -24,7 +25,6 @@ from tests.unit.assistant.turn.doubles import (
     done,
 )
 from tests.unit.assistant.turn.stage import runner_with
-from tests.unit.assistant.turn.test_language import Voices
 
 ALL = Catalogue()
 # What is configured, what the person speaks, and the language that we then speak by ourselves.

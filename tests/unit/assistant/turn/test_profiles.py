@@ -1,7 +1,7 @@
 """Turns that begin with a profile."""
 
 from assistant.speech.identify import identify
-from assistant.turn.language import Languages
+from assistant.speech.turn_language import Languages
 from tests.unit.assistant.turn.doubles import Frames, ScriptedBrain, ScriptedEar
 from tests.unit.assistant.turn.stage import COMMAND, runner_with, says_hello
 

@@ -5,12 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.brains.protocol import (
-    BrainEvent,
-    ReplyText,
-    TurnDone,
-    TurnRequest,
-)
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone, TurnRequest
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (
     SpeechEnded,

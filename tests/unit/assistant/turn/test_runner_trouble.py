@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.situation import CALM, Situation
 from assistant.turn import calls, live
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import (

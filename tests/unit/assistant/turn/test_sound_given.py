@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
-from assistant.brains.audio import TurnAudio
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
+from assistant.domain.turn_audio import TurnAudio
 from assistant.turn.ear import EarEvent
 from assistant.turn.events import StopAsked
 from tests.unit.assistant.turn.doubles import Frames, ScriptedBrain, ScriptedEar, ScriptedTurn

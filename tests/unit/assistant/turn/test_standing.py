@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, Heard, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.turn.events import (
     SpeechEnded,
     SpeechStarted,

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.happenings import Happening, Happenings
-from assistant.journal.records import TurnRecord
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.records import TurnRecord
 from assistant.turn.effects import CloseTurn
 from assistant.turn.live import LiveTurn
 from assistant.turn.log import FinishedTurn

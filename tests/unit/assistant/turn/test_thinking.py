@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, ReplyText, TurnDone
-from assistant.clock import VirtualClock
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
+from assistant.domain.clock import VirtualClock
 from assistant.turn.events import SpeechEnded, SpeechStarted, StopAsked
 from assistant.turn.followers import Turn, TurnFollower
 from assistant.turn.machine import State

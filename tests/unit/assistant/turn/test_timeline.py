@@ -1,6 +1,6 @@
 """The conversation's clock: sound counts in samples, waiting in real time."""
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.turn.timeline import ConversationClock, Timeline
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -19,9 +19,9 @@ from assistant.brains.protocol import (
     Serving,
     TurnDone,
 )
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.situation import CALM, Situation
 from assistant.turn import toning
 from assistant.turn.acknowledging import Acknowledging
 from assistant.turn.events import StopAsked

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -14,9 +14,9 @@ from assistant.brains.protocol import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import Status, ToolOutcome
-from assistant.tools.situation import CALM, Situation
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.situation import CALM, Situation
 from assistant.turn import calls, live
 from assistant.turn.events import (
     StopAsked,

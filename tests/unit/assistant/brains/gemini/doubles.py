@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.protocol import PEOPLE, ConversationOwner
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import Closed, LiveEvent

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.gemini.turn import GeminiLiveTurn
 from assistant.brains.gemini_live import GeminiLiveBrain
-from assistant.brains.protocol import BrainEvent, BrainTurn, InTalk, Reached, TurnRequest
-from assistant.clock import VirtualClock
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainEvent, BrainTurn, InTalk, Reached, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.turn_audio import TurnAudio
 from integrations.gemini.events import OutputText, TurnComplete
 from tests.unit.assistant.brains.gemini.doubles import (
     ROW,

@@ -5,20 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.briefing import STAY_SILENT, Briefing
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini_live import GeminiLiveBrain
-from assistant.brains.protocol import (
-    BrainEvent,
-    BrainFault,
-    Reached,
-    ReplyText,
-    TurnDone,
-    TurnRequest,
-)
-from assistant.clock import SystemClock
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock
+from assistant.domain.turn_audio import TurnAudio
 from integrations.gemini.access import Access
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.live import LiveClient

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.brains.gemini.keeper import Keeper
 from assistant.brains.gemini.responses import note_of_cut
-from assistant.brains.protocol import ReplyText, TurnDone
+from assistant.domain.brain import ReplyText, TurnDone
 from integrations.errors import Unavailable
 from integrations.gemini.events import InputText, OutputText, TurnComplete
 from tests.unit.assistant.brains.gemini.doubles import ROW, Sent

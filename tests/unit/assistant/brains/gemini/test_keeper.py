@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.briefing.history import MAX_EXCHANGES, MAX_HISTORY
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Reached,

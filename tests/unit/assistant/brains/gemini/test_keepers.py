@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from assistant.brains.gemini.keepers import MAX_KEPT, Keepers
-from assistant.brains.protocol import PEOPLE, ConversationOwner, Spent, TurnRequest
-from assistant.tools.call import ToolCall
+from assistant.domain.brain import PEOPLE, ConversationOwner, Spent, TurnRequest
+from assistant.domain.call import ToolCall
 from tests.simulators.records import HeardTurn
 from tests.simulators.script import Call, Done, Drop, GoAway, LiveStep, Say, Tokens, Turn
 from tests.unit.assistant.brains.gemini.doubles import BRIEFING, ScriptedBriefer, outcome_of

@@ -6,7 +6,7 @@ from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.link import Answered
 from assistant.brains.gemini.reading import Item, Reading
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -19,7 +19,7 @@ from assistant.brains.protocol import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.tools.call import ToolCall
+from assistant.domain.call import ToolCall
 from integrations.errors import Exhausted, Unavailable
 from integrations.gemini import events as live
 

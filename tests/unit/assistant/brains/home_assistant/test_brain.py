@@ -5,11 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.home_assistant.brain import HomeAssistantBrain
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.ear import Said
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -18,9 +17,10 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from audio.errors import AudioError, DeviceLost, TookTooLong
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.conversation import Recognized

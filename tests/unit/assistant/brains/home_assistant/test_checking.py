@@ -3,8 +3,8 @@
 import pytest
 
 from assistant.brains.home_assistant.checking import StateCheck
+from assistant.domain.call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch
 from integrations.home_assistant.house import House
 from tests.unit.assistant.tools.things import contact, house_of, lock, thing
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assistant.brains.home_assistant.dry_run import DryRun
-from assistant.tools.call import SentenceMatch
+from assistant.domain.call import SentenceMatch
 from integrations.home_assistant.conversation import Recognized
 
 

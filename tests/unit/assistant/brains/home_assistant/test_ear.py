@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.home_assistant import ear as module
 from assistant.brains.home_assistant.ear import Ear, Said
+from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.pipeline import Pipeline, Streams
 from integrations.home_assistant.websocket import Stream

@@ -3,9 +3,9 @@
 import pytest
 
 from assistant.brains.home_assistant.sentence import answer, call_for
-from assistant.brains.protocol import ReplyText
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.brain import ReplyText
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.saying import NAME
 
 LIST = "HassListAddItem"

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.audio import TurnAudio
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     PEOPLE,
     BrainFault,
     ConversationOwner,
@@ -17,11 +16,12 @@ from assistant.brains.protocol import (
     TurnDone,
     TurnRequest,
 )
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
 from assistant.tools.menu import Menu, build_menu
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 from audio.errors import InputUnusable, TookTooLong
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house

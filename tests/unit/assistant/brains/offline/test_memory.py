@@ -10,8 +10,8 @@ from assistant.brains.offline.calls import Call, make_call
 from assistant.brains.offline.memory_sentences import SENTENCES, TOOLS
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Parser
-from assistant.clock import VirtualClock
-from assistant.journal.records import MemoryRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import MemoryRecord
 from assistant.memory.tools import Memories
 from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER, asked_for
 from assistant.speech.catalogue import Catalogue

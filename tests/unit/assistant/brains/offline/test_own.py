@@ -8,8 +8,8 @@ from assistant.brains.offline.calls import Call, Problem, make_call
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.own import OWN_SENTENCES, OWN_TOOLS
 from assistant.brains.offline.parse import Command, Parser
-from assistant.clock import VirtualClock
-from assistant.journal.records import AuditRecord, Mark, TurnRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import AuditRecord, Mark, TurnRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE, AuditTools
 from assistant.tools.builtin.wrong import THAT_WAS_WRONG, Marking

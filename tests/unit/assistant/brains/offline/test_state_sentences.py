@@ -6,7 +6,7 @@ from assistant.brains.offline.calls import Problem, settle_target
 from assistant.brains.offline.names import house_names, without_words
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.questions import Questions, question_of, room_of
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house_questions import EVERYTHING, facts
 from integrations.home_assistant.house import House

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.protocol import TurnRequest
-from assistant.clock import VirtualClock
+from assistant.domain.brain import TurnRequest
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.calls import FrozenCalls
@@ -17,7 +18,6 @@ from assistant.tools.builtin.do_later import LaterTool
 from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.timers import TimerTools
 from assistant.tools.menu import Menu, build_menu
-from assistant.tools.outcome import Status, ToolOutcome
 from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import Turn, run

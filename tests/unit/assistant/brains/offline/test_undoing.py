@@ -11,13 +11,13 @@ from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Command, Parser
 from assistant.brains.offline.undoing import SENTENCES, TOOLS
-from assistant.clock import VirtualClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import Undoing
-from assistant.tools.call import ToolCall
 from assistant.tools.intents import Move
 from assistant.tools.menu import Menu, build_menu
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.undo.stack import DoneCall, Undone
 from integrations.home_assistant.house import Area, Entity, House
 

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.prefer_local.brain import LISTEN_ON_S, Mode, PreferLocalBrain
-from assistant.brains.protocol import (
+from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
@@ -22,10 +22,10 @@ from assistant.brains.protocol import (
     TurnRequest,
     Usage,
 )
-from assistant.clock import VirtualClock
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.call import SentenceMatch, ToolCall
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.errors import Unavailable
 from integrations.home_assistant.conversation import Recognized, Source
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.ladder import Ladder
 from assistant.brains.prefer_local.brain import PreferLocalBrain
-from assistant.brains.protocol import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
+from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.conversation import Recognized
 from tests.unit.assistant.brains.ladder_stage import (

@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import TimerRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import MOST, TimerBook
 from assistant.timers.calls import FrozenCalls, NotLater
@@ -18,7 +19,6 @@ from assistant.tools.builtin.do_later import LaterTool
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.timers import TimerTools
-from assistant.tools.outcome import Tier
 from integrations.gemini.declarations import convert
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 

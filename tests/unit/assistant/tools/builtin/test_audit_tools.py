@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import AuditRecord, StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.records import AuditRecord, StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import (
     MAX_TOLD,
@@ -17,7 +18,6 @@ from assistant.tools.builtin.audit_tools import (
     AuditTools,
 )
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.outcome import Decision, Observed, Status, Tier
 from integrations.home_assistant.house import Entity, House
 
 MADRID = timezone(timedelta(hours=1), "CET")

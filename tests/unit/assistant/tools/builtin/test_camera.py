@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.protocol import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.jobs.thinker import Guidance
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.camera import Looking

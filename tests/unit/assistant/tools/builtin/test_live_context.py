@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_context import LIVE_CONTEXT, MAX_RESULT, OVERVIEW, live_context
 from assistant.tools.builtin.protocol import BuiltInRequest

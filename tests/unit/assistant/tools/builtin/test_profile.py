@@ -2,11 +2,11 @@
 
 import pytest
 
-from assistant.journal.records import StoreError
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.profile import NONE, SwitchProfile, named
 from assistant.tools.builtin.protocol import BuiltInRequest
-from assistant.tools.outcome import Tier
 
 REQUEST = BuiltInRequest("turn-1", "turn", "use the profile kids", "en")
 

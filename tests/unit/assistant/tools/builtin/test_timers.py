@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
 from assistant.tools.arguments import fit
@@ -14,7 +15,6 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInRes
 from assistant.tools.builtin.timer_telling import Telling
 from assistant.tools.builtin.timers import TimerTools
 from assistant.tools.menu import build_menu
-from assistant.tools.outcome import Tier
 from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 

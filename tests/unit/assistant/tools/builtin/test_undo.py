@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import SystemClock, VirtualClock
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import SystemClock, VirtualClock
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.undo import CORRECT_WITHIN_S, Undoing, through
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.intents import Move
 from assistant.tools.menu import Menu
-from assistant.tools.outcome import Status, ToolOutcome
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from assistant.tools.undo.step import WHY_NEVER, NotPutBack, UndoneReport

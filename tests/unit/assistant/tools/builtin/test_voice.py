@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.journal.records import StoreError
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.voice import MAX_ANSWER, VoiceTools

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import Mark, StoreError, TurnRecord
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.wrong import WITHIN, Marking
-from assistant.tools.outcome import Tier
 
 
 class Marks:

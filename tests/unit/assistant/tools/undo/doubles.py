@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.tools.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.snapshots import Found, is_snapshot, snapshot_id

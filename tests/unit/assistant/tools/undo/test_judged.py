@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
-from assistant.confirm.question import Settlement
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Settlement
+from assistant.domain.rights import CALLERS, Rights
+from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.calls import LATER
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.call import ToolCall
 from assistant.tools.governance import Governance
 from assistant.tools.intents import Action, Move
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.rights import CALLERS, Rights
 from assistant.tools.rules import OwnerRule
-from assistant.tools.situation import Situation
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.reversible import way_back
 from assistant.tools.undo.stack import UndoStack

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.tools.outcome import Observed, Status, Tier
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Observed, Status, Tier
 from assistant.tools.undo.shelf import AGAIN_S
 from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
 from assistant.tools.undo.step import (

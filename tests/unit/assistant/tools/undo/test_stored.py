@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
-from assistant.journal.records import StoreError
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
 from assistant.tools.undo.stack import LIFE_S, UndoStack
 from assistant.tools.undo.step import WHY_NEVER, WHY_UNKNOWN, NotPutBack, UndoneReport
 from assistant.tools.undo.stored import KEPT, MOST_THINGS

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.tools.outcome import Tier
+from assistant.domain.outcome import Tier
 
 How = Literal["confirm", "pin", "phone"]
 # As in `--json`: "yes" is the only one that runs the call.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assistant.followers import Followers
+from assistant.domain.listeners import Followers
 
 Kind = Literal[
     "wake",  # word, and score; or pressed and caller

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 
 import pytest
 
-from assistant.brains.protocol import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import identify
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
-from assistant.tools.situation import CALM, Situation
-from assistant.turn.language import Languages, TurnLanguage
+from assistant.speech.turn_language import Languages, TurnLanguage
 from audio.tts import Chunk
 from tests.unit.assistant.turn.doubles import (
     Script,

@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
-from assistant.clock import VirtualClock
 from assistant.confirm.consents import Consents
-from assistant.confirm.question import Settlement
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.question import Settlement
+from assistant.domain.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
+from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -16,13 +21,8 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
-from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.governance import Governance
-from assistant.tools.moment import Mode, Moment
-from assistant.tools.outcome import Decision, Status, Tier
-from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
 from assistant.tools.rules import OwnerRule
-from assistant.tools.situation import Situation
 from assistant.tools.verdict import STRICT, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 from tests.unit.assistant.tools.test_toolbox_asking import Shelf

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from assistant.health import health_of
+from assistant.domain.health import health_of
 from audio.speaker_status import SpeakerStatus
 from audio.steady import MicrophoneStatus as Status
 

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from assistant.brains.audio import TurnAudio
-from assistant.tools.call import ToolCall
-from assistant.tools.outcome import ToolOutcome
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.turn_audio import TurnAudio
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from assistant.journal.records import REQUEST
-from assistant.tools.outcome import Tier
+from assistant.domain.outcome import Tier
+from assistant.domain.records import REQUEST
 
 COMMAND = "later"  # who makes the call that people have asked for later
 _KEPT = 1_000  # turns that have ended; what they left in the background goes on for 10 min at most

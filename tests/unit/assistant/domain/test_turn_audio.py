@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable
 
 import pytest
 
-from assistant.brains.audio import MAX_SECONDS, TurnAudio
+from assistant.domain.turn_audio import MAX_SECONDS, TurnAudio
 from audio.frames import SAMPLE_RATE
 
 

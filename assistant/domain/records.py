@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from assistant.brains.protocol import Usage
-from assistant.tools.outcome import Decision, Observed, Status, Tier
+from assistant.domain.brain import Usage
+from assistant.domain.outcome import Decision, Observed, Status, Tier
 
 Source = Literal[
     "voice",

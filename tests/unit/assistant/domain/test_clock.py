@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from assistant.clock import Clock, SystemClock, VirtualClock
+from assistant.domain.clock import Clock, SystemClock, VirtualClock
 
 
 async def test_sleepers_wake_in_order_each_at_its_own_instant() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.happenings import Happening, Happenings
+from assistant.domain.events import Happening, Happenings
 
 
 def test_everybody_who_follows_is_told_and_nobody_after_leaving(

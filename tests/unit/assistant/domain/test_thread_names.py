@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from assistant.thread_names import name_thread
+from assistant.domain.thread_names import name_thread
 from assistant.turn.hearing import Hearing
 
 _OWN = Path("/proc/thread-self/comm")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
 
-from assistant.tools.outcome import Tier
-from assistant.tools.rights import Program
+from assistant.domain.outcome import Tier
+from assistant.domain.rights import Program
 
 NOON = time(12, 0)
 
