@@ -10,10 +10,10 @@ from assistant.bridge import Bridge, open_bridge
 from assistant.config.schema import Settings
 from assistant.conversation import Conversation, open_conversation
 from assistant.minds import Minds, open_minds
-from assistant.profiles import Profiles
 from assistant.questions import means_of
 from assistant.resident import Resident, Stay
 from assistant.speech.mouth import Mouth
+from assistant.tools.profiles import Profiles
 from assistant.turn.exchange import Prompter
 from assistant.turn.log import TurnLog
 from assistant.turn.performers import Performers

@@ -20,7 +20,6 @@ from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.moments import Moments, rulings_of
-from assistant.seen_opening import SeenOpening
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices
@@ -30,6 +29,7 @@ from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.builtin.wrong import Marking
 from assistant.tools.scripts import ask_scripts
+from assistant.tools.seen_opening import SeenOpening
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError

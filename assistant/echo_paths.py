@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from assistant.config.schema import Audio
-from assistant.modes import Kept
 from assistant.mute import NAME as MUTED
+from assistant.tools.modes import Kept
 from audio.echo.measure import EchoPath
 from audio.echo.pair import Pair, find_pair, measure_pair
 from audio.errors import DeviceLost, InputUnusable

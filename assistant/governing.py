@@ -5,8 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.config.schema import Settings
-from assistant.confirm.consents import Consents
-from assistant.confirm.quiet import Quiet
+from assistant.confirmation.quiet import Quiet
 from assistant.domain.clock import Clock
 from assistant.domain.moment import Mode
 from assistant.journal.discreet import Discreet
@@ -14,14 +13,15 @@ from assistant.journal.store import Store
 from assistant.lock import is_held
 from assistant.moments import Moments
 from assistant.tools.approvals import Approvals
-from assistant.tools.backups import Backups
 from assistant.tools.breakers import Breakers
-from assistant.tools.file_undo import FileUndo
+from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
 from assistant.tools.guards import Guards
 from assistant.tools.menu import taints
 from assistant.tools.resolve import find_area
 from assistant.tools.taint import gives_words_of_strangers
+from assistant.tools.undo.backups import Backups
+from assistant.tools.undo.file_undo import FileUndo
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services

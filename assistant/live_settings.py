@@ -12,7 +12,7 @@ from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
 from assistant.domain.listeners import Followers
 from assistant.domain.records import StoreError
-from assistant.profiles import widens
+from assistant.tools.profiles import widens
 from assistant.turn.state import FollowUp
 from assistant.wake_words import known_words, wake_engine
 from audio.errors import AudioError

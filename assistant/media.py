@@ -24,8 +24,8 @@ from assistant.config.schema import Media
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.media_players import Touched, Verdict, judge, playing_in, seen, touches
-from assistant.modes import Kept
 from assistant.tools.builtin.live_picture import LivePicture
+from assistant.tools.modes import Kept
 from assistant.tools.resolve import find_area
 from assistant.turn.state import State
 from integrations.errors import IntegrationError

@@ -8,8 +8,8 @@ from assistant.config.tools import Policy, PolicyRule
 from assistant.domain.clock import Clock
 from assistant.domain.moment import Mode, Moment
 from assistant.domain.records import StoreError
-from assistant.modes import Kept, ModeKeeper
-from assistant.ratings import Ratings
+from assistant.tools.modes import Kept, ModeKeeper
+from assistant.tools.ratings import Ratings
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings
 

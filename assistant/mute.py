@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from assistant.domain.records import StoreError
-from assistant.modes import Kept
+from assistant.tools.modes import Kept
 from audio.errors import AudioError
 from integrations.web.box import NotPossible
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from assistant.bridge import Bridge
 from assistant.config.schema import Settings
-from assistant.confirm.phone import OwnersPhone
-from assistant.confirm.pin import PinGuard
-from assistant.confirm.witness import Hears, Witness
+from assistant.confirmation.phone import OwnersPhone
+from assistant.confirmation.pin import PinGuard
+from assistant.confirmation.witness import Hears, Witness
 from assistant.domain.clock import Clock
 from assistant.minds import Minds
 from assistant.turn.exchange import Means, Prompter

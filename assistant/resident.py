@@ -4,8 +4,9 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from assistant.announce_desk import AnnounceDesk
-from assistant.announcements import Announcements
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.asking.mapping import SchemaMapper
 from assistant.asking.questions import House, Questions
 from assistant.asking.talks import Talks
@@ -32,7 +33,6 @@ from assistant.turn.line import Line
 from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
 from assistant.turn.telling import Telling
-from assistant.waiting_sounds import FOLDER, WaitingSounds
 from assistant.works import Works
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest

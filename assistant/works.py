@@ -6,6 +6,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
+from assistant.announcements.tool import Announcer
 from assistant.brains.gemini_once import ThinkResult
 from assistant.bridge import Bridge
 from assistant.config.quiet import QuietHours
@@ -15,21 +16,20 @@ from assistant.controls import Controls
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord
+from assistant.jobs.camera import Looking
 from assistant.jobs.keeper import Jobs
+from assistant.jobs.long_work import LongWork
 from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
+from assistant.jobs.think import Thinking
 from assistant.jobs.thinker import Guidance, RunCall
 from assistant.lock import is_held
 from assistant.minds import Minds, may_use_cloud
 from assistant.speech.mouth import Mouth
 from assistant.timekeeping import Timekeeping
-from assistant.tools.builtin.announce import Announcer
-from assistant.tools.builtin.camera import Looking
 from assistant.tools.builtin.fetch import fetch_page
-from assistant.tools.builtin.long_work import LongWork
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
-from assistant.tools.builtin.think import Thinking
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
 from assistant.turn.log import TurnLog

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.announce_desk import Announcing
+from assistant.announcements.desk import Announcing
 from assistant.config.schema import Settings
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import ClauseCutter
@@ -34,7 +34,7 @@ Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
 class Desk(Announcing, Protocol):
-    """Who takes in sound too (`assistant.announce_desk.AnnounceDesk`)."""
+    """Who takes in sound too (`assistant.announcements.desk.AnnounceDesk`)."""
 
     async def play(
         self, pcm: bytes, rate: int, caller: Caller, *, name: str, preannounce: bool

@@ -12,7 +12,7 @@ from assistant.asking.inquiry import Inquiry, Mapper
 from assistant.asking.mapping import BadSchema, check_schema
 from assistant.asking.speaker import Speaker
 from assistant.asking.templates import BadTemplate, Templates
-from assistant.confirm.forms import Forms, Reply
+from assistant.confirmation.forms import Forms, Reply
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
 from assistant.domain.records import new_id

@@ -15,8 +15,8 @@ from hassil.intents import Intents, SlotList, WildcardSlotList
 from hassil.parse_expression import parse_sentence
 from hassil.recognize import RecognizeResult
 
-from assistant.confirm.forms import Forms
-from assistant.confirm.wording import Words, wording, words_of
+from assistant.confirmation.forms import Forms
+from assistant.confirmation.wording import Words, wording, words_of
 
 MOST_CHOICES = 12  # optional or alternative parts of one sentence: their ways multiply
 MOST_SLOTS = 4  # open slots of one sentence

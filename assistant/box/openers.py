@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from assistant.domain.outcome import Tier
-from assistant.ratings import Ratings, may_open, rated_rows
+from assistant.tools.ratings import Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Unknown
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from assistant.announce_desk import Announcing
+from assistant.announcements.desk import Announcing
 from assistant.box.openers import Openers
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.moment import Mode
@@ -65,7 +65,7 @@ class Muting(Protocol):
 
 
 class Modes(Protocol):
-    """Who knows the mode (`assistant.modes.ModeKeeper`)."""
+    """Who knows the mode (`assistant.tools.modes.ModeKeeper`)."""
 
     @property
     def current(self) -> Mode:

@@ -10,9 +10,9 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.ratings import Ratings, may_open
 from assistant.setup.ports import Gone, Person
 from assistant.setup.typed import Unclear, numbers
+from assistant.tools.ratings import Ratings, may_open
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 

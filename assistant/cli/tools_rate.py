@@ -13,8 +13,8 @@ from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
-from assistant.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
 from assistant.tools.must_run import must_run
+from assistant.tools.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
 from assistant.tools.weighing import height
 from integrations.home_assistant.house import Entity, House
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from assistant.confirm.forms import FALLBACK, Forms, Reply
-from assistant.confirm.wording import FOLDER, languages
+from assistant.confirmation.forms import FALLBACK, Forms, Reply
+from assistant.confirmation.wording import FOLDER, languages
 from assistant.device.messages import Words, plain
 from assistant.device.wishes import checked, manner_of, number
 from integrations.home_assistant.shapes import rows, text, texts

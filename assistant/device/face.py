@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.announce_desk import Announcing
+from assistant.announcements.desk import Announcing
 from assistant.config.schema import Settings
 from assistant.device.commands import Buttons, Commander
 from assistant.device.events import DeviceEvents

@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from assistant.announce_desk import Announcing
+from assistant.announcements.desk import Announcing
 from assistant.device.choices import Asked, question_of
 from assistant.device.commands import CALLER, Commander, command_of, old_command_of
 from assistant.device.messages import Words, words_of
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(Protocol):
-    """Where what rings is kept (`assistant.announcements.Announcements`)."""
+    """Where what rings is kept (`assistant.announcements.queue_speaker.Announcements`)."""
 
     async def keep(self, record: AnnouncementRecord) -> bool:
         """On the disk when it returns. Raises StoreError."""

@@ -25,8 +25,8 @@ from assistant.doctor.finding import (
 )
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
-from assistant.ratings import may_open
 from assistant.tools.menu import Menu
+from assistant.tools.ratings import may_open
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.house import Entity, House

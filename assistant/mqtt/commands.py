@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import ValidationError
 
-from assistant.announcements import KEEP
+from assistant.announcements.queue_speaker import KEEP
 from assistant.controls import FASTEST, SLOWEST
 from assistant.mqtt.entities import named_profile
 from assistant.mqtt.topics import Topics

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
-from assistant.announcements import KEEP
+from assistant.announcements.queue_speaker import KEEP
 from assistant.config.schema import Sensitivity
 from assistant.controls import FASTEST, SLOWEST
 from assistant.domain.events import Kind

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.announce_desk import Announcing
+from assistant.announcements.desk import Announcing
 from assistant.domain.events import Happenings
 from assistant.facts import Conversation, Figures, Leave, Timers, Troubles
 from assistant.mqtt.taken import Store

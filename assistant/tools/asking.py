@@ -4,12 +4,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from assistant.confirm.consents import kind_of
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
 from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import StoreError, new_id
 from assistant.tools.books import Books
+from assistant.tools.consents import kind_of
 from assistant.tools.governance import Governance, Hushed
 from assistant.tools.menu import MenuEntry
 from assistant.tools.pending import Frozen, Pending

@@ -7,8 +7,8 @@ from typing import Protocol
 from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.domain.records import AuditRecord
 from assistant.tools.approvals import Held
-from assistant.tools.file_undo import FileUndo
 from assistant.tools.menu import MenuEntry
+from assistant.tools.undo.file_undo import FileUndo
 from integrations.mcp.servers import McpTool, ServerSpec
 
 
@@ -60,7 +60,7 @@ class Undoing(Protocol):
 
 
 class Consenting(Protocol):
-    """What needs not be asked again today (`assistant.confirm.consents.Consents`)."""
+    """What needs not be asked again today (`assistant.tools.consents.Consents`)."""
 
     async def covers(self, kind: str) -> bool:
         """Whether this kind of call was said yes to for today. Raises StoreError."""

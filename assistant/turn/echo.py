@@ -6,7 +6,7 @@ Only for speech that began while we spoke: what a person says later is theirs, w
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from assistant.confirm.wording import wording, words_of
+from assistant.confirmation.wording import wording, words_of
 
 LEAST_WORDS = 4  # fewer may always be a person's
 OURS_SHARE = 0.8  # of the words, from which on they are ours

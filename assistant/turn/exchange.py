@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
-from assistant.confirm.witness import Witness
+from assistant.confirmation.witness import Witness
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement

@@ -65,7 +65,7 @@ class Limits(Protocol):
 
 
 class Profiles(Protocol):
-    """What a profile changes about a turn (`assistant.profiles.Profiles`)."""
+    """What a profile changes about a turn (`assistant.tools.profiles.Profiles`)."""
 
     def begin(self, turn_id: str, profile: str) -> str:
         """A turn begins with it, "" for none: its voice speaks, and its tools are all that the

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from assistant.confirm.wording import Words, wording, words_of
+from assistant.confirmation.wording import Words, wording, words_of
 
 FALLBACK = "en"  # where none of the configured languages has stop words
 

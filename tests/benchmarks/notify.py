@@ -22,7 +22,7 @@ from typing import Any, cast
 import httpx
 import numpy as np
 
-from assistant.announce_desk import AnnounceDesk
+from assistant.announcements.desk import AnnounceDesk
 from assistant.app import open_app
 from assistant.config.schema import Settings
 from assistant.device.inbox import Inbox

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import yaml
 
-from assistant.tools.builtin.camera import LOOK_AT_CAMERA
+from assistant.jobs.camera import LOOK_AT_CAMERA
 from assistant.tools.builtin.weather import WEATHER_FORECAST
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

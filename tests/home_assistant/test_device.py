@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.announce_desk import AnnounceDesk
-from assistant.announcements import Announcements
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.device.commands import Commander

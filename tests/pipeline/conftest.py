@@ -14,7 +14,7 @@ PATIENCE_S = 60.0
 # How long the program waits for a recogniser of its own box before it does without its words.
 HEARING = (
     "assistant.brains.offline.listen.HEARING_S",
-    "assistant.confirm.witness.RECOGNISE_S",
+    "assistant.confirmation.witness.RECOGNISE_S",
     "assistant.turn.asking.UNDERSTAND_S",
     "assistant.turn.exchange.UNDERSTAND_S",
 )

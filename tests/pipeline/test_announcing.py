@@ -10,8 +10,8 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.announce_desk import AnnounceDesk
-from assistant.announcements import Announcements
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
 from assistant.app import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.announce_desk import AnnounceDesk
-from assistant.announcements import Announcements
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app import App, open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
@@ -19,7 +20,6 @@ from assistant.domain.records import TurnRecord
 from assistant.sound_files import sound_files
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
-from assistant.waiting_sounds import FOLDER, WaitingSounds
 from audio.clip import LONGEST_S
 from audio.earcons import earcon
 from audio.player import WavPlayer

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announce_desk import AnnounceDesk
-from assistant.announcements import Announcements
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.mqtt.discovery import Looks

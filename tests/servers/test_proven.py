@@ -24,9 +24,9 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
 from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.backups import Backups
 from assistant.tools.menu import build_menu
 from assistant.tools.toolbox import Toolbox
+from assistant.tools.undo.backups import Backups
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.verdict import Rulings
 from integrations.mcp.hub import McpHub

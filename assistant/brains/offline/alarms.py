@@ -15,10 +15,10 @@ from assistant.brains.offline.alarm_sentences import (
     WORKDAYS,
 )
 from assistant.brains.offline.parse import Command
+from assistant.timers.alarm_tool import SET_ALARM
 from assistant.timers.recurrence import WEEKDAYS
-from assistant.tools.builtin.alarms import SET_ALARM
-from assistant.tools.builtin.timers import CANCEL_TIMER, CHANGE_TIMER, LIST_TIMERS
-from assistant.tools.builtin.timers import SNOOZE as SNOOZE_ACTION
+from assistant.timers.tools import CANCEL_TIMER, CHANGE_TIMER, LIST_TIMERS
+from assistant.timers.tools import SNOOZE as SNOOZE_ACTION
 
 # Our own intent -> the tool.
 TOOLS: Mapping[str, str] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assistant.brains.offline.parse import Command
-from assistant.tools.builtin.timers import (
+from assistant.timers.tools import (
     ADD,
     CANCEL_TIMER,
     CHANGE_TIMER,

@@ -16,7 +16,7 @@ LONGEST_MINUTES = 7 * 24 * 60
 
 
 class Modes(Protocol):
-    """Who knows the mode (`assistant.modes.ModeKeeper`)."""
+    """Who knows the mode (`assistant.tools.modes.ModeKeeper`)."""
 
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
         """Switch it. Raises StoreError where it will not outlast a restart."""

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from assistant.announcement_queue import UNKEPT
-from assistant.announcements import Announcements
+from assistant.announcements.queue import UNKEPT
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import TooMuchSound, WaitingSounds
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
-from assistant.waiting_sounds import TooMuchSound, WaitingSounds
 from audio.clip import Clip
-from tests.unit.assistant.test_announcements import Talker, news, said
+from tests.unit.assistant.announcements.test_queue_speaker import Talker, news, said
 
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 

@@ -30,8 +30,8 @@ from assistant.mqtt.topics import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.calls import FrozenCalls
-from assistant.tools.builtin.do_later import LaterTool
-from assistant.tools.builtin.timer_telling import Telling
+from assistant.timers.later_tool import LaterTool
+from assistant.timers.telling import Telling
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.governance import Governance
 from assistant.tools.toolbox import Toolbox

@@ -14,7 +14,7 @@ from assistant.domain.moment import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
 from assistant.level import Level
-from assistant.ratings import Ratings
+from assistant.tools.ratings import Ratings
 from assistant.turn.log import FinishedTurn
 from assistant.turn.standing import Standing
 from assistant.turn.state import State

@@ -15,7 +15,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.moment import Mode
 from assistant.domain.rights import CALLERS
-from assistant.ratings import Ratings
+from assistant.tools.ratings import Ratings
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from assistant.version import own_version

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assistant.asking.templates import Templates
-from assistant.confirm.wording import languages, wording
+from assistant.confirmation.wording import languages, wording
 from assistant.device.choices import Asked, question_of
 from assistant.device.messages import Words
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from assistant.confirm.consents import Consents
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode, Moment
@@ -21,6 +20,7 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
+from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings

@@ -11,12 +11,12 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.keeper import Jobs
+from assistant.jobs.long_work import LongWork
 from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
+from assistant.jobs.think import Thinking
 from assistant.jobs.thinker import Guidance
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.long_work import LongWork
-from assistant.tools.builtin.think import Thinking
 from integrations.owner import OwnedTasks
 from tests.unit.assistant.jobs.doubles import Thinker
 from tests.unit.assistant.tools.doubles import Hub, Journal, tool, toolbox

@@ -9,8 +9,8 @@ from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
 from assistant.domain.situation import Situation
+from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, Thinking
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.think import MAX_CALLS, MAX_ROUNDS, Thinking
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
 from tests.unit.assistant.jobs.conftest import Bench

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from assistant.announcements.tool import Announcer
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.announce import Announcer
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.menu import build_menu
 from assistant.tools.request import SPOKEN, way_of
@@ -62,7 +62,7 @@ def test_what_touches_things(
 
 
 def test_which_of_our_own_speak_or_get_louder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assistant.tools.builtin.announce.Services", lambda home: home)
+    monkeypatch.setattr("assistant.announcements.tool.Services", lambda home: home)
     nowhere: Any = None
     announcer = Announcer(nowhere, Catalogue(), "", lambda: "")
     announcer.here = lambda message, language: None

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from assistant.confirm.consents import Consents
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
@@ -21,6 +20,7 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
+from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
 from assistant.tools.pending import EXPIRES_S
 from assistant.tools.verdict import Rulings

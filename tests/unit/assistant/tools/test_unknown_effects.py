@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from assistant.confirm.consents import Consents
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode, Moment
@@ -16,11 +15,12 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Program
 from assistant.domain.situation import Situation
-from assistant.ratings import unknown_effects
 from assistant.tools import judging
+from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
 from assistant.tools.judging import Judge
 from assistant.tools.policy import judge, judge_sentence
+from assistant.tools.ratings import unknown_effects
 from assistant.tools.rules import OwnerRule
 from assistant.tools.saying import TRIGGER
 from assistant.tools.script_tools import named_in

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assistant.confirm.witness import Hears, Witness
+from assistant.confirmation.witness import Hears, Witness
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome

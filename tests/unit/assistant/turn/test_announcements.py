@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announcements import Announcements
+from assistant.announcements.queue_speaker import Announcements
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from assistant.confirm.consents import Consents
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode, Moment
@@ -18,6 +17,7 @@ from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.calls import LATER
 from assistant.tools.builtin.undo import Undoing, through
+from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
 from assistant.tools.intents import Action, Move
 from assistant.tools.rules import OwnerRule

@@ -1,0 +1,227 @@
+"""`announce`: says something aloud, by this box and by what else in the home can speak.
+
+It does the work of Home Assistant's HassBroadcast, which reaches satellites alone and all of them,
+and succeeds where there is none.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from assistant.announcements.mouthpieces import (
+    Mouthpiece,
+    mouthpieces,
+    rooms_of,
+    satellites,
+    speech,
+)
+from assistant.domain.outcome import Tier
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.intents import BROADCAST
+from assistant.tools.mend import folded
+from assistant.tools.nearest import nearest
+from assistant.tools.resolve import find_area
+from integrations.errors import IntegrationError
+from integrations.home_assistant.commands import Live
+from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.services import Services
+from integrations.home_assistant.shapes import mapping
+from integrations.owner import OwnedTasks
+
+ANNOUNCE = "announce"
+MAX_MESSAGE = 500  # characters; half a minute
+HERE = frozenset({"here", "this room", "aqui", "esta habitacion"})  # folded
+WAIT_S = 3.0  # for a refusal; satellites answer only when they have said it
+
+_log = logging.getLogger(__name__)
+
+
+class Home(Live, LivePicture, Protocol):
+    """What is needed of `integrations.home_assistant.client.HomeAssistant`."""
+
+
+class Announcer:
+    """Enter it: it owns what is still being said."""
+
+    def __init__(
+        self,
+        home: Home,
+        catalogue: Catalogue,
+        area: str,
+        device_id: Callable[[], str],
+        *,
+        wait_s: float = WAIT_S,
+    ) -> None:
+        """`area`: the room of this box; `device_id`: its own in the home, "" for none."""
+        self._home = home
+        self._services = Services(home)
+        self._catalogue = catalogue
+        self._area = area
+        self._device_id = device_id
+        self._wait_s = wait_s
+        self._tasks = OwnedTasks()
+        # Says it in this room, once the answer has been given; None: this process does not speak.
+        self.here: Callable[[str, str], None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._tasks.__aexit__(kind, error, traceback)
+
+    def tool(self) -> BuiltIn:
+        """The tool for the menu."""
+        return BuiltIn(
+            name=ANNOUNCE,
+            description="Says something aloud in the home, in one room or in all of them. Call it "
+            "when the person wants something announced, broadcast or said to somebody who is "
+            "elsewhere in the house. Not for phones, and not for your own answer.",
+            schema={
+                "type": "object",
+                "properties": {
+                    "message": {
+                        "type": "string",
+                        "description": "What is said, word for word, in the language of those who "
+                        "are to hear it.",
+                    },
+                    "room": {
+                        "type": "string",
+                        "description": 'Name of the room or floor, or "here" for this room. Leave '
+                        "it out for the whole home.",
+                    },
+                },
+                "required": ["message"],
+            },
+            tier=Tier.COMFORT,
+            run=self._run,
+            programs=False,
+            sounds=True,
+            replaces=frozenset({BROADCAST}),
+            needed=lambda: self.here is not None or bool(mouthpieces(self._home.house, None)),
+        )
+
+    async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        message = one_line(str(arguments["message"])[:MAX_MESSAGE])
+        if not message:
+            return self._failed("announce.empty", request)
+        room, house = str(arguments.get("room", "")).strip(), self._home.house
+        area = find_area(house, self._area) if self._area else None
+        own = area.area_id if area is not None else ""
+        areas: list[str] | None = None  # everywhere
+        if folded(room) in HERE:
+            areas = [own] if own else []
+        elif room:
+            areas = rooms_of(house, room)
+            if not areas:
+                return self._unknown(room, request)
+        here = self.here if areas is None or own in areas or not areas else None
+        if here is not None and areas is not None and len(areas) <= 1:
+            here(message, request.language)
+            return BuiltInResult(self._catalogue.say("announce.here", request.language))
+        targets = await self._targets(areas, besides=own if here is not None else "")
+        said, failed = await self._say(targets, message)
+        if here is not None:
+            here(message, request.language)
+            said = [self._catalogue.say("announce.this_room", request.language), *said]
+        return self._told(said, failed, room, request)
+
+    async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
+        """Who is to speak. Nothing where the home is away."""
+        house = self._home.house
+        if not self._home.connected:
+            return []
+        left_out = await self._telephones(satellites(house))
+        found = mouthpieces(house, areas, left_out, self._device_id())
+        return [one for one in found if not besides or one.area_id != besides]
+
+    async def _telephones(self, entity_ids: Sequence[str]) -> frozenset[str]:
+        """Satellites that would ring instead of speaking, as HassBroadcast leaves them out."""
+        if not entity_ids:
+            return frozenset()
+        try:
+            entries = await self._home.command(
+                "config/entity_registry/get_entries", entity_ids=list(entity_ids)
+            )
+        except IntegrationError as error:
+            _log.info("it is not known which satellites are telephones: %s", error)
+            return frozenset()
+        rows = mapping(entries)
+        return frozenset(one for one in rows if mapping(rows[one]).get("platform") == "voip")
+
+    async def _say(
+        self, targets: Sequence[Mouthpiece], message: str
+    ) -> tuple[list[str], list[str]]:
+        """At the same time; the names of those where it was or is being said, and of the others."""
+        if not targets:
+            return [], []
+        works = [
+            self._tasks.start(self._speak(target, message), f"announce {target.name}")
+            for target in targets
+        ]
+        await asyncio.wait(works, timeout=self._wait_s)
+        well = [not work.done() or work.result() for work in works]
+        named = list(zip(targets, well, strict=True))
+        return (
+            [one_line(target.name) for target, fine in named if fine],
+            [one_line(target.name) for target, fine in named if not fine],
+        )
+
+    async def _speak(self, target: Mouthpiece, message: str) -> bool:
+        """False: it was refused, or could not be asked for."""
+        try:
+            if target.satellites:
+                await self._services.call(
+                    "assist_satellite",
+                    "announce",
+                    {"message": message},
+                    entities=target.satellites,
+                )
+            else:
+                await self._services.call(
+                    "tts",
+                    "speak",
+                    {"message": message, "media_player_entity_id": target.player},
+                    entities=[speech(self._home.house)],
+                )
+        except Unanswered as error:
+            return error.timed_out  # a long one is still being said
+        except IntegrationError as error:
+            _log.warning("the announcement was not said in %s: %s", target.name, error)
+            return False
+        return True
+
+    def _told(
+        self, said: Sequence[str], failed: Sequence[str], room: str, request: BuiltInRequest
+    ) -> BuiltInResult:
+        say, language = self._catalogue.say, request.language
+        done = say("announce.said", language, where=", ".join(said)) if said else ""
+        if failed:
+            not_done = say("announce.not_said", language, where=", ".join(failed))
+            return BuiltInResult(f"{done} {not_done}".strip(), failed=not said)
+        if not said:
+            key = "announce.nobody_there" if room else "announce.nobody"
+            return self._failed(key, request, room=one_line(room))
+        return BuiltInResult(done)
+
+    def _unknown(self, room: str, request: BuiltInRequest) -> BuiltInResult:
+        house = self._home.house
+        names = [area.name for area in house.areas.values()]
+        names += [floor.name for floor in house.floors.values()]
+        options = nearest(room, names) or tuple(names[:8])
+        return self._failed("announce.no_room", request, options, room=one_line(room))
+
+    def _failed(
+        self, key: str, request: BuiltInRequest, options: tuple[str, ...] = (), **values: str
+    ) -> BuiltInResult:
+        sentence = self._catalogue.say(key, request.language, **values)
+        return BuiltInResult(sentence, failed=True, valid_options=options)

@@ -1,0 +1,225 @@
+"""What an answer to our question is: a yes, a no, or anything else. Pure; no model has a say."""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum, IntFlag
+
+from assistant.confirmation.wording import Action, Wording, Words, languages, wording
+
+MAX_WORDS = 24  # of an answer; more is no answer to a short question
+FALLBACK = "en"  # the language of our questions where the configured ones have no sentences
+# What may be echoed where the question itself is not known: what is gated is opened or started.
+_USUAL_ACTS = ("open", "start")
+_KEEPING = "keep"  # "leave it locked": only after a no
+
+
+class Reply(Enum):
+    """What the whole of an answer is."""
+
+    YES = "yes"
+    ALWAYS = "always"  # "yes, always"
+    NO = "no"
+    OTHER = "other"  # words that are neither
+    NOTHING = "nothing"  # no words, or only "uh"
+
+
+class _Said(IntFlag):
+    """What has been in an answer up to some word."""
+
+    NOTHING = 0
+    YES = 1
+    NO = 2
+    ALWAYS = 4
+    ECHO = 8  # the action or the thing; only after a yes or no, and once
+
+
+class Forms:
+    """The yes and no forms of some languages, all at once."""
+
+    def __init__(self, codes: Sequence[str], names: Sequence[str] = ()) -> None:
+        """`codes`: configured languages, such as ("en", "es-MX"); those without forms are left
+        out, English stands in where none has any. `names`: how the box is called ("yes, Hearth").
+        """
+        bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in codes)
+        known = [found for base in bases if (found := wording(base)) is not None]
+        fallback = wording(FALLBACK)
+        if not known and fallback is not None:
+            known = [fallback]
+        self._wordings = tuple(known)
+        self._names = tuple(names)
+
+    def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> Reply:
+        """Judge the whole text.
+
+        It must be forms of one language from end to end; after a yes or no it may echo the action
+        and the thing. `things`: names of everything that the frozen call touches. `asked`: the
+        question as it was asked; only its own action (or all of it) may be echoed. Without it that
+        is opening and starting.
+        """
+        said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
+        replies = {answer.reply() for answer in said}
+        if Reply.NO in replies:
+            return Reply.NO
+        if replies & {Reply.YES, Reply.ALWAYS}:
+            if any(answer.is_against for answer in said):
+                return Reply.OTHER
+            return Reply.ALWAYS if Reply.ALWAYS in replies else Reply.YES
+        return Reply.NOTHING if Reply.NOTHING in replies else Reply.OTHER
+
+    def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
+        """Whether it may be a new request: no form, and two words or more that are no part of one.
+
+        "Uh, kitchen" is not; "turn off the radio" and "yes, but only the kitchen" are.
+        """
+        if self.read(text, things, asked) is not Reply.OTHER:
+            return False
+        return min(_Answer(forms, text).further_words() for forms in self._wordings) >= 2
+
+
+class _Answer:
+    """One text in one language."""
+
+    def __init__(
+        self,
+        forms: Wording,
+        text: str,
+        things: Sequence[str] = (),
+        asked: str = "",
+        names: Sequence[str] = (),
+    ) -> None:
+        self._forms = forms
+        self._words = forms.words(text)
+        self._things = [bare for thing in things if (bare := self._bare(forms.words(thing)))]
+        self._asked = self._bare(forms.words(asked))
+        groups = self._groups(forms.words(asked) or ())
+        self._names_action = bool(groups)
+        self._acts = [act for group in groups or _USUAL_ACTS for act in forms.acts[group]]
+        called = frozenset(words for name in names if (words := forms.words(name)))
+        self._aside = forms.polite | forms.fillers | called
+
+    @property
+    def is_against(self) -> bool:
+        """There is a word in it with which nothing is a yes."""
+        words = self._words or ()
+        return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
+
+    def reply(self) -> Reply:
+        """What the text is in this language, forbidding words not looked at."""
+        words = self._words
+        if words is None or len(words) > MAX_WORDS:
+            return Reply.OTHER
+        endings = self._endings(words)
+        if any(said & _Said.NO for said in endings):
+            return Reply.NO
+        if any(said & _Said.YES for said in endings):
+            always = any(said & _Said.YES and said & _Said.ALWAYS for said in endings)
+            return Reply.ALWAYS if always else Reply.YES
+        return Reply.NOTHING if _Said.NOTHING in endings else Reply.OTHER
+
+    def further_words(self) -> int:
+        """How many of its words belong to no form, politeness or "uh"."""
+        words, at, count = self._words or (), 0, 0
+        known = self._forms.yes | self._forms.no | self._forms.always | self._aside
+        while at < len(words):
+            end = max(_ends(words, at, known), default=at)
+            count += end == at
+            at = max(end, at + 1)
+        return count
+
+    def _endings(self, words: Words) -> set[_Said]:
+        """Everything that the whole text can have said, over all ways to take it apart."""
+        reached: list[set[_Said]] = [set() for _ in range(len(words) + 1)]
+        reached[0].add(_Said.NOTHING)
+        for at in range(len(words)):
+            for said in reached[at]:
+                for end, more in self._steps(words, at, said):
+                    reached[end].add(said | more)
+        return reached[-1]
+
+    def _steps(self, words: Words, at: int, said: _Said) -> Iterator[tuple[int, _Said]]:
+        """The forms that stand at this word: where each ends, and what it adds."""
+        forms = self._forms
+        kinds = (
+            (forms.yes, _Said.YES),
+            (forms.no, _Said.NO),
+            (forms.always, _Said.ALWAYS),
+            (self._aside, _Said.NOTHING),
+        )
+        for phrases, adds in kinds:
+            for end in _ends(words, at, phrases):
+                yield end, adds
+        if said & (_Said.YES | _Said.NO) and not said & _Said.ECHO:
+            for end in self._echoes(words, at, bool(said & _Said.NO)):
+                yield end, _Said.ECHO
+
+    def _echoes(self, words: Words, at: int, after_no: bool) -> Iterator[int]:
+        """Ends of "unlock it", "unlock the front door", "the front door", or of the question."""
+        things = [end for end in range(at + 1, len(words) + 1) if self._is_thing(words[at:end])]
+        yield from things
+        for end in range(at + 1, len(words) + 1):
+            if self._asked and self._bare(words[at:end]) == self._asked:
+                yield end
+        kept = self._forms.acts[_KEEPING] if after_no else ()
+        for act in (*self._acts, *kept):
+            if words[at : at + len(act.before)] != act.before:
+                continue
+            start = at + len(act.before)
+            if not act.after:
+                yield start
+            for end in range(start + 1, len(words) + 1):
+                behind = end + len(act.after)
+                if words[end:behind] == act.after and self._is_thing(words[start:end]):
+                    yield behind
+
+    def _is_thing(self, words: Words) -> bool:
+        """A pronoun, or the thing's own words. Of several things all must be meant, not one."""
+        if words in self._forms.pronouns:
+            return True
+        said = set(self._bare(words))
+        if not said or words[-1] in self._forms.links:  # "the door and ..."
+            return False
+        if not self._things:  # "All lights in the house?"
+            return not self._names_action and said <= set(self._asked)
+        common = set.intersection(*(set(thing) for thing in self._things))
+        return said <= common or said == {word for thing in self._things for word in thing}
+
+    def _bare(self, words: Words | None) -> Words:
+        """Without articles and the like."""
+        return tuple(word for word in words or () if word not in self._forms.links)
+
+    def _groups(self, asked: Words) -> list[str]:
+        """The kinds of action that the question speaks of, beside the things' names."""
+        names = {word for thing in self._things for word in thing}
+        return [
+            group
+            for group, acts in self._forms.acts.items()
+            if any(_is_said(act, asked) and not names >= set(act.before) for act in acts)
+        ]
+
+
+def read_answer(text: str, things: Sequence[str] = ()) -> Reply:
+    """As `Forms.read`, in every language that has forms."""
+    return Forms(languages()).read(text, things)
+
+
+def is_command_like(text: str) -> bool:
+    """As `Forms.is_command_like`, in every language that has forms."""
+    return Forms(languages()).is_command_like(text)
+
+
+def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
+    """Where the phrases that begin at this word end."""
+    longest = max(map(len, phrases), default=0)
+    for end in range(at + 1, min(len(words), at + longest) + 1):
+        if words[at:end] in phrases:
+            yield end
+
+
+def _is_said(act: Action, words: Words) -> bool:
+    """Whether the action stands in the words."""
+    for at in range(len(words)):
+        if words[at : at + len(act.before)] == act.before:
+            behind = words[at + len(act.before) :]
+            size = len(act.after)
+            if not size or any(behind[i : i + size] == act.after for i in range(len(behind))):
+                return True
+    return False

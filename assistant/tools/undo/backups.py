@@ -1,0 +1,334 @@
+"""What a file server is about to replace or move is kept, so that "undo" brings it back."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from assistant.domain.clock import Clock
+from assistant.tools.undo.server_paths import given_folders, meant
+from assistant.tools.undo.step import (
+    WHY_NOT_REACHED,
+    WHY_OTHERWISE,
+    WHY_UNKNOWN,
+    NotPutBack,
+    UndoneReport,
+)
+from integrations.mcp.servers import ServerSpec
+
+_log = logging.getLogger(__name__)
+
+WHY_CHANGED = "backups.why_changed"  # keys of the catalogue, as in `undo.step`
+WHY_TOO_LARGE = "backups.why_too_large"
+WHY_NOT_KEPT = "backups.why_not_kept"
+
+LIFE_S = 600.0  # a copy is kept so long
+MAX_BYTES = 10 * 1024 * 1024  # of one file
+MAX_KEPT = 50  # copies
+TOOLS = frozenset({"write_file", "edit_file", "move_file", "create_directory"})
+_CHUNK = 1024 * 1024
+_MAX_NAME = 60  # characters of a file's name that are said
+_ABSENT = ""  # the mark of what is not there
+
+
+class Backup(Protocol):
+    """A step of `undo.UndoStack`: push it before the call, and note what the call did after it."""
+
+    async def after(self) -> None:
+        """The call has ended, however: from here on, others' changes are theirs. Never raises."""
+        ...
+
+    async def run(self) -> UndoneReport:
+        """Put it back, unless somebody has changed it since."""
+        ...
+
+    async def forget(self) -> None:
+        """Delete the copy."""
+        ...
+
+
+class Backups:
+    """The folder of the copies. Nothing in it outlives `LIFE_S`."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        """`folder` is made when the first copy is, for its owner alone."""
+        self._folder = folder
+        self._clock = clock
+
+    async def clean_up(self, *, alone: bool) -> None:
+        """At the start: delete what no undo can reach. `alone`: no other process has copies.
+
+        Never raises.
+        """
+        try:
+            await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
+        except OSError as error:
+            _log.warning("Old copies of files could not be deleted: %s", error.strerror)
+
+    async def before(
+        self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
+    ) -> Backup | None:
+        """Keep what this call of `tool` would replace. None: it is no file's, or not known.
+
+        Never raises; what is too large or cannot be read becomes a step that says so.
+        """
+        if tool not in TOOLS:
+            return None
+        return await asyncio.to_thread(self._before, spec, tool, dict(arguments))
+
+    def _before(self, spec: ServerSpec, tool: str, arguments: dict[str, Any]) -> Backup | None:
+        folders = given_folders(spec)
+        names = ("source", "destination") if tool == "move_file" else ("path",)
+        paths = [meant(arguments.get(name), spec, folders) for name in names]
+        known = [path for path in paths if path is not None]
+        if len(known) < len(paths):
+            return None
+        try:
+            if tool == "create_directory":
+                return _NewFolders(known[0])
+            replaced = _File(known[-1], self._copy(known[-1]))
+            return _Moved(known[0], replaced) if tool == "move_file" else _Replaced(replaced)
+        except _TooLarge:
+            return _NotKept(known[0], WHY_TOO_LARGE)
+        except OSError as error:
+            _log.warning("A file that is about to be changed could not be kept: %s", error.strerror)
+            return _NotKept(known[0], WHY_NOT_KEPT)
+
+    def _copy(self, path: Path) -> Path | None:
+        """A copy of the file; None where nothing is there. Raises OSError and _TooLarge."""
+        if not path.exists():
+            return None
+        if not path.is_file():
+            raise IsADirectoryError
+        if path.stat().st_size > MAX_BYTES:
+            raise _TooLarge
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.chmod(0o700)
+        self._drop_old(LIFE_S, MAX_KEPT - 1)
+        copy = self._folder / secrets.token_hex(16)
+        _write(copy, path.read_bytes(), 0o600)
+        now_s = self._clock.now().timestamp()
+        os.utime(copy, (now_s, now_s))
+        return copy
+
+    def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
+        """Delete the copies of that age, and the oldest where more than `keep` are left."""
+        if not self._folder.is_dir():
+            return
+        limit = self._clock.now().timestamp() - age_s
+        copies = []
+        for one in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # another process deletes too
+                copies.append((one.stat().st_mtime, one))
+        copies.sort()
+        spare = len(copies) - keep
+        for number, (made, copy) in enumerate(copies):
+            if made <= limit or number < spare:
+                copy.unlink(missing_ok=True)
+
+
+class _TooLarge(Exception):
+    """A file of more than `MAX_BYTES`."""
+
+
+class _File:
+    """One file: how it was, and how the call left it."""
+
+    def __init__(self, path: Path, copy: Path | None) -> None:
+        self.path = path
+        self._copy = copy
+        self._mode = path.stat().st_mode & 0o777 if copy is not None else 0
+        self.was = _mark(copy) if copy is not None else _ABSENT
+        self.left: str | None = None  # None: nobody looked after the call
+
+    def look(self) -> None:
+        """Note how the call left it."""
+        self.left = _mark(self.path)
+
+    def put_back(self) -> None:
+        """Raises OSError; FileNotFoundError too where the copy is gone."""
+        if self._copy is None:
+            self.path.unlink()
+            return
+        content = self._copy.read_bytes()
+        beside = self.path.with_name(f".{self.path.name[:100]}.{secrets.token_hex(8)}")
+        try:
+            _write(beside, content, self._mode)
+            beside.replace(self.path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Delete the copy."""
+        if self._copy is not None:
+            self._copy.unlink(missing_ok=True)
+
+
+class _Step:
+    """What the kinds of steps have in common: work with files is done in a thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path  # what is told
+
+    async def after(self) -> None:
+        try:
+            await asyncio.to_thread(self._after)
+        except OSError as error:
+            _log.info("It cannot be seen what a call did to a file: %s", error.strerror)
+
+    async def run(self) -> UndoneReport:
+        name = _name(self._path)
+        try:
+            why = await asyncio.to_thread(self._run)
+        except OSError as error:
+            _log.info("A file could not be put back: %s", error.strerror)
+            why = WHY_NOT_REACHED
+        if why is None:
+            return UndoneReport(unchanged=(name,))
+        if why:
+            return UndoneReport(not_put_back=(NotPutBack(name, why),))
+        return UndoneReport(put_back=(name,))
+
+    async def forget(self) -> None:
+        await asyncio.to_thread(self._forget)
+
+    def _after(self) -> None:
+        """Look at the files after the call."""
+
+    def _run(self) -> str | None:
+        """Put it back: "" where that is done, None where nothing has changed, else why not."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Delete what was kept."""
+
+
+class _NotKept(_Step):
+    """What nobody can bring back."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(path)
+        self._why = why
+
+    def _run(self) -> str | None:
+        return self._why
+
+
+class _Replaced(_Step):
+    """A file that was written or edited."""
+
+    def __init__(self, file: _File) -> None:
+        super().__init__(file.path)
+        self._file = file
+
+    def _after(self) -> None:
+        self._file.look()
+
+    def _run(self) -> str | None:
+        file, now = self._file, _mark(self._file.path)
+        if now == file.was:
+            # What was to be new and is nowhere may stand under a name that only the server knows.
+            return None if now != _ABSENT else WHY_UNKNOWN
+        if now != file.left or not _same_place(file.path):
+            return WHY_CHANGED
+        file.put_back()
+        return "" if _mark(file.path) == file.was else WHY_OTHERWISE
+
+    def _forget(self) -> None:
+        self._file.forget()
+
+
+class _Moved(_Step):
+    """A file or folder that was given another place or name."""
+
+    def __init__(self, source: Path, target: _File) -> None:
+        super().__init__(source)
+        self._target = target
+        self._was = _identity(source)
+        self._left = ""
+
+    def _after(self) -> None:
+        self._target.look()
+        self._left = _identity(self._target.path)
+
+    def _run(self) -> str | None:
+        target = self._target.path
+        if _identity(self._path) == self._was != _ABSENT:
+            return None
+        if self._path.is_symlink() or self._path.exists() or not self._was:
+            return WHY_CHANGED
+        now = _identity(target)
+        if now != self._was or now != self._left or not _same_place(self._path, target):
+            return WHY_CHANGED
+        target.rename(self._path)
+        if self._target.was != _ABSENT:
+            self._target.put_back()
+        return ""
+
+    def _forget(self) -> None:
+        self._target.forget()
+
+
+class _NewFolders(_Step):
+    """A folder that was made, with those above it that there were not."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        above = (path, *path.parents)
+        self._new = tuple(one for one in above if not one.exists())  # the deepest first
+
+    def _run(self) -> str | None:
+        there = [folder for folder in self._new if folder.is_dir() and not folder.is_symlink()]
+        for folder in there:
+            if any(folder.iterdir()):
+                return WHY_CHANGED
+            folder.rmdir()
+        return "" if there else None
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    """Write a new file; what is there already, link or not, is an error."""
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o600)
+    with os.fdopen(number, "wb") as file:
+        os.fchmod(number, mode or 0o600)  # what the umask took
+        file.write(content)
+        file.flush()
+        os.fsync(number)
+
+
+def _mark(path: Path) -> str:
+    """The same for the same content; `_ABSENT` where nothing is. Raises OSError."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        return "no file"
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(_CHUNK):
+                digest.update(part)
+    except FileNotFoundError:
+        return _ABSENT
+    return digest.hexdigest()
+
+
+def _identity(path: Path) -> str:
+    """The same for the same file or folder under another name; `_ABSENT` where nothing is."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return _ABSENT
+    known = f"{found.st_dev}:{found.st_ino}:{found.st_mode}"
+    return known if path.is_dir() else f"{known}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def _same_place(*paths: Path) -> bool:
+    """Whether their folders are still where they were: no link was put in the way since."""
+    return all(path.parent.resolve() == path.parent for path in paths)
+
+
+def _name(path: Path) -> str:
+    return "".join(c for c in path.name if c.isprintable())[:_MAX_NAME]

@@ -1,0 +1,216 @@
+"""The PIN: three wrong ones lock it, also over a restart and against a clock set back."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from assistant.confirmation.pin import PinGuard
+from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
+
+PIN = "48151"
+MINUTE = 60.0
+
+
+class Memory:
+    """A store that keeps values, or fails."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.readable = True
+        self.writable = True
+
+    async def keep(self, name: str, value: Any) -> None:
+        if not self.writable:
+            raise StoreError("The disk is full.")
+        self.values[name] = value
+
+    async def kept(self, name: str) -> Any | None:
+        if not self.readable:
+            raise StoreError("The disk cannot be read.")
+        return self.values.get(name)
+
+
+@pytest.fixture
+def store() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def guard(store: Memory, clock: VirtualClock) -> PinGuard:
+    return PinGuard(SecretStr(PIN), store, clock)
+
+
+async def lock(guard: PinGuard) -> None:
+    """Three wrong ones."""
+    for _ in range(3):
+        assert await guard.check("0000") == "wrong"
+
+
+async def is_locked_for(guard: PinGuard, clock: VirtualClock, seconds: float) -> None:
+    """The right one is refused until then; leaves it open."""
+    assert await guard.check(PIN) == "locked"
+    clock.advance(seconds - 1)
+    assert await guard.check(PIN) == "locked"
+    clock.advance(1)
+
+
+async def test_the_right_one(guard: PinGuard, store: Memory) -> None:
+    assert await guard.check(PIN) == "right"
+    assert store.values == {}
+
+
+@pytest.mark.parametrize("digits", ["", "4815", "481511", "48152", "०", "48151 "])
+async def test_another_one(guard: PinGuard, digits: str) -> None:
+    assert await guard.check(digits) == "wrong"
+
+
+@pytest.mark.parametrize("digits", ["", "0000"])
+async def test_without_a_pin_nothing_is_right(
+    store: Memory, clock: VirtualClock, digits: str
+) -> None:
+    assert await PinGuard(SecretStr(""), store, clock).check(digits) == "wrong"
+
+
+async def test_three_wrong_ones_lock_for_fifteen_minutes(
+    guard: PinGuard, clock: VirtualClock
+) -> None:
+    await lock(guard)
+    assert await guard.check("0000") == "locked"
+    await is_locked_for(guard, clock, 15 * MINUTE)
+    assert await guard.check(PIN) == "right"
+
+
+async def test_each_lock_out_is_twice_as_long_up_to_a_day(
+    guard: PinGuard, clock: VirtualClock
+) -> None:
+    for minutes in (15, 30, 60, 120, 240, 480, 960, 1440, 1440):
+        await lock(guard)
+        await is_locked_for(guard, clock, minutes * MINUTE)
+
+
+async def test_many_lock_outs_are_still_a_day(store: Memory, clock: VirtualClock) -> None:
+    store.values["pin_attempts"] = {"wrong": 2, "locks": 100_000, "since": None}
+    guard = PinGuard(SecretStr(PIN), store, clock)
+    assert await guard.check("0000") == "wrong"
+    await is_locked_for(guard, clock, 24 * 60 * MINUTE)
+
+
+async def test_the_right_one_begins_anew(guard: PinGuard, clock: VirtualClock) -> None:
+    await lock(guard)
+    clock.advance(15 * MINUTE)
+    assert await guard.check("0000") == "wrong"
+    assert await guard.check(PIN) == "right"
+    assert await guard.check("0000") == "wrong"
+    assert await guard.check("0000") == "wrong"
+    assert await guard.check(PIN) == "right"
+    await lock(guard)
+    await is_locked_for(guard, clock, 15 * MINUTE)
+
+
+async def test_a_restart_changes_nothing(store: Memory, clock: VirtualClock) -> None:
+    for _ in range(3):
+        assert await PinGuard(SecretStr(PIN), store, clock).check("0000") == "wrong"
+    await is_locked_for(PinGuard(SecretStr(PIN), store, clock), clock, 15 * MINUTE)
+    assert await PinGuard(SecretStr(PIN), store, clock).check(PIN) == "right"
+    assert await PinGuard(SecretStr(PIN), store, clock).check("0000") == "wrong"
+
+
+async def test_wrong_ones_of_another_process_count_too(store: Memory, clock: VirtualClock) -> None:
+    resident, other = (PinGuard(SecretStr(PIN), store, clock) for _ in range(2))
+    assert await resident.check(PIN) == "right"
+    assert await resident.check("0000") == "wrong"
+    for _ in range(2):
+        assert await other.check("0000") == "wrong"
+    await is_locked_for(resident, clock, 15 * MINUTE)
+    assert await resident.check(PIN) == "right"
+    assert await other.check(PIN) == "right"  # and the lock-out is over for both
+
+
+async def test_a_clock_that_was_set_back_locks_for_the_whole_time_again(
+    store: Memory, clock: VirtualClock
+) -> None:
+    await lock(PinGuard(SecretStr(PIN), store, clock))
+    earlier = VirtualClock(datetime(2020, 1, 1, tzinfo=UTC))
+    guard = PinGuard(SecretStr(PIN), store, earlier)
+    await is_locked_for(guard, earlier, 15 * MINUTE)
+    assert await guard.check(PIN) == "right"
+
+
+async def test_a_clock_set_back_while_it_runs(store: Memory) -> None:
+    class Turned(VirtualClock):
+        back = timedelta()
+
+        def now(self) -> datetime:
+            return super().now() - self.back
+
+    clock = Turned()
+    guard = PinGuard(SecretStr(PIN), store, clock)
+    await lock(guard)
+    clock.advance(14 * MINUTE)
+    clock.back = timedelta(hours=1)
+    await is_locked_for(guard, clock, 15 * MINUTE)
+    assert await guard.check(PIN) == "right"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x",
+        [],
+        {},
+        {"wrong": "0", "locks": 0, "since": None},
+        {"wrong": -9, "locks": 0, "since": None},
+        {"wrong": 0, "locks": 0, "since": 1.0},
+        {"wrong": 0, "locks": 1, "since": "now"},
+        {"wrong": 0, "locks": 1, "since": float("nan")},
+        {"wrong": 0, "locks": None, "since": None},
+    ],
+)
+async def test_what_is_not_ours_in_the_store_locks_once(
+    store: Memory, clock: VirtualClock, value: object
+) -> None:
+    store.values["pin_attempts"] = value
+    guard = PinGuard(SecretStr(PIN), store, clock)
+    await is_locked_for(guard, clock, 15 * MINUTE)
+    assert await guard.check(PIN) == "right"
+
+
+async def test_a_store_that_cannot_be_read_keeps_it_locked(guard: PinGuard, store: Memory) -> None:
+    store.readable = False
+    assert await guard.check(PIN) == "locked"
+    store.readable = True
+    assert await guard.check(PIN) == "right"
+
+
+async def test_a_store_that_cannot_be_written_gives_no_further_tries(
+    guard: PinGuard, store: Memory, clock: VirtualClock
+) -> None:
+    store.writable = False
+    await lock(guard)
+    await is_locked_for(guard, clock, 15 * MINUTE)
+    assert await guard.check(PIN) == "right"
+
+
+async def test_nothing_of_the_pin_is_told(
+    store: Memory, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    pin, wrong = "481516234208", "777777777777"  # so long that no address has them in it
+    guard = PinGuard(SecretStr(pin), store, clock)
+    caplog.set_level(logging.DEBUG)
+    await guard.check(wrong)
+    store.writable = False
+    await guard.check(wrong)
+    await guard.check(pin)
+    told = f"{guard!r} {vars(guard)} {store.values} {caplog.text}"
+    assert pin not in told
+    assert wrong not in told
+    assert "in memory only" in caplog.text

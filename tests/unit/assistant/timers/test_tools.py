@@ -1,0 +1,313 @@
+"""What is said to a timer, and what becomes of it."""
+
+import json
+from datetime import UTC
+from typing import Any
+
+import pytest
+
+from assistant.domain.clock import VirtualClock
+from assistant.domain.outcome import Tier
+from assistant.speech.catalogue import Catalogue
+from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
+from assistant.timers.telling import Telling
+from assistant.timers.tools import TimerTools
+from assistant.tools.arguments import fit
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.menu import build_menu
+from integrations.mcp.servers import McpTool, home_assistant_server
+from tests.unit.assistant.timers.conftest import Shelf, an_almanac
+
+HOME_TOOLS = (
+    "HassStartTimer HassCancelTimer HassCancelAllTimers HassIncreaseTimer HassDecreaseTimer "
+    "HassPauseTimer HassUnpauseTimer HassTimerStatus"
+).split()
+
+
+class Kitchen:
+    """The four tools over one shelf."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.shelf = Shelf()
+        self.rings = True
+        book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf))
+        telling = Telling(lambda: self.rings, Catalogue(), self.clock, UTC)
+        tools = TimerTools(book, telling).tools()
+        self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
+        self.last = BuiltInResult("")
+        self.program = ""  # that asks
+        self.recalls = False  # it may be told what people have said
+
+    async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
+        """The sentence of one call."""
+        tool = self.tools[tool_name]
+        fitted = fit(tool.schema, arguments)
+        assert not fitted.problem, fitted.problem
+        program, recalls = self.program, self.recalls or not self.program
+        request = BuiltInRequest(
+            "t-1", "t", None, language, bool(program), recalls=recalls, caller=program
+        )
+        self.last = await tool.run(fitted.arguments, request)
+        return self.last.sentence
+
+    async def left(self) -> list[tuple[str, int, str]]:
+        await self.say("list_timers")
+        return [(row["name"], row["left_s"], row["state"]) for row in json.loads(self.last.data)]
+
+
+@pytest.fixture
+def kitchen() -> Kitchen:
+    return Kitchen()
+
+
+async def three(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    await kitchen.say("start_timer", minutes=5)
+    await kitchen.say("start_timer", "es", hours=1, minutes=30, name="huevos")
+
+
+@pytest.mark.parametrize(
+    ("language", "arguments", "sentence", "row"),
+    [
+        ("en", {"minutes": 5}, "The timer is set for 5 minutes.", ("", 300)),
+        (
+            "en",
+            {"hours": 1, "seconds": 1, "name": " the\npasta "},
+            "The pasta timer is set for one hour, one second.",
+            ("pasta", 3601),
+        ),
+        ("es", {"seconds": 90}, "He puesto un temporizador de un minuto, 30 segundos.", ("", 90)),
+        (
+            "es",
+            {"minutes": 3, "name": "el té"},
+            "He puesto el temporizador de té: 3 minutos.",
+            ("té", 180),
+        ),
+        (
+            "en",
+            {"minutes": "5", "name": "パン"},
+            "The パン timer is set for 5 minutes.",
+            ("パン", 300),
+        ),
+        ("en", {"seconds": 1, "name": "x" * 99}, None, ("x" * LONGEST_NAME, 1)),
+    ],
+)
+async def test_start(
+    kitchen: Kitchen, language: str, arguments: Any, sentence: str | None, row: tuple[str, int]
+) -> None:
+    told = await kitchen.say("start_timer", language, **arguments)
+    assert sentence is None or told == sentence
+    assert await kitchen.left() == [(*row, "runs")]
+    (timer,) = kitchen.shelf.rows.values()
+    assert (timer.duration_s, timer.language) == (row[1], language)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "For how long?"),
+        ({"minutes": 0}, "For how long?"),
+        ({"name": "pasta"}, "For how long?"),
+        ({"hours": 721}, "That is too long for a timer."),
+    ],
+)
+async def test_what_cannot_be_started(kitchen: Kitchen, arguments: Any, sentence: str) -> None:
+    assert await kitchen.say("start_timer", **arguments) == sentence
+    assert kitchen.last.failed
+    assert kitchen.shelf.rows == {}
+
+
+async def test_not_without_end(kitchen: Kitchen) -> None:
+    for _ in range(MOST):
+        await kitchen.say("start_timer", minutes=1)
+    told = await kitchen.say("start_timer", minutes=1)
+    assert (told, len(kitchen.shelf.rows)) == ("There are too many timers already.", MOST)
+
+
+@pytest.mark.parametrize("key", ["conversation_command", "command", "at"])
+def test_a_timer_takes_no_command_for_later(kitchen: Kitchen, key: str) -> None:
+    schema = kitchen.tools["start_timer"].schema
+    assert fit(schema, {"minutes": 5, key: "unlock the front door"}).problem
+
+
+async def test_where_nobody_would_ring_it_is_said(kitchen: Kitchen) -> None:
+    kitchen.rings = False
+    told = await kitchen.say("start_timer", minutes=5)
+    silent = " It rings only while hearth run is running, and that is not running now."
+    assert told == f"The timer is set for 5 minutes.{silent}"
+    assert (await kitchen.say("list_timers")).endswith(silent)
+
+
+async def test_the_list(kitchen: Kitchen) -> None:
+    assert await kitchen.say("list_timers") == "No timer is running."
+    await three(kitchen)
+    kitchen.clock.advance(30)
+    await kitchen.say("change_timer", action="pause", name="pasta")
+    kitchen.clock.advance(271)
+    assert await kitchen.say("list_timers") == (
+        "Timer for 5 minutes: it is over. Pasta timer: paused with 9 minutes, 30 seconds left. "
+        "Huevos timer: one hour, 25 minutes left."
+    )
+    assert await kitchen.left() == [
+        ("", 0, "rings"),
+        ("pasta", 570, "paused"),
+        ("huevos", 5099, "runs"),
+    ]
+    told = await kitchen.say("list_timers", "es", name="pasta")
+    assert told == "Temporizador de pasta: en pausa, quedan 9 minutos, 30 segundos."
+    assert "There is no such timer. There are: timer for 5 minutes" in await kitchen.say(
+        "list_timers", name="rice"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence", "left_s"),
+    [
+        ({"action": "add", "minutes": 2}, "Pasta timer: 12 minutes left.", 720),
+        ({"action": "subtract", "seconds": 30}, "Pasta timer: 9 minutes, 30 seconds left.", 570),
+        ({"action": "subtract", "minutes": 10}, "Pasta timer: 10 minutes left.", 600),
+        ({"action": "add"}, "For how long?", 600),
+        ({"action": "add", "hours": 720}, "That is too long for a timer.", 600),
+        ({"action": "add", "hours": 1, "name": "Pasta"}, None, 4200),
+        ({"action": "add", "hours": 1, "name": "rice"}, None, 600),
+        ({"action": "add", "hours": 1, "start_minutes": 10}, None, 4200),
+        ({"action": "add", "hours": 1, "start_minutes": 11}, None, 600),
+    ],
+)
+async def test_more_time_or_less(
+    kitchen: Kitchen, arguments: Any, sentence: str | None, left_s: int
+) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    told = await kitchen.say("change_timer", **arguments)
+    assert sentence is None or told == sentence
+    assert kitchen.last.failed is (left_s == 600)
+    assert await kitchen.left() == [("pasta", left_s, "runs")]
+
+
+async def test_pause_and_resume(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    kitchen.clock.advance(60)
+    told = await kitchen.say("change_timer", action="pause")
+    assert told == "Pasta timer: paused with 9 minutes left."
+    kitchen.clock.advance(10_000)
+    told = await kitchen.say("change_timer", action="add", minutes=1)
+    assert told == "Pasta timer: paused with 10 minutes left."
+    assert await kitchen.say("change_timer", action="resume") == "Pasta timer: 10 minutes left."
+    kitchen.clock.advance(60)
+    assert await kitchen.left() == [("pasta", 540, "runs")]
+
+
+async def test_five_more_minutes_from_now_for_what_rings(kitchen: Kitchen) -> None:
+    await three(kitchen)
+    kitchen.clock.advance(320)
+    told = await kitchen.say("change_timer", action="add", minutes=5)
+    assert told == "Timer for 5 minutes: 5 minutes left."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence", "ended"),
+    [
+        ({"name": "pasta"}, "The pasta timer is cancelled.", 1),
+        ({"start_minutes": 5}, "The timer for 5 minutes is cancelled.", 1),
+        ({"start_hours": 1, "start_minutes": 30}, "The huevos timer is cancelled.", 1),
+        ({"all": True}, "3 timers are cancelled.", 3),
+        (
+            {},
+            "Which timer? There are: timer for 5 minutes: 5 minutes left; "
+            "pasta timer: 10 minutes left; huevos timer: one hour, 30 minutes left.",
+            0,
+        ),
+    ],
+)
+async def test_cancel(kitchen: Kitchen, arguments: Any, sentence: str, ended: int) -> None:
+    await three(kitchen)
+    assert await kitchen.say("cancel_timer", **arguments) == sentence
+    assert len(kitchen.shelf.rows) == 3 - ended
+    assert set(kitchen.shelf.ended.values()) <= {"cancelled"}
+
+
+async def test_of_two_with_one_name_the_id_tells(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    await kitchen.say("start_timer", minutes=5, name="Pasta sauce")
+    await kitchen.say("start_timer", minutes=5, name="pasta")
+    told = await kitchen.say("cancel_timer", name="pasta")
+    assert told.startswith("Which timer? There are: pasta timer: 5 minutes left; pasta timer: 10")
+    assert set(kitchen.last.valid_options) < set(kitchen.shelf.rows)
+    await kitchen.say("cancel_timer", name=kitchen.last.valid_options[0])
+    assert await kitchen.left() == [("Pasta sauce", 300, "runs"), ("pasta", 600, "runs")]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("cancel_timer", {}), ("change_timer", {"action": "pause"})]
+)
+async def test_stop_means_what_rings(kitchen: Kitchen, name: str, arguments: Any) -> None:
+    await three(kitchen)
+    kitchen.clock.advance(320)
+    assert await kitchen.say(name, **arguments) == "The timer for 5 minutes is off."
+    assert list(kitchen.shelf.ended.values()) == ["acknowledged"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("cancel_timer", {}),
+        ("cancel_timer", {"all": True}),
+        ("change_timer", {"action": "add", "minutes": 1}),
+    ],
+)
+async def test_without_any(kitchen: Kitchen, name: str, arguments: Any) -> None:
+    assert await kitchen.say(name, **arguments) == "No timer is running."
+    assert kitchen.last.failed
+
+
+async def test_a_store_that_fails(kitchen: Kitchen) -> None:
+    kitchen.shelf.broken = True
+    told = await kitchen.say("start_timer", minutes=1)
+    assert "cannot be read or kept" in told
+    assert kitchen.last.failed
+
+
+def test_on_the_menu(kitchen: Kitchen) -> None:
+    listed = [
+        McpTool("home_assistant", f"intent__{name}", "", "", {"type": "object"}, False)
+        for name in HOME_TOOLS
+    ]
+    server = home_assistant_server("http://127.0.0.1:1", "")
+    menu = build_menu(listed, {"home_assistant": server}, tuple(kitchen.tools.values()))
+    assert [entry.declaration.name for entry in menu.offered()] == list(kitchen.tools)
+    assert all("Hearth does this itself" in entry.why_hidden for entry in menu.entries[4:])
+    assert [tool.tier for tool in kitchen.tools.values()] == [
+        Tier.COMFORT,
+        Tier.READ,
+        Tier.COMFORT,
+        Tier.COMFORT,
+    ]
+    assert all(tool.guests and not tool.open_world for tool in kitchen.tools.values())
+
+
+async def test_a_program_knows_no_names_of_others_unless_it_may_read(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    kitchen.program = "mcp:agent"
+    await kitchen.say("start_timer", minutes=5, name="eggs")
+    told = await kitchen.say("list_timers")
+    assert "pasta" not in f"{told} {kitchen.last.data}"
+    assert "Eggs" in told
+    assert [row["name"] for row in json.loads(kitchen.last.data)] == ["eggs", ""]
+    for tool, arguments in (
+        ("list_timers", {"name": "tea"}),
+        ("cancel_timer", {"name": "tea"}),
+        ("cancel_timer", {"kind": "timer"}),
+        ("change_timer", {"action": "pause", "name": "pasta"}),
+        ("change_timer", {"action": "subtract", "hours": 1, "name": "pasta"}),
+        ("cancel_timer", {"name": "pasta"}),
+    ):
+        told = await kitchen.say(tool, **arguments)
+        assert "pasta" not in f"{told} {kitchen.last.data} {kitchen.last.valid_options}", tool
+    assert [timer.name for timer in await kitchen.shelf.timers()] == ["eggs"]
+
+
+async def test_a_program_that_may_read_knows_the_names(kitchen: Kitchen) -> None:
+    await kitchen.say("start_timer", minutes=10, name="pasta")
+    kitchen.program, kitchen.recalls = "mcp:agent", True
+    assert "Pasta" in await kitchen.say("list_timers")

@@ -1,0 +1,254 @@
+"""The mode while Hearth runs: switched, kept, and back by time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.config.schema import Settings
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode, Moment
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
+from assistant.journal.store import Store
+from assistant.moments import LOOK_S, Moments, rulings_of
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
+from assistant.tools.builtin.set_mode import SetMode
+from assistant.tools.menu import build_menu
+from assistant.tools.modes import NAME, ModeKeeper
+from assistant.tools.policy import judge
+from assistant.tools.ratings import Ratings
+from assistant.tools.rules import OwnerRule
+from assistant.tools.verdict import Ruling, Rulings
+from integrations.home_assistant.house import House
+
+TRUSTING, NORMAL, ASK, GUEST = Mode
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
+    async with Store(tmp_path / "hearth.db", clock) as opened:
+        yield opened
+
+
+def after(clock: VirtualClock, minutes: float) -> datetime:
+    return clock.now() + timedelta(minutes=minutes)
+
+
+async def test_it_falls_back_by_time(store: Store, clock: VirtualClock) -> None:
+    keeper = ModeKeeper(store, clock, NORMAL)
+    assert (keeper.current, keeper.until) == (NORMAL, None)
+    await keeper.set(GUEST, after(clock, 10))
+    assert (keeper.current, keeper.until) == (GUEST, after(clock, 10))
+    await clock.run(599)
+    assert keeper.current is GUEST
+    await clock.run(1)
+    assert (keeper.current, keeper.until) == (NORMAL, None)
+
+
+async def test_it_survives_a_restart(store: Store, clock: VirtualClock) -> None:
+    await ModeKeeper(store, clock, NORMAL).set(GUEST, after(clock, 10))
+    later = ModeKeeper(store, clock, NORMAL)
+    await later.load()
+    assert later.current is GUEST
+    await clock.run(600)
+    much_later = ModeKeeper(store, clock, NORMAL)
+    await much_later.load()
+    assert much_later.current is NORMAL
+    await much_later.set(ASK)
+    await much_later.set(NORMAL)  # as configured: nothing has to be kept
+    assert await store.kept(NAME) is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *(7, [], "guest", {}, {"mode": "party", "until": None}, {"mode": "guest"}),
+        {"mode": "guest", "until": "tomorrow"},
+        {"mode": "guest", "until": "2026-01-01T00:00:00"},
+    ],
+)
+async def test_what_cannot_be_read_counts_as_nothing(
+    store: Store, clock: VirtualClock, odd: Any
+) -> None:
+    await store.keep(NAME, odd)
+    keeper = ModeKeeper(store, clock, ASK)
+    await keeper.load()
+    assert keeper.current is ASK
+
+
+# the configured mode, what holds (and minutes), what is asked for (and minutes), whether it loosens
+LOOSENING: list[tuple[Mode, tuple[Mode, float | None], tuple[Mode, float | None], bool]] = [
+    (NORMAL, (NORMAL, None), (GUEST, None), False),
+    (NORMAL, (NORMAL, None), (GUEST, 10), False),
+    (NORMAL, (NORMAL, None), (TRUSTING, None), True),
+    (NORMAL, (NORMAL, None), (TRUSTING, 10), True),
+    (NORMAL, (GUEST, None), (NORMAL, None), True),
+    (NORMAL, (GUEST, None), (ASK, None), True),
+    (NORMAL, (GUEST, None), (GUEST, None), False),
+    (NORMAL, (GUEST, None), (GUEST, 10), True),  # then it would be over
+    (NORMAL, (GUEST, 20), (GUEST, 10), True),
+    (NORMAL, (GUEST, 10), (GUEST, 20), False),
+    (NORMAL, (ASK, 20), (GUEST, 10), True),
+    (NORMAL, (ASK, 10), (GUEST, 10), False),
+    (TRUSTING, (NORMAL, 10), (NORMAL, None), False),
+    (GUEST, (NORMAL, 10), (GUEST, None), False),
+]
+
+
+@pytest.mark.parametrize(("configured", "held", "asked", "loosens"), LOOSENING)
+async def test_what_makes_for_more_trust(
+    store: Store,
+    clock: VirtualClock,
+    configured: Mode,
+    held: tuple[Mode, float | None],
+    asked: tuple[Mode, float | None],
+    loosens: bool,
+) -> None:
+    keeper = ModeKeeper(store, clock, configured)
+    await keeper.set(held[0], after(clock, held[1]) if held[1] else None)
+    assert keeper.loosens(asked[0], after(clock, asked[1]) if asked[1] else None) is loosens
+
+
+class Full:
+    """A disk that takes nothing."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        raise StoreError("the disk is full")
+
+    async def kept(self, name: str) -> Any | None:
+        return None
+
+    async def drop_kept(self, name: str) -> None:
+        raise StoreError("the disk is full")
+
+
+REQUEST = BuiltInRequest("1", "turn", "guest mode", "en")
+
+
+async def test_by_asking(store: Store, clock: VirtualClock) -> None:
+    keeper = ModeKeeper(store, clock, NORMAL)
+    tool = SetMode(keeper, Catalogue(), clock).tool()
+    said = await tool.run({"mode": "guest", "minutes": 30}, REQUEST)
+    assert (said.sentence, said.failed) == ("Guest mode is on until 12:30.", False)
+    assert keeper.current is GUEST
+    for mode in Mode:
+        for language in ("en", "es"):
+            request = BuiltInRequest("1", "turn", None, language)
+            assert (await tool.run({"mode": mode}, request)).sentence
+
+
+async def test_a_full_disk_is_told_and_the_mode_holds(clock: VirtualClock) -> None:
+    keeper = ModeKeeper(Full(), clock, NORMAL)
+    said = await SetMode(keeper, Catalogue(), clock).tool().run({"mode": "guest"}, REQUEST)
+    assert said.failed
+    assert keeper.current is GUEST
+    await keeper.load()  # the disk knows nothing of it
+    assert keeper.current is GUEST
+
+
+def ruling(tool: BuiltIn, mode: str, rulings: Rulings, moment: Moment) -> Ruling:
+    (entry,) = build_menu((), {}, (tool,)).entries
+    verdict = judge(entry, {"mode": mode}, House(), "x", "", rulings=rulings, moment=moment)
+    assert not verdict.ask or Catalogue().say(verdict.ask, "es", **verdict.values)
+    return verdict.ruling
+
+
+async def test_more_trust_is_confirmed_and_more_caution_is_free(
+    store: Store, clock: VirtualClock
+) -> None:
+    keeper = ModeKeeper(store, clock, NORMAL)
+    tool = SetMode(keeper, Catalogue(), clock).tool()
+    plain, pin = Rulings(), Rulings(has_pin=True)
+    assert ruling(tool, "guest", plain, Moment()) is Ruling.ALLOW
+    assert ruling(tool, "trusting", plain, Moment()) is Ruling.CONFIRM
+    assert ruling(tool, "trusting", Rulings(secure="pin"), Moment()) is Ruling.PIN
+    await keeper.set(ASK)
+    assert ruling(tool, "guest", plain, Moment(ASK)) is Ruling.ALLOW
+    await keeper.set(GUEST)
+    guest = Moment(GUEST)
+    assert ruling(tool, "normal", plain, guest) is Ruling.CONFIRM
+    assert ruling(tool, "normal", Rulings(secure="allow"), guest) is Ruling.CONFIRM
+    assert ruling(tool, "normal", pin, guest) is Ruling.PIN
+    assert ruling(tool, "normal", Rulings(secure="deny"), guest) is Ruling.DENY
+
+
+async def test_ratings_are_kept(store: Store) -> None:
+    ratings = Ratings(store)
+    await ratings.rate({"script.a": Tier.COMFORT})
+    await Ratings(store).rate({"script.b": Tier.SECURE})
+    await ratings.rate({"script.c": Tier.COSTLY})
+    again = Ratings(store)
+    await again.load()
+    wanted = {"script.a": Tier.COMFORT, "script.b": Tier.SECURE, "script.c": Tier.COSTLY}
+    assert again.tiers == ratings.tiers == wanted
+
+
+@pytest.mark.parametrize("odd", [7, [], {"script.a": "nothing"}, {"script.a": "read"}])
+async def test_odd_ratings_are_left_out(store: Store, odd: Any) -> None:
+    await store.keep("ratings", odd)
+    ratings = Ratings(store)
+    await ratings.load()
+    assert ratings.tiers == {}
+
+
+def settings(**policy: Any) -> Settings:
+    assistant = {"name": "Box", "area": "Kitchen"}
+    return Settings.model_validate({"assistant": assistant, "policy": policy})
+
+
+async def test_the_settings_as_the_policy_takes_them(store: Store, clock: VirtualClock) -> None:
+    night = {"domain": "lock", "from": "22:00", "to": "07:00", "decide": "pin"}
+    given = settings(mode="ask", costly="allow", pin="1234", rules=[night])
+    rulings = rulings_of(given.policy)
+    (rule,) = rulings.rules
+    assert (rulings.costly, rulings.secure, rulings.has_pin) == ("allow", "confirm", True)
+    assert (rule.decide, rule.domain) == (Ruling.PIN, "lock")
+    assert (f"{rule.begins:%H:%M}", f"{rule.ends:%H:%M}") == ("22:00", "07:00")
+    assert isinstance(rule, OwnerRule)
+    moments = Moments(store, clock, given)
+    await moments.load()
+    told = moments()
+    assert (told.mode, told.satellite) == (ASK, ("Box", "Kitchen"))
+    assert told.now == clock.now().time()
+
+
+async def test_what_another_process_changes_is_seen(
+    store: Store, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    moments = Moments(store, clock, settings())
+    await moments.load()
+    following = asyncio.ensure_future(moments.follow())
+    await ModeKeeper(store, clock, NORMAL).set(GUEST)
+    await Ratings(store).rate({"script.a": Tier.COMFORT})
+    for _ in range(100):
+        await clock.run(LOOK_S)
+        await store.kept(NAME)  # the disk has answered whoever asked before
+        if moments().ratings:
+            break
+    assert (moments().mode, moments().ratings) == (GUEST, {"script.a": Tier.COMFORT})
+    following.cancel()
+
+
+async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
+    clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Full):
+        async def kept(self, name: str) -> Any | None:
+            raise StoreError("the disk is broken")
+
+    moments = Moments(Broken(), clock, settings(mode="ask"))
+    following = asyncio.ensure_future(moments.follow())
+    await clock.run(2 * LOOK_S + 1)
+    assert moments().mode is ASK
+    assert "the disk is broken" in caplog.text
+    following.cancel()
