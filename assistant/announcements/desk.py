@@ -39,7 +39,7 @@ class Queue(Protocol):
 
 
 class Sounds(Protocol):
-    """Who finds sound files (`assistant.sound_files.SoundFiles`)."""
+    """Who finds sound files (`assistant.app.sound_files.SoundFiles`)."""
 
     async def fetch(self, media: str) -> Clip:
         """The sound of that name or address. Raises NotPossible and NotAnnounced."""

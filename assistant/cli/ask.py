@@ -2,7 +2,7 @@
 
 import argparse
 
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import keyboard
 from assistant.cli.show import print_turn, show_notices

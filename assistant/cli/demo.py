@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rich.progress import track
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.cli.command import Command, Failed
+from assistant.cli.demo_show import show_house, show_scene
 from assistant.cli.paper import Terminal
 from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
-from assistant.demo.show import show_house, show_scene
 from assistant.demo.speech import make_clip
 from assistant.input import open_microphone
 from assistant.journal.trace import LEGEND

@@ -9,12 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from assistant.app.lock import is_held
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.echo_plan import is_device, measure_echo, plan_echo
-from assistant.lock import is_held
 from audio.bounded import BoundedCalls, CallStuck
 from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
 from audio.echo.measure import PathKind

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.progress import Progress, track
 from rich.text import Text
 
+from assistant.app.brains import NO_CONSENT
 from assistant.brains.budget import start_of_day
 from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import read_line
@@ -26,7 +27,6 @@ from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
 from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
-from assistant.minds import NO_CONSENT
 from assistant.setup.consent import ONE_COMMAND
 from assistant.version import own_version
 from integrations.address import shown

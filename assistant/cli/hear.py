@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.cli.command import Command
 from assistant.cli.show import print_turn, show_notices
 from assistant.cli.terminal import say, say_json

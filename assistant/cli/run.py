@@ -6,6 +6,9 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from assistant.app.heap import share_heap
+from assistant.app.lock import locked
+from assistant.app.startup import Startup
 from assistant.cli.command import Command
 from assistant.cli.starred import hide_in_logs
 from assistant.cli.terminal import say
@@ -13,17 +16,14 @@ from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.heap import share_heap
-from assistant.lock import locked
 from assistant.service.back_off import runtime_folder, starts_of
 from assistant.service.notify import service_manager
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
-from assistant.startup import Startup
 from assistant.turn.log import FinishedTurn
 
 if TYPE_CHECKING:  # imported by then, while frames are judged
-    from assistant.app import App
+    from assistant.app.build import App
 
 
 _log = logging.getLogger(__name__)

@@ -6,10 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from assistant.carry.bring import Here, bring, change_of, look
-from assistant.carry.contents import KEPT_NAMES, Contents, contents_of, parts_of
-from assistant.carry.package import MOST_BYTES, pack, unpack
-from assistant.carry.settings import secrets_in, without_secrets
+from assistant.app.lock import locked
 from assistant.cli.command import Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.setup_person import TerminalPerson, confirm
@@ -20,11 +17,14 @@ from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
 from assistant.journal.store import Store
-from assistant.lock import locked
 from assistant.memory.carry import export_rows
 from assistant.setup.consent import four_lines
 from assistant.setup.files import NewFile, write_all
 from assistant.timers.zone import local_zone
+from assistant.transfer.bring import Here, bring, change_of, look
+from assistant.transfer.contents import KEPT_NAMES, Contents, contents_of, parts_of
+from assistant.transfer.package import MOST_BYTES, pack, unpack
+from assistant.transfer.settings import secrets_in, without_secrets
 from assistant.version import own_version
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+from assistant.app.lock import locked
 from assistant.cli.paper import Terminal
 from assistant.cli.setup_mqtt import forget_entities
 from assistant.config.errors import ConfigError
@@ -12,7 +13,6 @@ from assistant.device import place
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.device.register import address_of, appearance, ensure_registered
 from assistant.domain.clock import SystemClock
-from assistant.lock import locked
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.commands import Commands

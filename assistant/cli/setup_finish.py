@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.app.lock import is_held
 from assistant.cli.paper import Terminal
 from assistant.cli.setup_device import AskAdmin, become_device
 from assistant.cli.setup_means import RealMeans
@@ -15,7 +16,6 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.console_link import MINUTES, console_link
 from assistant.domain.clock import SystemClock
-from assistant.lock import is_held
 from assistant.setup.answers import LOOPBACK, Answers
 from assistant.setup.document import applied, secret_file, secrets_of
 from assistant.setup.files import PLAIN_MODE, NewFile, write_all

@@ -11,8 +11,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from assistant.app.home import Bridge, open_bridge
+from assistant.app.moments import rulings_of
+from assistant.app.works import Works
 from assistant.brains.briefing import Briefer
-from assistant.bridge import Bridge, open_bridge
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed
 from assistant.cli.paper import Terminal
@@ -20,12 +22,10 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision
-from assistant.moments import rulings_of
 from assistant.tools.listed import listed, rule_of
 from assistant.tools.menu import MenuEntry
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling
-from assistant.works import Works
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen

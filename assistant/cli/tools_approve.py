@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from assistant.bridge import Bridge
+from assistant.app.home import Bridge
 from assistant.cli.command import Failed
 from assistant.cli.terminal import say, say_json
 from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from assistant.bridge import Bridge
+from assistant.app.home import Bridge
 from assistant.cli.command import Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say, say_json

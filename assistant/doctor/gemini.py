@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from assistant.app.brains import may_use_cloud
 from assistant.brains.budget import Budget
 from assistant.brains.rungs import CLOUD
 from assistant.config.errors import ConfigError
@@ -31,7 +32,6 @@ from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord, new_id
 from assistant.journal.store import Store
-from assistant.minds import may_use_cloud
 from integrations.errors import IntegrationError, Misconfigured
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.events import TokensUsed

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from assistant.bridge import DEMO, Bridge, open_bridge
+from assistant.app.home import DEMO, Bridge, open_bridge
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device import place

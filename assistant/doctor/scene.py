@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.app.lock import is_held
 from assistant.config.schema import Settings
 from assistant.doctor.daemon import Daemon, visit
-from assistant.lock import is_held
 
 
 @dataclass(frozen=True, slots=True)

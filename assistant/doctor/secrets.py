@@ -1,6 +1,6 @@
 """Secrets that a person's command lacks: the service may have them as systemd credentials."""
 
-from assistant.bridge import DEMO
+from assistant.app.home import DEMO
 from assistant.config.schema import Settings
 from assistant.doctor.daemon import its_findings
 from assistant.doctor.finding import Finding

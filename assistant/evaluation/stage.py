@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.domain.outcome import Decision, Status
 from assistant.evaluation.wishes import Seen
 from assistant.turn.log import FinishedTurn

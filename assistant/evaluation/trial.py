@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.domain.brain import Usage
 from assistant.evaluation.commands import Sentence

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from assistant.app.daemon import Ended, Hooks, Requests, serve
+from assistant.app.startup import Startup
 from assistant.config.schema import Settings
-from assistant.daemon import Ended, Hooks, Requests, serve
 from assistant.domain.clock import Clock
 from assistant.service.back_off import SETTLED_S, Starts, pause_s
 from assistant.service.notify import Manager
@@ -17,14 +18,13 @@ from assistant.service.pulse import Pulse
 from assistant.service.reload import Reloading
 from assistant.service.status import status_of
 from assistant.service.watchdog import Watchdog
-from assistant.startup import Startup
 from assistant.turn.runner import Runner
 from audio.steady import SteadyMicrophone
 from integrations.causes import unpacked
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:  # they bring what is imported later, while frames are judged
-    from assistant.app import App
+    from assistant.app.build import App
     from assistant.sound_state import SoundState
 
 _GRACE_S = 60.0  # for systemd to wait beyond a pause of ours
@@ -65,7 +65,7 @@ class Service:
         self._stood = asyncio.Event()  # for the first time
 
     async def run(self) -> None:
-        """Serve. Raises what `assistant.daemon.serve` does, for the first settings."""
+        """Serve. Raises what `assistant.app.daemon.serve` does, for the first settings."""
         with _signals(self.stop, self.reload):
             if not await self._wait_after_failures():
                 await self._serve_watched()

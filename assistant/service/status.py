@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # they bring what is imported later, while frames are judged
-    from assistant.app import App
+    from assistant.app.build import App
     from assistant.sound_state import SoundState
 
 

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.turn.timeline import Moment
 from audio.tts.espeak import EspeakVoice
 from integrations.gemini.access import Access
@@ -95,7 +95,7 @@ async def typed_turns(folder: Path) -> AsyncIterator[Round]:
     voice, player = InstantVoice(), NotingPlayer()
     with (
         GeminiProcess(ANSWER) as service,
-        patch("assistant.conversation.voices_of", lambda *_, **__: lambda _: voice),
+        patch("assistant.app.conversation.voices_of", lambda *_, **__: lambda _: voice),
         stamps() as moments,
     ):
         async with (

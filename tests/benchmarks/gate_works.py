@@ -275,7 +275,7 @@ from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
 kept = make_wake_engine("micro", ["okay_nabu"]), make_voice_detector()
 """
-_ALL = _LISTENING + "from assistant.daemon import _import; _import()\n"
+_ALL = _LISTENING + "from assistant.app.daemon import _import; _import()\n"
 _TURN = (
     _ALL + "import google.genai; from tests.benchmarks.gate_endings import ready; known = ready()\n"
 )

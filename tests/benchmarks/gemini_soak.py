@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.app import App
+from assistant.app.build import App
 from audio.player import NullPlayer
 from audio.wav import WavSource
 from tests.benchmarks.figures import how_many, print_table, write_figures

@@ -42,7 +42,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
     "idle": (
         (
             "HTTP client",
-            "from assistant.daemon import _import; sys.modules['httpx._main'] = None; "
+            "from assistant.app.daemon import _import; sys.modules['httpx._main'] = None; "
             "import httpx, httpx2",
         ),
         ("MCP's message types", "import mcp_types"),

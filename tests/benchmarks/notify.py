@@ -23,7 +23,7 @@ import httpx
 import numpy as np
 
 from assistant.announcements.desk import AnnounceDesk
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.device.inbox import Inbox
 from assistant.device.keeper import DeviceKeeper

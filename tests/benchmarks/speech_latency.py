@@ -98,7 +98,7 @@ async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[st
     voice = InstantVoice()
     with (
         stamps() as moments,
-        patch("assistant.conversation.voices_of", lambda *_, **__: lambda _: voice),
+        patch("assistant.app.conversation.voices_of", lambda *_, **__: lambda _: voice),
     ):
         async with hearth(folder, service.address, player) as app:
             for name, steps in {"": HELD[next(iter(HELD))], **HELD}.items():

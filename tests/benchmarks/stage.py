@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.turn.timeline import Moment, Timeline
 from audio.player import Player
 from tests.benchmarks.service import Address

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.turn.timeline import Moment
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.service import Always, GeminiProcess

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.app import App
+from assistant.app.build import App
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.wav import write_wav
 from tests.benchmarks._household import ROOM_DBFS

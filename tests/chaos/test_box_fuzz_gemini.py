@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.turn.log import FinishedTurn
 from audio.player import NullPlayer
 from tests.chaos.faults import fault
@@ -166,7 +166,7 @@ async def odd_service(
     """A Hearth that stays, and what stands between it and the service."""
     clock = LeapingClock()
     service = GeminiSimulator(respond=answered, respond_once=answered_once, check=False)
-    with in_thread(service), patch("assistant.conversation.SystemClock", lambda: clock):
+    with in_thread(service), patch("assistant.app.conversation.SystemClock", lambda: clock):
         trusted = ssl.create_default_context(cafile=str(service.ca_file))
         ours = make_certificate(folder / "tls")
         async with relay(service.url, trusted, ours.server_context()) as between:

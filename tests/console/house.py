@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from starlette.types import ASGIApp
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
+from assistant.app.faces import open_faces
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.faces import open_faces
 from assistant.http_tokens import TokenFile
 from assistant.recordings import FOLDER, Recording, write
 from assistant.sound_state import SoundState

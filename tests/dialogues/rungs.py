@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.evaluation.stage import Stage
 from assistant.evaluation.wishes import Outcome, Seen, judge, unsafe
 from assistant.turn.log import FinishedTurn
@@ -147,7 +147,7 @@ async def talk(rung: str, language: str, folder: Path) -> AsyncIterator[Talk]:
     service = GeminiSimulator(respond=model.live, respond_once=model.once, keep_turns=20)
     with ExitStack() as stack:
         stack.enter_context(in_thread(service))
-        stack.enter_context(patch("assistant.conversation.SystemClock", lambda: clock))
+        stack.enter_context(patch("assistant.app.conversation.SystemClock", lambda: clock))
         if rung == HOME:
             stack.enter_context(engine_in(Engine(house, model.transcript), language))
         settings = gemini_settings(

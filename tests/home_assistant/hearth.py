@@ -24,7 +24,7 @@ _LOOK_S = 0.01  # whether a command is over
 # Each command is a process of its own, forked where everything is imported already: that saves two
 # of its three seconds.
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["assistant.app", "assistant.cli.main", "google.genai.live"])
+_FORKS.set_forkserver_preload(["assistant.app.build", "assistant.cli.main", "google.genai.live"])
 
 
 def _command(words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
+from assistant.app.faces import Faces, open_faces
+from assistant.app.services import Stay
 from assistant.config.schema import Settings
 from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
-from assistant.faces import Faces, open_faces
 from assistant.mqtt.make import take_away
-from assistant.resident import Stay
 from assistant.sound_state import SoundState
 from assistant.turn.log import FinishedTurn
 from audio.player import NullPlayer, OneOutput

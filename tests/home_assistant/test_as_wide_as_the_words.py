@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.bridge import Bridge
+from assistant.app.home import Bridge
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.situation import Situation

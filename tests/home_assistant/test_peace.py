@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from assistant.app import open_app
-from assistant.bridge import Bridge
+from assistant.app.build import open_app
+from assistant.app.home import Bridge
 from assistant.config.schema import Settings
 from assistant.domain.outcome import Decision, Tier
 from assistant.tools.intents import INTENTS, suffix

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from assistant.app.home import Bridge, open_bridge
 from assistant.brains.home_assistant.dry_run import DryRun
-from assistant.bridge import Bridge, open_bridge
 from assistant.config.load import load_settings
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock

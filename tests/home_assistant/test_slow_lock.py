@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.domain.outcome import Status
 from assistant.domain.records import TurnRecord
 from audio.player import NullPlayer

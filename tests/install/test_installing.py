@@ -89,7 +89,7 @@ def test_a_version_that_does_not_come_up_gives_way_to_the_old_one(fresh: Box) ->
         "    (settings.data_folder / 'of-the-new-version').touch()\n"
         "    raise RuntimeError('this version is broken')\n"
     )
-    fresh.replace_in_source("assistant/daemon.py", broken, spoiling)
+    fresh.replace_in_source("assistant/app/daemon.py", broken, spoiling)
     fresh.replace_in_source("pyproject.toml", 'version = "7.', 'version = "8.')
     said = fresh.install("--yes", check=False)
     assert "this version is broken" in said
@@ -128,10 +128,12 @@ def test_taken_away_it_leaves_what_it_says(fresh: Box) -> None:
 def test_what_was_left_is_taken_up_again(fresh: Box) -> None:
     fresh.replace_in_source("pyproject.toml", 'version = "no version ', 'version = "9.')
     fresh.replace_in_source(
-        "assistant/daemon.py", "    raise RuntimeError('this version is broken')", ""
+        "assistant/app/daemon.py", "    raise RuntimeError('this version is broken')", ""
     )
     fresh.replace_in_source(
-        "assistant/daemon.py", "    (settings.data_folder / 'http_token').write_text('spoiled')", ""
+        "assistant/app/daemon.py",
+        "    (settings.data_folder / 'http_token').write_text('spoiled')",
+        "",
     )
     fresh.install("--yes")
     assert [row["name"] for row in fresh.get("/v1/timers")] == ["pasta"]

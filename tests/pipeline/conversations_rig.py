@@ -16,7 +16,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.faces import open_faces
+from assistant.app.faces import open_faces
 from assistant.http_tokens import TokenFile
 from assistant.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a connect's time
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status, Tier
@@ -248,7 +248,7 @@ async def scene(
     """
     before, clock = asyncio.all_tasks(), LeapingClock()
     player = player or NullPlayer(paced=False)
-    with in_thread(service), patch("assistant.conversation.SystemClock", lambda: clock):
+    with in_thread(service), patch("assistant.app.conversation.SystemClock", lambda: clock):
         settings = gemini_settings(service, folder, **sections)
         opened = open_app(settings, player, hears=hears, resident=resident, prompter=prompter)
         async with opened as app:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.turn.log import FinishedTurn
 from audio.frames import SAMPLE_RATE

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
 from assistant.domain.clock import SystemClock

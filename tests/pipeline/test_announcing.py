@@ -12,11 +12,11 @@ import pytest
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
-from assistant.app import open_app
+from assistant.app.build import open_app
+from assistant.app.faces import open_faces
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
-from assistant.faces import open_faces
 from audio.earcons import earcon
 from audio.player import WavPlayer
 from integrations.web.callers import Caller

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
+from assistant.app.sound_files import sound_files
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
-from assistant.sound_files import sound_files
 from assistant.turn.standing import Standing
 from assistant.turn.state import State
 from audio.clip import LONGEST_S

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.asking.questions import House, Questions
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import Happenings

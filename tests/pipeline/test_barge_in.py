@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.app import App
+from assistant.app.build import App
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import WAKE_PHRASE, make_clip
 from assistant.domain.clock import VirtualClock

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.cli.main import main
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.app import App
+from assistant.app.build import App
+from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.daemon import Ended, Hooks, Requests, serve
 from assistant.domain.records import AnnouncementRecord, ErrorRecord
 from assistant.sound_state import SoundState
 from assistant.turn.runner import Runner

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from assistant.app.lock import locked
 from assistant.doctor.daemon import its_findings, visit
-from assistant.lock import locked
 from tests.pipeline.test_faces import TOKEN, faces
 
 

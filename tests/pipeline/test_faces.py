@@ -10,8 +10,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.app import App, open_app
-from assistant.faces import open_faces
+from assistant.app.build import App, open_app
+from assistant.app.faces import open_faces
 from assistant.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.pipeline.rig import offline_settings, states

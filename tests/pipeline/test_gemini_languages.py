@@ -141,7 +141,7 @@ class _Voice:
 def voices(monkeypatch: pytest.MonkeyPatch) -> Voices:
     made = Voices()
     monkeypatch.setattr(
-        "assistant.conversation.voices_of", lambda settings, pace, ahead: made.voice
+        "assistant.app.conversation.voices_of", lambda settings, pace, ahead: made.voice
     )
     return made
 
@@ -205,7 +205,7 @@ async def test_our_own_sorry(way: str, voices: Voices, command: Path, tmp_path: 
     clock = LeapingClock()
     script = [lost(said[language]) for language in (order[0], *order)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assistant.conversation.SystemClock", lambda: clock)
+        patch.setattr("assistant.app.conversation.SystemClock", lambda: clock)
         async with (
             GeminiSimulator(script) as service,
             pipeline(_settings(tmp_path, service, "gemini-live")) as app,
@@ -230,7 +230,7 @@ async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
         Turn("text", [Say("It is 7:30."), Done()]),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assistant.conversation.SystemClock", lambda: clock)
+        patch.setattr("assistant.app.conversation.SystemClock", lambda: clock)
         async with (
             GeminiSimulator(script) as service,
             pipeline(_settings(tmp_path, service, "gemini-live", "offline")) as app,

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app import App
+from assistant.app.brains import NO_CONSENT
+from assistant.app.build import App
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
-from assistant.minds import NO_CONSENT
 from audio.frames import FRAME_SAMPLES, SAMPLES_PER_MS, Frame, Framer
 from audio.wake.micro import LEAD_MS
 from audio.wav import WavSource, read_wav
@@ -231,7 +231,7 @@ async def test_a_score_that_rises_for_nothing(
 ) -> None:
     """It costs a connect: one in 30 s, closed after 10 s, and not a sample."""
     clock, service = LeapingClock(), GeminiSimulator()
-    monkeypatch.setattr("assistant.conversation.SystemClock", lambda: clock)
+    monkeypatch.setattr("assistant.app.conversation.SystemClock", lambda: clock)
     rise = clip_of(tmp_path / "rise.wav", _conversation(speech)[23 * 32_000 : 27 * 32_000])
     async with service, pipeline(_only_gemini(tmp_path, service)) as app:
 
@@ -294,7 +294,7 @@ def test_without_consent_a_process_that_stays_says_so_once(
     twice = clip_of(tmp_path / "twice.wav", clip, 4.0, clip, 0.5)
     # The second time waits for the end of the first turn, however long that takes here.
     untouched.setattr(
-        "assistant.daemon.WavSource", lambda path, realtime: WavSource(path, realtime=False)
+        "assistant.app.daemon.WavSource", lambda path, realtime: WavSource(path, realtime=False)
     )
     for name, value in {
         "AUDIO__INPUT": f"file:{twice.path}",

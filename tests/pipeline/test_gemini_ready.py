@@ -7,7 +7,7 @@ from pathlib import Path
 _CODE = """\
 import asyncio, sys
 from pathlib import Path
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.turn.events import WakeRising
 from tests.pipeline.rig import offline_settings
 

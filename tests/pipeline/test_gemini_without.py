@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.cli.main import main
 from integrations.gemini.access import KEY_PAGE, NO_KEY
 from tests.pipeline.gemini_hearing import HEARTH, office_lights, one_value, serving, surroundings

@@ -73,7 +73,8 @@ async def talk(
                 yield on, player, clock
             return
         with patch(
-            "assistant.conversation.voices_of", lambda settings, pace, ahead: lambda language: voice
+            "assistant.app.conversation.voices_of",
+            lambda settings, pace, ahead: lambda language: voice,
         ):
             async with scene(folder, service, player=player, hears=hears) as on:
                 yield on, player, clock

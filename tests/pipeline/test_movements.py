@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from assistant.app import open_app
+from assistant.app.build import open_app
 from assistant.domain.records import TurnRecord
 from audio.player import NullPlayer
 from integrations.demo_home import DemoHome

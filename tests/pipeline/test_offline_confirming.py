@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app import App, open_app
+from assistant.app.build import App, open_app
 from assistant.domain.outcome import Decision, Status
 from assistant.turn.log import FinishedTurn
 from audio.wav import WavSource

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app import open_around
-from assistant.conversation import open_conversation
+from assistant.app.build import open_around
+from assistant.app.conversation import open_conversation
 from assistant.domain.outcome import Status
 from assistant.endings import open_endings
 from assistant.turn.ending import Endings
@@ -75,7 +75,7 @@ async def test_words_end_what_comes_as_fast_as_it_is_spoken(
         given.append((tuple(languages), area))
         return open_endings(languages, house, area)
 
-    monkeypatch.setattr("assistant.conversation.open_endings", note)
+    monkeypatch.setattr("assistant.app.conversation.open_endings", note)
     own = {"data": str(tmp_path / "data"), "languages": ["en", "es"], "area": "Kitchen"}
     settings = offline_settings(tmp_path, assistant=own)
     async with open_conversation(settings, None, hears=True, resident=resident, paced=paced):

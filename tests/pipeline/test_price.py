@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.bridge import open_bridge
+from assistant.app.brains import open_minds
+from assistant.app.home import open_bridge
 from assistant.domain.clock import SystemClock
-from assistant.minds import open_minds
 from assistant.setup.consent import ONE_COMMAND
 from assistant.tools.ranking import tokens
 from tests.pipeline.rig import offline_settings

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from assistant.app.brains import Minds, open_minds
+from assistant.app.home import Bridge, open_bridge
 from assistant.brains.offline.listen import Listener
 from assistant.brains.offline.names import house_names, naming
 from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Parser
-from assistant.bridge import Bridge, open_bridge
 from assistant.domain.clock import SystemClock
-from assistant.minds import Minds, open_minds
 from assistant.tools.menu import Menu
 from assistant.tools.ranking import tokens
 from assistant.tools.resolve import find_area

@@ -21,10 +21,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app import App
-from assistant.bridge import Bridge
+from assistant.app.build import App
+from assistant.app.home import Bridge
+from assistant.app.startup import Startup
 from assistant.cli import devices, run, tools, tools_approve, tools_rate
 from assistant.cli import doctor as doctor_command
+from assistant.cli.demo_show import show_house, show_scene
 from assistant.cli.eval import _line
 from assistant.cli.keyboard import Keyboard
 from assistant.cli.main import main
@@ -37,7 +39,6 @@ from assistant.cli.terminal import say, say_json
 from assistant.cli.waterfall import show
 from assistant.config.schema import Settings
 from assistant.demo.scenes import SCENES
-from assistant.demo.show import show_house, show_scene
 from assistant.doctor.finding import Finding, Group
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
@@ -55,7 +56,6 @@ from assistant.journal.store import Store
 from assistant.models.manifest import ModelEntry
 from assistant.recordings import FOLDER, Recording, write
 from assistant.setup.answers import Answers
-from assistant.startup import Startup
 from assistant.tools.approvals import Approvals
 from assistant.tools.menu import build_menu
 from assistant.turn.log import FinishedTurn

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from assistant.app.lock import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.domain.clock import SystemClock
-from assistant.lock import locked
 from integrations.demo_home.server import DemoHome
 from integrations.home_assistant import rest
 from integrations.home_assistant.rest import Instance

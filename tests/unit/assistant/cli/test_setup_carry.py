@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.app.lock import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings
@@ -19,7 +20,6 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import TokenFile
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
-from assistant.lock import locked
 from assistant.setup.files import Before, NewFile, write_all
 
 CONFIG = """\
@@ -247,7 +247,7 @@ async def test_what_the_disk_refuses_at_the_end_changes_nothing(
         return await done(database, refused, durable=durable)
 
     done = Database.run
-    monkeypatch.setattr("assistant.carry.bring.write_all", write_then_fail)
+    monkeypatch.setattr("assistant.transfer.bring.write_all", write_then_fail)
     monkeypatch.setattr(Database, "run", run)
     assert await setup(new, "--import", file, "--non-interactive") != 0
     monkeypatch.undo()

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from assistant.bridge import Bridge
+from assistant.app.home import Bridge
 from assistant.cli.command import Failed
 from assistant.cli.main import main
 from assistant.cli.tools_approve import approve

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from assistant.app.lock import locked
 from assistant.doctor.whole import examine_all, examine_groups
-from assistant.lock import locked
 from tests.ports import free_port
 from tests.unit.assistant.doctor.scenes import settings
 

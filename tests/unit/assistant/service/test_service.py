@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from assistant.app.daemon import Ended, Hooks
 from assistant.config.schema import Settings
-from assistant.daemon import Ended, Hooks
 from assistant.domain.clock import VirtualClock
 from assistant.service import service as module
 from assistant.service.back_off import Starts

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from assistant.app.moments import LOOK_S, Moments, rulings_of
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.moments import LOOK_S, Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.builtin.set_mode import SetMode

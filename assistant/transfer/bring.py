@@ -10,17 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from assistant.carry.contents import Contents, still_to_come
-from assistant.carry.destinations import address, same_place
-from assistant.carry.settings import (
-    SecretFile,
-    changed_keys,
-    restored,
-    secrets_in,
-    secrets_named,
-    settings_in,
-    weighty_changes,
-)
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.device.record import NAME as DEVICE_FILE
@@ -32,6 +21,17 @@ from assistant.journal import kept, memory_rows, timer_rows
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all
+from assistant.transfer.contents import Contents, still_to_come
+from assistant.transfer.destinations import address, same_place
+from assistant.transfer.settings import (
+    SecretFile,
+    changed_keys,
+    restored,
+    secrets_in,
+    secrets_named,
+    settings_in,
+    weighty_changes,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assistant.app.guards import Governed, open_governance
+from assistant.app.moments import Moments, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
 from assistant.domain.moment import Mode
-from assistant.governing import Governed, open_governance
 from assistant.house_device import HouseDevice
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
-from assistant.moments import Moments, rulings_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools
 from assistant.tools.builtin.find_devices import find_devices

@@ -19,16 +19,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
+from assistant.app.conversation import Conversation, open_conversation
+from assistant.app.long_lived import long_lived
+from assistant.app.startup import Startup
 from assistant.config.schema import Settings
-from assistant.conversation import Conversation, open_conversation
 from assistant.domain.clock import SystemClock
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import plan_echo
 from assistant.echo_watch import EchoWatch
 from assistant.input import open_microphone
-from assistant.long_lived import long_lived
 from assistant.output import open_outputs
-from assistant.startup import Startup
 from assistant.turn.for_ever import listen_for_ever
 from assistant.turn.machine import State
 from assistant.turn.runner import Runner
@@ -38,7 +38,7 @@ from audio.wav import WavSource
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.app import App
+    from assistant.app.build import App
     from assistant.sound_state import SoundState
 
 NOTHING = "null"  # as audio.input
@@ -228,8 +228,8 @@ class _Service:
         self._hooks.on_listening(self._conversation.runner, self._microphone)
 
     async def _stand(self) -> None:
-        from assistant.app import open_around
-        from assistant.faces import open_faces
+        from assistant.app.build import open_around
+        from assistant.app.faces import open_faces
         from assistant.sound_state import SoundState
 
         conversation, hooks = self._conversation, self._hooks
@@ -260,6 +260,6 @@ def _import() -> None:
     """What the rest needs takes a second or two to import: in a thread, while frames are judged."""
     # Its command line brings rich, click and pygments, 4 MB; it does well without them.
     sys.modules.setdefault("httpx._main", cast(ModuleType, None))
-    import assistant.app
-    import assistant.faces
+    import assistant.app.build
+    import assistant.app.faces
     import assistant.sound_state  # noqa: F401  (imported for those who open the rest)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from assistant.app.log_line import log_line, log_turns
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
-from assistant.log_line import log_line, log_turns
 from assistant.turn.log import FinishedTurn
 from tests.unit.assistant.journal.samples import an_outcome
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.bridge import open_bridge
+from assistant.app.home import open_bridge
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from integrations.home_assistant import client
@@ -43,7 +43,7 @@ async def test_nothing_is_learnt_of_a_house_that_is_away(
     away: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "FIRST_PICTURE_S", 0.1)
-    monkeypatch.setattr("assistant.bridge._LEARN_WITHIN_S", 60.0)
+    monkeypatch.setattr("assistant.app.home._LEARN_WITHIN_S", 60.0)
     async with asyncio.timeout(20), open_bridge(away, SystemClock()) as bridge:
         assert not bridge.home.connected
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from assistant.app.lock import is_held, locked
 from assistant.config.errors import ConfigError
-from assistant.lock import is_held, locked
 
 
 def test_held_while_a_daemon_is_there(tmp_path: Path) -> None:
@@ -27,6 +27,6 @@ def test_whoever_looks_does_not_keep_a_daemon_from_starting(
         pass
     looking = (tmp_path / "lock").open()
     fcntl.flock(looking, fcntl.LOCK_SH)
-    monkeypatch.setattr("assistant.lock.time.sleep", lambda seconds: looking.close())
+    monkeypatch.setattr("assistant.app.lock.time.sleep", lambda seconds: looking.close())
     with locked(tmp_path):
         assert is_held(tmp_path)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from assistant.carry.settings import (
+from assistant.config.errors import ConfigError
+from assistant.transfer.settings import (
     changed_keys,
     restored,
     secrets_in,
     weighty_changes,
     without_secrets,
 )
-from assistant.config.errors import ConfigError
 from tests.unit.assistant.setup.texts import settings_of
 
 TARGET = Path("/etc/hearth/hearth.toml")

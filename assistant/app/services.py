@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
+from assistant.app.home import Bridge
+from assistant.app.log_line import log_turns
+from assistant.app.sound_files import sound_files
+from assistant.app.works import Works
 from assistant.asking.mapping import SchemaMapper
 from assistant.asking.questions import House, Questions
 from assistant.asking.talks import Talks
-from assistant.bridge import Bridge
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
 from assistant.figures import Figures
 from assistant.journal.care import Care
 from assistant.live_settings import LiveSettings
-from assistant.log_line import log_turns
 from assistant.media import RoomMedia
 from assistant.microphone_tones import MicrophoneTones
 from assistant.mute import Mute
 from assistant.recorder import Recorder
 from assistant.recordings import Recordings
-from assistant.sound_files import sound_files
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.timers.desk import TimerDesk
@@ -33,7 +34,6 @@ from assistant.turn.line import Line
 from assistant.turn.log import TurnLog
 from assistant.turn.runner import Runner
 from assistant.turn.telling import Telling
-from assistant.works import Works
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest
 

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Protocol
 
-from assistant.bridge import DEMO, Bridge
+from assistant.app.home import DEMO, Bridge
 from assistant.config.schema import Settings
 from audio.clip import Clip, decoded
 from audio.errors import AudioError

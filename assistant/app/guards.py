@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from assistant.app.lock import is_held
+from assistant.app.moments import Moments
 from assistant.config.schema import Settings
 from assistant.confirmation.quiet import Quiet
 from assistant.domain.clock import Clock
 from assistant.domain.moment import Mode
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
-from assistant.lock import is_held
-from assistant.moments import Moments
 from assistant.tools.approvals import Approvals
 from assistant.tools.breakers import Breakers
 from assistant.tools.consents import Consents

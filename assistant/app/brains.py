@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from assistant.app.home import Bridge
 from assistant.brains.absent import AbsentBrain
 from assistant.brains.briefing import Briefer
 from assistant.brains.budget import Budget
@@ -18,7 +19,6 @@ from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener
 from assistant.brains.prefer_local import PreferLocalBrain
 from assistant.brains.recognizer import make_recognizer
-from assistant.bridge import Bridge
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from assistant.bridge import Bridge
+from assistant.app.brains import Minds
+from assistant.app.home import Bridge
 from assistant.config.schema import Settings
 from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
 from assistant.domain.clock import Clock
-from assistant.minds import Minds
 from assistant.turn.exchange import Means, Prompter
 from integrations.home_assistant.phones import Phones
 

@@ -6,12 +6,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.bridge import Bridge, open_bridge
+from assistant.app.brains import Minds, open_minds
+from assistant.app.conversation import Conversation, open_conversation
+from assistant.app.home import Bridge, open_bridge
+from assistant.app.questions import means_of
+from assistant.app.services import Resident, Stay
+from assistant.app.works import Works
 from assistant.config.schema import Settings
-from assistant.conversation import Conversation, open_conversation
-from assistant.minds import Minds, open_minds
-from assistant.questions import means_of
-from assistant.resident import Resident, Stay
 from assistant.speech.mouth import Mouth
 from assistant.tools.profiles import Profiles
 from assistant.turn.exchange import Prompter
@@ -19,7 +20,6 @@ from assistant.turn.log import TurnLog
 from assistant.turn.performers import Performers
 from assistant.turn.runner import Runner
 from assistant.voices import voices_of
-from assistant.works import Works
 from audio.errors import AudioError
 from audio.player import Outputs, Player
 from integrations.owner import OwnedTasks

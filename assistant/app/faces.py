@@ -8,7 +8,11 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from assistant.app import App
+from assistant.app.build import App
+from assistant.app.clock_watch import ClockWatch
+from assistant.app.moments import rulings_of
+from assistant.app.services import Stay
+from assistant.app.watching import Broker, Page, Watched, watching
 from assistant.box.box import Box
 from assistant.box.confirmations import Confirmations
 from assistant.box.history import History
@@ -16,16 +20,12 @@ from assistant.box.openers import Openers
 from assistant.box.parts import Parts, Sound
 from assistant.box.records import Records
 from assistant.box.turn_sounds import TurnSounds
-from assistant.clock_watch import ClockWatch
 from assistant.config.schema import Settings
 from assistant.device.face import DeviceFace, Reach, Sources
 from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.moment import Mode
 from assistant.http_serving import open_guard, serving_http
 from assistant.metrics.page import CONTENT_TYPE
-from assistant.metrics.watching import Broker, Page, Watched, watching
-from assistant.moments import rulings_of
-from assistant.resident import Stay
 from assistant.tools.listed import listed
 from assistant.troubles import Troubles
 from assistant.version import own_version

@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.app import App
+from assistant.app.build import App
+from assistant.app.loop_lag import LoopLag
+from assistant.app.services import Stay
 from assistant.box.parts import Sound
 from assistant.domain.records import StoreError
-from assistant.loop_lag import LoopLag
 from assistant.metrics.measures import Measures
 from assistant.metrics.standing import Standing
-from assistant.resident import Stay
 from assistant.version import own_version
 from integrations.web.box import NotKept
 from integrations.web.health import Health

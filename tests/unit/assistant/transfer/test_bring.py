@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from assistant.carry.bring import Change, Here, bring
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
 from assistant.setup.files import NewFile
+from assistant.transfer.bring import Change, Here, bring
 
 
 async def test_somebody_who_leaves_in_the_midst_finds_it_done_as_a_whole(

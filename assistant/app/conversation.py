@@ -94,7 +94,7 @@ async def open_conversation(
     resident: bool,
     paced: bool = False,
 ) -> AsyncIterator[Conversation]:
-    """See `assistant.app.open_app`. Raises ConfigError, AudioError and StoreError.
+    """See `assistant.app.build.open_app`. Raises ConfigError, AudioError and StoreError.
 
     Whether the microphone is muted is known when it is given.
     """

@@ -13,10 +13,10 @@ import tomlkit
 from pydantic import BaseModel, SecretStr, ValidationError
 from tomlkit.exceptions import TOMLKitError
 
-from assistant.carry.destinations import same_place, same_servers
 from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
 from assistant.config.fields import all_keys, is_secret
 from assistant.config.schema import Settings
+from assistant.transfer.destinations import same_place, same_servers
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
 

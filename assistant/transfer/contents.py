@@ -8,8 +8,6 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.carry import package
-from assistant.carry.package import Package
 from assistant.config.errors import ConfigError
 from assistant.device.record import DeviceRecord
 from assistant.domain.outcome import Tier
@@ -17,6 +15,8 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.http_tokens import TokenRow
 from assistant.memory.carry import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
+from assistant.transfer import package
+from assistant.transfer.package import Package
 
 # The small values of the store that a household has chosen, each with its form. What was measured
 # on one box, or holds for an evening, stays.

@@ -7,8 +7,11 @@ from types import TracebackType
 from typing import Self
 
 from assistant.announcements.tool import Announcer
+from assistant.app.brains import Minds, may_use_cloud
+from assistant.app.home import Bridge
+from assistant.app.lock import is_held
+from assistant.app.timekeeping import Timekeeping
 from assistant.brains.gemini_once import ThinkResult
-from assistant.bridge import Bridge
 from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
@@ -23,10 +26,7 @@ from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
 from assistant.jobs.think import Thinking
 from assistant.jobs.thinker import Guidance, RunCall
-from assistant.lock import is_held
-from assistant.minds import Minds, may_use_cloud
 from assistant.speech.mouth import Mouth
-from assistant.timekeeping import Timekeeping
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools

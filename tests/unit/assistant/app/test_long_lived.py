@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from assistant.app.long_lived import long_lived
 from assistant.domain.listeners import Followers
-from assistant.long_lived import long_lived
 
 
 @pytest.fixture(autouse=True)
