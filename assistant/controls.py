@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
 from assistant.config.voice import VoiceChoice
+from assistant.conversation.log import FinishedTurn, TurnLog
+from assistant.conversation.record import wordless
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TurnRecord, is_peoples
-from assistant.turn.log import FinishedTurn, TurnLog
-from assistant.turn.record import wordless
 
 KEPT = "voice"  # the name under which the store keeps volume and speed
 SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking

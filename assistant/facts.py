@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from assistant.turn.standing import Standing
+from assistant.conversation.standing import Standing
 
 Leave = Callable[[], None]  # ends what it was given for
 
 
 class Conversation(Protocol):
-    """How the talk stands (`assistant.turn.runner.Runner`)."""
+    """How the talk stands (`assistant.conversation.runner.Runner`)."""
 
     @property
     def standing(self) -> Standing:

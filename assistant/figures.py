@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.brains.budget import start_of_day
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Followers
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.stages import first_sound_ms
-from assistant.turn.log import FinishedTurn
 from integrations.owner import OwnedTasks
 
 LOOK_S = 600.0  # between two looks at the day's cost where no turn ends: other processes spend too
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.turn.log.TurnLog`)."""
+    """Who tells of finished turns (`assistant.conversation.log.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of whatever is written down, without words that are not kept."""

@@ -10,10 +10,10 @@ from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import chosen as quiet_at
 from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
+from assistant.conversation.state import FollowUp
 from assistant.domain.listeners import Followers
 from assistant.domain.records import StoreError
 from assistant.tools.profiles import widens
-from assistant.turn.state import FollowUp
 from assistant.wake_words import known_words, wake_engine
 from audio.errors import AudioError
 from audio.wake.protocol import WakeEngine
@@ -71,7 +71,7 @@ class Voice(Protocol):
 
 
 class Ears(Protocol):
-    """Who listens for wake words (`assistant.turn.hearing.Hearing`)."""
+    """Who listens for wake words (`assistant.conversation.hearing.Hearing`)."""
 
     def use(self, wake: WakeEngine) -> None:
         """Listen with that engine, which is theirs to close, from the next frame on."""
@@ -79,7 +79,7 @@ class Ears(Protocol):
 
 
 class Conversation(Protocol):
-    """Whom the others act on (`assistant.turn.runner.Runner`)."""
+    """Whom the others act on (`assistant.conversation.runner.Runner`)."""
 
     def use_follow_up(self, when: FollowUp) -> None:
         """Listen on without the wake word after such answers, from the next turn on."""

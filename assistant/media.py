@@ -21,13 +21,13 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from assistant.config.schema import Media
+from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.media_players import Touched, Verdict, judge, playing_in, seen, touches
 from assistant.tools.builtin.live_picture import LivePicture
 from assistant.tools.modes import Kept
 from assistant.tools.resolve import find_area
-from assistant.turn.state import State
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.refusals import Unanswered

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.clock import Clock
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.errors import AudioError
 from audio.steady import MicrophoneStatus
 from integrations.owner import OwnedTasks

@@ -29,7 +29,7 @@ class Device(Protocol):
 
 
 class Conversation(Protocol):
-    """Who hears (`assistant.turn.runner.Runner`)."""
+    """Who hears (`assistant.conversation.runner.Runner`)."""
 
     def mute(self, on: bool) -> None:
         """Listen to nothing, or listen again. What is under way ends as the turn's rules say."""

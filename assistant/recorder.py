@@ -2,15 +2,15 @@
 
 from typing import Protocol
 
+from assistant.conversation.effects import OpenTurn
+from assistant.conversation.followers import TurnFollower
 from assistant.domain.turn_audio import TurnAudio
 from assistant.recordings import Recordings
-from assistant.turn.effects import OpenTurn
-from assistant.turn.followers import TurnFollower
 from audio.wake.protocol import NearMiss
 
 
 class Turn(Protocol):
-    """A turn under way (`assistant.turn.live.LiveTurn`)."""
+    """A turn under way (`assistant.conversation.live.LiveTurn`)."""
 
     audio: TurnAudio | None
 
@@ -26,7 +26,7 @@ class Turn(Protocol):
 
 
 class Recent(Protocol):
-    """Who remembers the last seconds (`assistant.turn.hearing.Hearing`)."""
+    """Who remembers the last seconds (`assistant.conversation.hearing.Hearing`)."""
 
     def recent(self) -> bytes:
         """All that can be looked back on: 16 kHz mono int16."""

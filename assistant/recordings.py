@@ -23,8 +23,8 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from assistant.config.schema import Recordings as Keep
+from assistant.conversation.state import State
 from assistant.domain.clock import Clock
-from assistant.turn.state import State
 from audio.frames import SAMPLE_RATE
 
 FOLDER = "recordings"  # in the data folder

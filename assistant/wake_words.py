@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.config.schema import Sensitivity, Settings
-from assistant.turn.events import STOP_WORD
+from assistant.conversation.events import STOP_WORD
 from audio.wake import added_words, built_in_words, make_wake_engine
 from audio.wake.protocol import WakeEngine
 

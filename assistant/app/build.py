@@ -13,12 +13,12 @@ from assistant.app.questions import means_of
 from assistant.app.services import Resident, Stay
 from assistant.app.works import Works
 from assistant.config.schema import Settings
+from assistant.conversation.exchange import Prompter
+from assistant.conversation.log import TurnLog
+from assistant.conversation.performers import Performers
+from assistant.conversation.runner import Runner
 from assistant.speech.mouth import Mouth
 from assistant.tools.profiles import Profiles
-from assistant.turn.exchange import Prompter
-from assistant.turn.log import TurnLog
-from assistant.turn.performers import Performers
-from assistant.turn.runner import Runner
 from assistant.voices import voices_of
 from audio.errors import AudioError
 from audio.player import Outputs, Player

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
 from assistant.controls import Controls
+from assistant.conversation.acknowledging import Acknowledging
+from assistant.conversation.ear import Ear
+from assistant.conversation.endings import open_endings
+from assistant.conversation.late import LateBrain, LateTools
+from assistant.conversation.log import TurnLog
+from assistant.conversation.machine import Rules
+from assistant.conversation.performers import Performers
+from assistant.conversation.runner import Runner
+from assistant.conversation.stopping import DecodedStop, StopListener
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
-from assistant.endings import open_endings
 from assistant.journal.store import Store
 from assistant.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.speech.turn_language import languages_of
-from assistant.turn.acknowledging import Acknowledging
-from assistant.turn.ear import Ear
-from assistant.turn.late import LateBrain, LateTools
-from assistant.turn.log import TurnLog
-from assistant.turn.machine import Rules
-from assistant.turn.performers import Performers
-from assistant.turn.runner import Runner
-from assistant.turn.stopping import DecodedStop, StopListener
 from assistant.voices import silent_voice, spare_voices_of, voices_of
 from assistant.wake_words import wake_engine
 from audio.endpoint import Endpointer

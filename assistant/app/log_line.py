@@ -10,17 +10,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord
 from assistant.journal.stages import first_sound_ms, slowest, stages
-from assistant.turn.log import FinishedTurn
 
 _log = logging.getLogger(__name__)
 _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.turn.log.TurnLog`)."""
+    """Who tells of finished turns (`assistant.conversation.log.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of each from now on; what is returned ends that."""

@@ -8,8 +8,8 @@ from assistant.config.schema import Settings
 from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
+from assistant.conversation.exchange import Means, Prompter
 from assistant.domain.clock import Clock
-from assistant.turn.exchange import Means, Prompter
 from integrations.home_assistant.phones import Phones
 
 

@@ -11,10 +11,14 @@ from assistant.app.home import Bridge
 from assistant.app.log_line import log_turns
 from assistant.app.sound_files import sound_files
 from assistant.app.works import Works
-from assistant.asking.mapping import SchemaMapper
-from assistant.asking.questions import House, Questions
-from assistant.asking.talks import Talks
 from assistant.config.schema import Settings
+from assistant.conversation.line import Line
+from assistant.conversation.log import TurnLog
+from assistant.conversation.program_questions.mapping import SchemaMapper
+from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.runner import Runner
+from assistant.conversation.telling import Telling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
 from assistant.figures import Figures
@@ -30,10 +34,6 @@ from assistant.speech.mouth import Mouth
 from assistant.timers.desk import TimerDesk
 from assistant.tools.builtin.profile import SwitchProfile
 from assistant.tools.watch import Watch
-from assistant.turn.line import Line
-from assistant.turn.log import TurnLog
-from assistant.turn.runner import Runner
-from assistant.turn.telling import Telling
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock, synchronised
 from assistant.domain.records import REQUEST, new_id
@@ -24,7 +25,6 @@ from assistant.timers.tools import TimerTools
 from assistant.timers.zone import local_zone
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.toolbox import Toolbox
-from assistant.turn.log import FinishedTurn
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.busy import Busy
 

@@ -16,6 +16,8 @@ from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
 from assistant.controls import Controls
+from assistant.conversation.log import TurnLog
+from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord
@@ -32,8 +34,6 @@ from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
-from assistant.turn.log import TurnLog
-from assistant.turn.runner import Runner
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 from integrations.home_assistant.phones import Phones

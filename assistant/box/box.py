@@ -10,6 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant.box.parts import Parts
+from assistant.conversation.record import as_json
+from assistant.conversation.standing import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening, Happenings
@@ -18,8 +20,6 @@ from assistant.domain.moment import Mode
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.domain.rights import CALLERS
-from assistant.turn.record import as_json
-from assistant.turn.standing import Standing
 from assistant.version import own_version
 from audio.microphone_status import MicrophoneStatus
 from audio.speaker_status import SpeakerChange

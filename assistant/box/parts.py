@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from assistant.announcements.desk import Announcing
 from assistant.box.openers import Openers
+from assistant.conversation.level import Reading
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.standing import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.moment import Mode
 from assistant.domain.records import Mark
 from assistant.domain.rights import Rights
-from assistant.level import Reading
-from assistant.turn.log import FinishedTurn
-from assistant.turn.standing import Standing
 from audio.speaker_status import Presence
 from integrations.web.callers import Caller
 from integrations.web.health import Health
@@ -115,7 +115,7 @@ class Sound(Protocol):
 
 
 class Questions(Protocol):
-    """Who asks people (`assistant.asking.questions.Questions`)."""
+    """Who asks people (`assistant.conversation.program_questions.questions.Questions`)."""
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask, and wait for the answer."""
@@ -123,7 +123,7 @@ class Questions(Protocol):
 
 
 class Talks(Protocol):
-    """Who begins conversations (`assistant.asking.talks.Talks`)."""
+    """Who begins conversations (`assistant.conversation.program_questions.talks.Talks`)."""
 
     async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
         """Begin one; its id."""
@@ -212,7 +212,7 @@ class History(Protocol):
 
 
 class Meter(Protocol):
-    """How loud it is at the microphone (`assistant.level.Level`)."""
+    """How loud it is at the microphone (`assistant.conversation.level.Level`)."""
 
     def read(self) -> Reading:
         """In the last second."""

@@ -7,7 +7,7 @@ from assistant.cli.command import Command, Failed
 from assistant.cli.keyboard import keyboard
 from assistant.cli.show import print_turn, show_notices
 from assistant.config.schema import Settings
-from assistant.turn.log import joined
+from assistant.conversation.log import joined
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

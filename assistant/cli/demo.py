@@ -12,14 +12,14 @@ from assistant.cli.demo_show import show_house, show_scene
 from assistant.cli.paper import Terminal
 from assistant.cli.show import show_turn
 from assistant.config.schema import Settings
+from assistant.conversation.for_ever import listen_for_ever
+from assistant.conversation.log import FinishedTurn
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
 from assistant.demo.speech import make_clip
 from assistant.input import open_microphone
 from assistant.journal.trace import LEGEND
 from assistant.output import open_outputs
-from assistant.turn.for_ever import listen_for_ever
-from assistant.turn.log import FinishedTurn
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome

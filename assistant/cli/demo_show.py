@@ -8,9 +8,9 @@ from rich.text import Text
 
 from assistant.cli.paper import Terminal, worded
 from assistant.cli.show import describe
+from assistant.conversation.log import FinishedTurn
 from assistant.demo.scenes import Spoken, Typed
 from assistant.journal.trace import draw_bar
-from assistant.turn.log import FinishedTurn
 
 
 def show_scene(

@@ -8,9 +8,9 @@ from assistant.cli.command import Command
 from assistant.cli.show import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
+from assistant.conversation.log import joined
+from assistant.conversation.record import NO_WAKE, no_wake
 from assistant.output import open_file_player
-from assistant.turn.log import joined
-from assistant.turn.record import NO_WAKE, no_wake
 from audio.wav import WavSource
 
 

@@ -15,12 +15,12 @@ from assistant.cli.terminal import say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.service.back_off import runtime_folder, starts_of
 from assistant.service.notify import service_manager
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
-from assistant.turn.log import FinishedTurn
 
 if TYPE_CHECKING:  # imported by then, while frames are judged
     from assistant.app.build import App

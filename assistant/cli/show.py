@@ -6,10 +6,10 @@ from rich.text import Text
 
 from assistant.cli.paper import Terminal, worded
 from assistant.cli.terminal import say, say_json
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import as_json as turn_object
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord
-from assistant.turn.log import FinishedTurn
-from assistant.turn.record import as_json as turn_object
 
 _COLOURS = {"done": "green", "not_run": "yellow"}
 

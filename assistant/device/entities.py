@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assistant.conversation.state import State
 from assistant.facts import Facts
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import LONGEST_STATE, UNAVAILABLE, Sensor
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.conversation.level import Level
 from assistant.doctor.daemon import Daemon
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
@@ -16,7 +17,6 @@ from assistant.domain.records import StoreError
 from assistant.echo_paths import EchoPaths
 from assistant.echo_plan import is_device, plan_echo
 from assistant.journal.store import Store
-from assistant.level import Level
 from assistant.mute import NAME as MUTED
 from audio.bounded import BoundedCalls
 from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach

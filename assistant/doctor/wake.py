@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assistant.conversation.events import STOP_WORD
+from assistant.conversation.stop_words import languages_with
 from assistant.doctor import clip
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
-from assistant.turn.events import STOP_WORD
-from assistant.turn.stop_words import languages_with
 from assistant.wake_words import models_folder, wake_engine
 from audio.errors import AudioError
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES

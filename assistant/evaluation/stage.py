@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assistant.app.build import App
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from assistant.evaluation.wishes import Seen
-from assistant.turn.log import FinishedTurn
 from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
 from integrations.home_assistant.snapshots import is_snapshot

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
+from assistant.conversation.log import FinishedTurn, joined
 from assistant.domain.brain import Usage
 from assistant.evaluation.commands import Sentence
 from assistant.evaluation.stage import Stage
 from assistant.evaluation.wishes import Outcome, judge
-from assistant.turn.log import FinishedTurn, joined
 from audio.player import NullPlayer
 from audio.wav import WavSource
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import TurnRecord
 from assistant.metrics.counts import Histogram, Tally
-from assistant.turn.log import FinishedTurn
 from audio.wake.protocol import NearMiss
 
 # Seconds. A person waits for none of it longer than the last one.
@@ -44,7 +44,7 @@ class Measures:
         self._jobs: dict[str, TurnRecord] = {}  # as last written down, the newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """A turn was written down, or what a job has cost (see `assistant.turn.log`)."""
+        """A turn was written down, or what a job has cost (see `assistant.conversation.log`)."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))

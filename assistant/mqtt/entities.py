@@ -11,10 +11,10 @@ from typing import Any, Protocol, get_args
 from assistant.announcements.queue_speaker import KEEP
 from assistant.config.schema import Sensitivity
 from assistant.controls import FASTEST, SLOWEST
+from assistant.conversation.state import State
 from assistant.domain.events import Kind
 from assistant.live_settings import NO_PROFILE
 from assistant.mqtt.topics import Topics
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.web.requests import QUIET_HOURS
 

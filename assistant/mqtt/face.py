@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
+from assistant.conversation.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
 from assistant.facts import facts_of
@@ -19,7 +20,6 @@ from assistant.mqtt.needs import Client, Parts
 from assistant.mqtt.orders import Orders
 from assistant.mqtt.states import Settings, states
 from assistant.mqtt.topics import OFFLINE, ONLINE, Topics
-from assistant.turn.state import FollowUp as FollowUpChoice
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
 from integrations.owner import OwnedTasks

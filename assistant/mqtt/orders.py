@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+from assistant.conversation.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.mqtt.commands import (
@@ -21,7 +22,6 @@ from assistant.mqtt.commands import (
 from assistant.mqtt.needs import Parts
 from assistant.mqtt.taken import Taken
 from assistant.mqtt.topics import Topics
-from assistant.turn.state import FollowUp as FollowUpChoice
 from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible

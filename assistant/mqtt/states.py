@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.conversation.state import State
 from assistant.facts import Facts
 from assistant.mqtt.commands import OFF, ON
 from assistant.mqtt.entities import SOMETIMES, Offered, shown_profile
-from assistant.turn.state import State
 
 UNKNOWN = "None"  # what Home Assistant reads as no value
 GONE = ""  # the broker forgets what it kept

@@ -33,7 +33,7 @@ class Microphone(Protocol):
 
 
 class Ear(Protocol):
-    """What is needed of `assistant.turn.hearing.Hearing`."""
+    """What is needed of `assistant.conversation.hearing.Hearing`."""
 
     @property
     def frames_heard(self) -> int: ...

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.app.startup import Startup
 from assistant.config.schema import Settings
+from assistant.conversation.runner import Runner
 from assistant.domain.clock import Clock
 from assistant.service.back_off import SETTLED_S, Starts, pause_s
 from assistant.service.notify import Manager
@@ -18,7 +19,6 @@ from assistant.service.pulse import Pulse
 from assistant.service.reload import Reloading
 from assistant.service.status import status_of
 from assistant.service.watchdog import Watchdog
-from assistant.turn.runner import Runner
 from audio.steady import SteadyMicrophone
 from integrations.causes import unpacked
 from integrations.owner import OwnedTasks

@@ -47,7 +47,7 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """See `assistant.turn.performers.Profiles`."""
+        """See `assistant.conversation.performers.Profiles`."""
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
         self._tools.narrow(turn_id, chosen.tools)

@@ -13,9 +13,9 @@ import sys
 import time
 from typing import Any
 
-from assistant.turn.ear import Ear
-from assistant.turn.events import WakeHeard
-from assistant.turn.hearing import Hearing
+from assistant.conversation.ear import Ear
+from assistant.conversation.events import WakeHeard
+from assistant.conversation.hearing import Hearing
 from audio.capture import BLOCK_MS
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLES_PER_MS, Framer

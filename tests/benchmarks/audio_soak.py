@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from assistant.conversation.ear import Ear
+from assistant.conversation.hearing import Hearing
 from assistant.domain.clock import VirtualClock
-from assistant.turn.ear import Ear
-from assistant.turn.hearing import Hearing
 from audio.capture import Blocks
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from assistant.turn.ear import Ear
-from assistant.turn.events import SpeechHeld, SpeechStarted
-from assistant.turn.stopping import DecodedStop
+from assistant.conversation.ear import Ear
+from assistant.conversation.events import SpeechHeld, SpeechStarted
+from assistant.conversation.stopping import DecodedStop
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.recognize.sphinx import SphinxRecognizer
@@ -22,7 +22,7 @@ from audio.vad import make_voice_detector
 from audio.wav import read_wav
 from tests.benchmarks.figures import print_table, spread, write_figures
 from tests.shared_data import shared_folder
-from tests.unit.assistant.turn.doubles import NoWake
+from tests.unit.assistant.conversation.doubles import NoWake
 
 LEAD_MS = 2_000  # of a quiet room before anybody speaks
 LOUD = 0.1  # of the loudest frame's level

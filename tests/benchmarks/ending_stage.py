@@ -11,9 +11,9 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from typing import Any
 
-from assistant.turn.ear import Ear
-from assistant.turn.ending import Endings
-from assistant.turn.events import SpeechEnded
+from assistant.conversation.ear import Ear
+from assistant.conversation.ending import Endings
+from assistant.conversation.events import SpeechEnded
 from audio.capture import BLOCK_MS
 from audio.endpoint import Endpointer
 from audio.frames import (
@@ -25,7 +25,7 @@ from audio.frames import (
     Frame,
 )
 from audio.vad.protocol import VoiceDetector, Voicing
-from tests.unit.assistant.turn.doubles import NoWake
+from tests.unit.assistant.conversation.doubles import NoWake
 
 _AFTER_MS = 300.0  # of the sound is the wake word's end
 _BLOCK = BLOCK_MS // FRAME_MS  # frames

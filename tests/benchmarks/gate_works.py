@@ -20,14 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.domain.clock import SystemClock
-from assistant.domain.records import TurnRecord
-from assistant.journal.store import Store
-from assistant.speech.clauses import ClauseCutter
-from assistant.speech.speakable import speakable
-from assistant.tools.menu import build_menu
-from assistant.turn.ear import Ear
-from assistant.turn.events import (
+from assistant.conversation.ear import Ear
+from assistant.conversation.events import (
     BrainFinished,
     Event,
     PlaybackEnded,
@@ -38,7 +32,13 @@ from assistant.turn.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.turn.machine import Machine, reduce
+from assistant.conversation.machine import Machine, reduce
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import TurnRecord
+from assistant.journal.store import Store
+from assistant.speech.clauses import ClauseCutter
+from assistant.speech.speakable import speakable
+from assistant.tools.menu import build_menu
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.vad.silero import SileroDetector

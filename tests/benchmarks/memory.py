@@ -54,7 +54,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("google-genai", "import google.genai"),
         (
             "the recogniser for the end of a command",
-            "import assistant.turn.house_ending; "
+            "import assistant.conversation.house_ending; "
             "from audio.recognize.sphinx_live import SphinxLive as l; d = l()",
         ),
     ),

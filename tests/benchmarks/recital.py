@@ -8,6 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from assistant.conversation.ear import Ear
+from assistant.conversation.effects import CloseTurn
+from assistant.conversation.live import LiveTurn
+from assistant.conversation.performers import Performers
+from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
@@ -16,11 +21,6 @@ from assistant.domain.question import Question, Settlement
 from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
-from assistant.turn.ear import Ear
-from assistant.turn.effects import CloseTurn
-from assistant.turn.live import LiveTurn
-from assistant.turn.performers import Performers
-from assistant.turn.runner import Runner
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLE_RATE
 from audio.player import Player

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from assistant.turn.ear import Ear
-from assistant.turn.effects import Effect, EndListening, StopWatching, WatchSpeech
-from assistant.turn.events import Event, Tick, WakeHeard
-from assistant.turn.machine import reduce
-from assistant.turn.state import Machine
+from assistant.conversation.ear import Ear
+from assistant.conversation.effects import Effect, EndListening, StopWatching, WatchSpeech
+from assistant.conversation.events import Event, Tick, WakeHeard
+from assistant.conversation.machine import reduce
+from assistant.conversation.state import Machine
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad.silero import SileroDetector

@@ -10,12 +10,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from assistant.conversation.events import Event, StopAsked, WakeHeard
 from assistant.domain.brain import BrainEvent, ReplyAudio, ReplySettled, ReplyText, TurnDone
-from assistant.turn.events import (
-    Event,
-    StopAsked,
-    WakeHeard,
-)
 from audio.tts import Chunk, Voice
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.recital import listening, reciting

@@ -15,11 +15,11 @@ from starlette.types import ASGIApp
 from assistant.app.build import App, open_app
 from assistant.app.faces import open_faces
 from assistant.config.schema import Settings
+from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
 from assistant.recordings import FOLDER, Recording, write
 from assistant.sound_state import SoundState
-from assistant.turn.runner import Runner
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.player import NullPlayer, OneOutput

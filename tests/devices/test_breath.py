@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from assistant.conversation.ear import Ear
+from assistant.conversation.for_ever import listen_for_ever
 from assistant.domain.brain import BrainEvent, Heard, TurnDone
-from assistant.turn.ear import Ear
-from assistant.turn.for_ever import listen_for_ever
 from audio.device_watch import DeviceWatch
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
@@ -24,8 +24,8 @@ from audio.wake import make_wake_engine
 from audio.wav import read_wav, write_wav
 from tests.benchmarks.figures import how_many, write_figures
 from tests.devices.pulse import play
-from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedTurn
-from tests.unit.assistant.turn.stage import runner_with
+from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn
+from tests.unit.assistant.conversation.stage import runner_with
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(120, 600))]
 

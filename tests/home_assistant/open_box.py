@@ -13,11 +13,11 @@ from assistant.app.build import App, open_app
 from assistant.app.faces import Faces, open_faces
 from assistant.app.services import Stay
 from assistant.config.schema import Settings
+from assistant.conversation.log import FinishedTurn
 from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
 from assistant.mqtt.make import take_away
 from assistant.sound_state import SoundState
-from assistant.turn.log import FinishedTurn
 from audio.player import NullPlayer, OneOutput
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.automations import until

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.device.entities import every_one
 from assistant.device.face import DeviceFace, Reach
 from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
 from assistant.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Mqtt, Settings
+from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.mqtt.entities import TRIGGERS
 from assistant.mqtt.make import mqtt_face, take_away
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.state import State
 from integrations.web.requests import LiveRequest, QuestionAnswer
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
+from assistant.conversation.standing import Observers, Standing
+from assistant.conversation.state import State
 from assistant.device.keeper import DeviceKeeper
 from assistant.device.record import DeviceFile
 from assistant.device.sensors import DeviceSensors
@@ -19,8 +21,6 @@ from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
 from assistant.mute import Mute
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Observers, Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.push import Push

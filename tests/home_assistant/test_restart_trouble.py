@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Status
-from assistant.turn.log import FinishedTurn
 from tests.chaos.faults import fault
 from tests.chaos.promises import Life, assert_promises, told_of
 from tests.home_assistant.admin import Admin

@@ -22,7 +22,9 @@ class Part:
 
 
 PARTS = {
-    "turn": Part("the turn machine", "assistant.turn.", "tests/unit/assistant/turn"),
+    "turn": Part(
+        "the turn machine", "assistant.conversation.", "tests/unit/assistant/conversation"
+    ),
     "policy": Part("the policy", "assistant.tools.", "tests/unit/assistant/tools"),
     "converter": Part("the converter", "integrations.gemini.", "tests/unit/integrations/gemini"),
     "speech": Part("what is spoken", "assistant.speech.", "tests/unit/assistant/speech"),

@@ -15,8 +15,8 @@ PATIENCE_S = 60.0
 HEARING = (
     "assistant.brains.offline.listen.HEARING_S",
     "assistant.confirmation.witness.RECOGNISE_S",
-    "assistant.turn.asking.UNDERSTAND_S",
-    "assistant.turn.exchange.UNDERSTAND_S",
+    "assistant.conversation.asking.UNDERSTAND_S",
+    "assistant.conversation.exchange.UNDERSTAND_S",
 )
 
 

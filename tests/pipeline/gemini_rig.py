@@ -16,12 +16,12 @@ import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a co
 
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
+from assistant.conversation.exchange import Prompter
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status, Tier
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
-from assistant.turn.exchange import Prompter
-from assistant.turn.log import FinishedTurn
 from audio.frames import Frame, Framer
 from audio.player import NullPlayer, Player
 from audio.wav import WavSource, read_wav

@@ -8,12 +8,12 @@ from unittest.mock import patch
 import pytest
 
 from assistant.app.build import App
+from assistant.conversation.log import FinishedTurn
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status
 from assistant.journal.store import Store
-from assistant.turn.log import FinishedTurn
 from audio.earcons import earcon
 from audio.player import NullPlayer
 from audio.wav import WavSource

@@ -16,10 +16,10 @@ from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.build import App, open_app
 from assistant.app.sound_files import sound_files
 from assistant.config.schema import Settings
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.clip import LONGEST_S
 from audio.earcons import earcon
 from audio.player import WavPlayer

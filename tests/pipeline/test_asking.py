@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from assistant.app.build import App
-from assistant.asking.questions import House, Questions
+from assistant.conversation.line import Line
+from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import Happenings
 from assistant.speech.manner import OPENING
-from assistant.turn.line import Line
-from assistant.turn.state import State
 from audio.earcons import earcon
 from audio.frames import FRAME_SAMPLES, Frame, Framer
 from audio.player import WavPlayer
@@ -72,7 +72,7 @@ def said(folder: Path, words: str) -> bytes:
 
 async def test_what_people_say_to_a_question(tmp_path: Path) -> None:
     """An answer, then a command, since the recogniser is loaded once. What is neither is in
-    tests/unit/assistant/asking."""
+    tests/unit/assistant/conversation/program_questions."""
     async with pipeline(offline_settings(tmp_path)) as app:
         yes = await ask(app, said(tmp_path, "yes") + silence(5.0))
         [answered] = await app.bridge.store.turns(5)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from assistant.app.build import App
+from assistant.conversation.machine import State
 from assistant.demo.scenes import Spoken
 from assistant.demo.speech import WAKE_PHRASE, make_clip
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
-from assistant.turn.machine import State
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLES_PER_MS, Frame
 from audio.player import NullPlayer, OneOutput
 from audio.wav import read_wav

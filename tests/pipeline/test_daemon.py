@@ -13,9 +13,9 @@ from assistant.app.build import App
 from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.conversation.runner import Runner
 from assistant.domain.records import AnnouncementRecord, ErrorRecord
 from assistant.sound_state import SoundState
-from assistant.turn.runner import Runner
 from audio.steady import SteadyMicrophone
 from integrations.home_assistant import client
 from tests.pipeline.rig import offline_settings

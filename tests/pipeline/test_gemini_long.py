@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.turn.events import StopAsked, Typed
-from assistant.turn.log import FinishedTurn
-from assistant.turn.state import State
+from assistant.conversation.events import StopAsked, Typed
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.state import State
 from tests.pipeline.gemini_rig import (
     LIVE,
     OFFICE,

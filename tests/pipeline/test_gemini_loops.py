@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord
 from assistant.tools.guards import MAX_REPEATED
-from assistant.turn.log import FinishedTurn
 from tests.pipeline.gemini_rig import (
     KITCHEN,
     LIVE,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from assistant.app.build import App, open_app
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Decision, Status
-from assistant.turn.log import FinishedTurn
 from audio.wav import WavSource
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.rig import offline_settings, pipeline, states

@@ -9,10 +9,10 @@ import pytest
 
 from assistant.app.build import open_around
 from assistant.app.conversation import open_conversation
+from assistant.conversation.ending import Endings
+from assistant.conversation.endings import open_endings
+from assistant.conversation.state import State
 from assistant.domain.outcome import Status
-from assistant.endings import open_endings
-from assistant.turn.ending import Endings
-from assistant.turn.state import State
 from audio.player import NullPlayer
 from audio.wav import WavSource
 from integrations.home_assistant.house import House

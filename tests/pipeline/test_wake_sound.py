@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.turn.record import as_json
-from assistant.turn.state import Rules
+from assistant.conversation.record import as_json
+from assistant.conversation.state import Rules
 from audio.earcons import earcon
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.player import NullPlayer

@@ -9,10 +9,10 @@ import pytest
 
 from assistant.config.voice import VoiceChoice
 from assistant.controls import FASTEST, KEPT, SLOWEST, Controls
+from assistant.conversation.log import FinishedTurn, TurnLog
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store
-from assistant.turn.log import FinishedTurn, TurnLog
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
 from assistant.figures import LOOK_S, Figures
 from assistant.journal.store import Store
-from assistant.turn.log import FinishedTurn
-from assistant.turn.record import wordless
 
 EVENING = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)
 TIMELINE = {"speech_end": 1000.0, "first_audio_out": 1812.34}

@@ -9,11 +9,11 @@ import pytest
 
 from assistant import live_settings
 from assistant.config.schema import Sensitivity, Settings
+from assistant.conversation.state import FollowUp
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.live_settings import NO_PROFILE, LiveSettings
-from assistant.turn.state import FollowUp
 from audio.errors import InputUnusable
 from audio.wake.protocol import WakeEngine
 from integrations.web.box import NotPossible

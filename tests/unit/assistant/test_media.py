@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Media
+from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.media import KEEP, NAME, RoomMedia
-from assistant.turn.state import State
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.refusals import Unanswered

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from assistant.box.box import Box
+from assistant.conversation.standing import Standing
 from assistant.domain.events import Happenings
 from assistant.microphone_tones import MicrophoneTones
 from assistant.sound_state import SoundState
-from assistant.turn.standing import Standing
 from audio.player import NullPlayer, OneOutput
 from tests.unit.assistant.box.doubles import parts
-from tests.unit.assistant.turn.doubles import ScriptedBrain, ScriptedEar
-from tests.unit.assistant.turn.stage import runner_with
+from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar
+from tests.unit.assistant.conversation.stage import runner_with
 from tests.unit.audio.steady_stage import MIC, MONITOR, Stage, listening
 
 NOBODY_HEARS = OneOutput(NullPlayer(paced=False))

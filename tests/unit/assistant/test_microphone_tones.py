@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.microphone_tones import BACK_S, MicrophoneTones
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.errors import DeviceLost
 from audio.steady import MicrophoneStatus as Status
 

@@ -14,9 +14,9 @@ import pytest
 
 from assistant import recordings
 from assistant.config.schema import Recordings as Keep
+from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
-from assistant.turn.state import State
 from audio.wake.protocol import Detection
 
 SOUND = bytes(range(256)) * 125  # a second

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from assistant.box.box import Box
+from assistant.conversation.log import FinishedTurn
 from assistant.device.commands import Commander
 from assistant.device.inbox import Inbox
 from assistant.domain.brain import ConversationOwner
@@ -37,7 +38,6 @@ from assistant.tools.governance import Governance
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from assistant.tools.verdict import Rulings
-from assistant.turn.log import FinishedTurn
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House as LiveHouse
@@ -77,7 +77,7 @@ LET: dict[str, frozenset[str]] = {
 
 
 class Programs(FakeConversation):
-    """Serves a program's typed turn as `assistant.turn.for_programs` does: within its rights."""
+    """Serves a program's typed turn as `assistant.conversation.for_programs` does: within its rights."""
 
     def __init__(self, rig: "Rig") -> None:
         super().__init__()

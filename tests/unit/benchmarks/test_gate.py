@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from assistant.conversation.ending import FixedEndings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.speakable import speakable
-from assistant.turn.ending import FixedEndings
 from tests.benchmarks import gate, gate_delays, gate_page, gate_ratio, gate_works
 from tests.benchmarks.end_of_turn import Setup
 from tests.benchmarks.gate_ratio import Pair, in_turns, quickest

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from assistant.app.log_line import log_line, log_turns
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
-from assistant.turn.log import FinishedTurn
 from tests.unit.assistant.journal.samples import an_outcome
 
 TURN = TurnRecord(

@@ -8,16 +8,16 @@ from typing import Any
 
 from assistant.box.openers import Openers
 from assistant.box.parts import Parts
+from assistant.conversation.level import Level
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
-from assistant.level import Level
 from assistant.tools.ratings import Ratings
-from assistant.turn.log import FinishedTurn
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import House
 from integrations.web.box import NotPossible, Unknown

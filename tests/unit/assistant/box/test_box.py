@@ -10,14 +10,14 @@ import pytest
 from assistant.box.box import Box
 from assistant.box.openers import Openers
 from assistant.box.parts import Parts
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.moment import Mode
 from assistant.domain.rights import CALLERS
 from assistant.tools.ratings import Ratings
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from assistant.version import own_version
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House

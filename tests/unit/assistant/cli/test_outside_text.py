@@ -38,6 +38,7 @@ from assistant.cli.show import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.cli.waterfall import show
 from assistant.config.schema import Settings
+from assistant.conversation.log import FinishedTurn
 from assistant.demo.scenes import SCENES
 from assistant.doctor.finding import Finding, Group
 from assistant.domain.clock import SystemClock
@@ -58,7 +59,6 @@ from assistant.recordings import FOLDER, Recording, write
 from assistant.setup.answers import Answers
 from assistant.tools.approvals import Approvals
 from assistant.tools.menu import build_menu
-from assistant.turn.log import FinishedTurn
 from audio.devices import DeviceInfo
 from integrations.demo_home import catalogue, server
 from integrations.demo_home.house import Thing

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.device.face import Sources
 from assistant.domain.events import Happenings
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 
 IDLE = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)

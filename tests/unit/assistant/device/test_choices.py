@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assistant.asking.templates import Templates
 from assistant.confirmation.wording import languages, wording
+from assistant.conversation.program_questions.templates import Templates
 from assistant.device.choices import Asked, question_of
 from assistant.device.messages import Words
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.device.entities import every_one, gone, name_keys, sensors_of
 from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import Sensor
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.device.face import DeviceFace, Reach
 from assistant.domain.clock import VirtualClock
 from assistant.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.device.box import Pressed, Says

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.device.entities import (
     LAST_ANSWER,
     LAST_HEARD,
@@ -23,8 +25,6 @@ from assistant.device.sensors import DeviceSensors
 from assistant.domain.clock import VirtualClock
 from assistant.facts import Facts
 from assistant.speech.catalogue import Catalogue
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.errors import Unavailable
 

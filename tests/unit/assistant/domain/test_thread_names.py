@@ -3,8 +3,8 @@
 import threading
 from pathlib import Path
 
+from assistant.conversation.hearing import Hearing
 from assistant.domain.thread_names import name_thread
-from assistant.turn.hearing import Hearing
 
 _OWN = Path("/proc/thread-self/comm")
 

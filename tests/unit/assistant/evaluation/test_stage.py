@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.records import ErrorRecord
 from assistant.evaluation.stage import Stage
-from assistant.turn.log import FinishedTurn
 from tests.pipeline.rig import offline_settings, pipeline
 
 

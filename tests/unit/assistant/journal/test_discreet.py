@@ -3,12 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status
 from assistant.journal.audit import STARS, audit_of
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
-from assistant.turn.record import wordless
 from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_outcome
 
 

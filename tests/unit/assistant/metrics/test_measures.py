@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord
 from assistant.metrics.counts import Histogram
 from assistant.metrics.measures import Measures, stages
-from assistant.turn.log import FinishedTurn
 from audio.wake.protocol import NearMiss
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)

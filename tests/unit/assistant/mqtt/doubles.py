@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.records import StoreError
 from assistant.mqtt.needs import Parts
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt import Arrival, Broker, Publication, Subscription

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import pytest
 
+from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.mqtt.discovery import Looks
 from assistant.mqtt.face import MqttFace
 from assistant.mqtt.topics import Topics
-from assistant.turn.state import State
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.mqtt.doubles import FakeClient, House

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
 from assistant.facts import Facts
 from assistant.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.mqtt.states import Settings, states
 from assistant.mqtt.topics import Topics
-from assistant.turn.standing import Standing
-from assistant.turn.state import State
 from audio.steady import MicrophoneStatus
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)

@@ -12,7 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import identify
 from assistant.speech.turn_language import Languages, TurnLanguage
 from audio.tts import Chunk
-from tests.unit.assistant.turn.doubles import (
+from tests.unit.assistant.conversation.doubles import (
     Script,
     ScriptedBrain,
     ScriptedTurn,
@@ -20,7 +20,7 @@ from tests.unit.assistant.turn.doubles import (
     Tools,
     done,
 )
-from tests.unit.assistant.turn.stage import runner_with
+from tests.unit.assistant.conversation.stage import runner_with
 
 WORDS = {"en": {"the", "is", "turn"}, "es": {"la", "está", "enciende"}}
 SAID = {"en": "turn on the lamp", "es": "enciende la Living Room Lamp"}

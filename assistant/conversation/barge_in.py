@@ -1,0 +1,196 @@
+"""The rules of talking over our voice: what lowers it, what cuts it, and what was nothing."""
+
+from dataclasses import replace
+
+from assistant.conversation.effects import (
+    CancelReason,
+    CancelTurn,
+    CloseTurn,
+    Duck,
+    Effect,
+    Hush,
+    ListenForStop,
+    OpenTurn,
+    PlaySound,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.conversation.events import (
+    Ringing,
+    SpeechEnded,
+    SpeechHeld,
+    SpeechPassed,
+    SpeechStarted,
+    StopHeard,
+    WakeHeard,
+)
+from assistant.conversation.programs import ForTalk
+from assistant.conversation.state import Machine, Microphone, State
+
+Step = tuple[Machine, list[Effect]]
+
+CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
+    "barge_in": ("interrupted", "A new sentence interrupted this one."),
+    "stop": ("interrupted", "It was stopped."),
+    "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
+    "no_speech": ("no_speech", "Nothing was said after the wake word."),
+    "muted": ("muted", "The microphone was muted in the middle of the sentence."),
+    "withdrawn": ("withdrawn", "Whoever asked has gone."),
+}
+
+
+def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
+    """Cut the turn under way short."""
+    return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *CUT_SHORT[reason])]
+
+
+def voice_begins(machine: Machine) -> Step:
+    """The first sample of an answer sounds: from here on it can be talked over."""
+    speaking = replace(machine, state=State.SPEAKING)
+    if not machine.hears_over:
+        return speaking, []
+    return speaking, [WatchSpeech(from_ms=machine.now_ms, after_ms=machine.now_ms)]
+
+
+def begun(machine: Machine, event: SpeechStarted) -> Step:
+    """Somebody speaks over us: our voice is lowered until it is known whether they mean us."""
+    over = machine.ringing if machine.rests else machine.hears_over
+    return (replace(machine, over_ms=event.at_ms) if over else machine), []
+
+
+def held(machine: Machine, event: SpeechHeld) -> Step:
+    """They go on: they have the word. The sentence is kept from its beginning."""
+    speaking = machine.state is State.SPEAKING
+    ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
+    if not machine.hears_over or not (speaking or ended_meanwhile):
+        return machine, []
+    turn = machine.turn + 1
+    opened = replace(
+        machine.fresh(),
+        state=State.LISTENING,
+        turn=turn,
+        source="barge_in",
+        since_ms=event.began_ms,
+    )
+    mark = max(0.0, event.began_ms - machine.rules.pre_roll_ms)
+    # Whoever talks over an opening line answers it.
+    talk = machine.announcing if isinstance(machine.then, ForTalk) else None
+    opening = OpenTurn(
+        turn, "barge_in", mark_ms=mark, near_own_speech=True, over_ours=True, talk=talk
+    )
+    return opened, [*(cancel(machine, "barge_in") if speaking else []), opening]
+
+
+def begins_with(machine: Machine, event: WakeHeard) -> bool:
+    """The speech that cut our voice began with the wake word: then it is a turn like any other,
+    with the profile of that word."""
+    barged = machine.state is State.LISTENING and machine.source == "barge_in"
+    return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
+
+
+def passed(machine: Machine, event: SpeechPassed) -> Step:
+    """It was nothing, or one short word."""
+    if machine.over_ms is None:
+        return machine, []
+    match machine.state:
+        case State.SPEAKING:
+            return replace(machine, over_ms=None), [ListenForStop(machine.over_ms, machine.turn)]
+        case State.FOLLOW_UP:
+            return ended_over(machine)
+        case _:
+            return machine, []  # of a ringing timer: its end is waited for
+
+
+def ended(machine: Machine, event: SpeechEnded) -> Step:
+    """What was said beside a ringing timer, or over our voice, is over."""
+    if machine.over_ms is None:
+        return machine, []
+    if machine.state is State.FOLLOW_UP:
+        return ended_over(machine)
+    return replace(machine, over_ms=None), may_be_stop(machine, machine.over_ms, event.at_ms)
+
+
+def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
+    """What is too long for a stop word is not listened to."""
+    short = ended_ms - began_ms <= machine.rules.stop_word_ms
+    return [ListenForStop(began_ms, machine.turn)] if short else []
+
+
+def ended_over(machine: Machine) -> Step:
+    """Our voice had come to its end under that speech: now it is as if nobody had spoken."""
+    quiet = replace(machine, over_ms=None)
+    if follows_up(quiet):
+        return quiet, []  # the microphone is open already
+    return replace(quiet, state=rest(quiet)), [StopWatching()]
+
+
+def voice_ended(machine: Machine, close: CloseTurn) -> Step:
+    """The turn is over: the microphone opens, or closes, or stays with whoever speaks over us."""
+    if machine.over_ms is not None and machine.hears_over:
+        return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
+    watched: list[Effect] = [StopWatching()] if machine.hears_over else []
+    if not follows_up(machine):
+        return replace(machine, state=rest(machine)), [close, *watched]
+    after = machine.now_ms + machine.rules.echo_tail_ms
+    opened = replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms)
+    watch = WatchSpeech(from_ms=machine.now_ms, after_ms=after)
+    return opened, [close, PlaySound("open"), watch]
+
+
+def follows_up(machine: Machine) -> bool:
+    """Whether the microphone stays open after the answer."""
+    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error or machine.over:
+        return False
+    if machine.source in ("text", "announcement"):
+        return False
+    habit = machine.rules.follow_up
+    return habit == "always" or (habit == "question" and machine.asks)
+
+
+def rest(machine: Machine) -> State:
+    """Where the conversation goes when nothing is under way."""
+    return State.FAULT if machine.microphone is Microphone.LOST else State.IDLE
+
+
+def ringing(machine: Machine, event: Ringing) -> Step:
+    """Between two turns a short word may be meant for what rings."""
+    return replace(machine, ringing=event.on), []
+
+
+def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
+    """What follows from where the conversation has come to, however it came there."""
+    if after.over_ms is not None and (after.muted or after.microphone is not Microphone.OPEN):
+        after = replace(after, over_ms=None)
+    if before.ducks is not after.ducks:
+        effects = [*effects, Duck(after.ducks)]
+    waited, waits = before.rests and before.ringing, after.rests and after.ringing
+    if waits and not waited:
+        effects = [*effects, WatchSpeech(from_ms=after.now_ms, after_ms=after.now_ms)]
+    elif waited and after.rests and not waits:
+        after = replace(after, over_ms=None)
+        effects = [*effects, StopWatching()]
+    return after, effects
+
+
+def stop_heard(machine: Machine, event: StopHeard) -> Step:
+    """It counts while what it was meant for goes on."""
+    same = machine.turn == event.after and machine.stops_by_text
+    return stopped(machine) if same else (machine, [])
+
+
+def stopped(machine: Machine) -> Step:
+    """Silence, at once; nothing is answered any more."""
+    silenced: list[Effect] = [Hush()] if machine.ringing else []
+    if machine.state is State.SPEAKING:
+        machine = replace(machine, silent_since_ms=machine.now_ms)
+    resting = replace(machine, state=rest(machine), over_ms=None)
+    if machine.state in _IN_TURN:
+        return resting, [StopWatching(), *cancel(machine, "stop"), *silenced]
+    if machine.state is State.FOLLOW_UP:
+        return resting, [StopWatching(), *silenced]
+    return machine, silenced
+
+
+_IN_TURN = frozenset(
+    {State.WAKING, State.LISTENING, State.THINKING, State.SPEAKING, State.CONFIRMING}
+)

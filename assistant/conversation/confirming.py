@@ -1,0 +1,427 @@
+"""The confirmation inside a turn: ask, hear, settle, tell. Meanwhile the brain has no voice."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from assistant.conversation.bill import Bill
+from assistant.conversation.effects import AwaitAnswer, EndAnswer, HearAnswer, NoAnswer, OpenTurn
+from assistant.conversation.events import (
+    ConfirmationAsked,
+    ConfirmationSettled,
+    Event,
+    PlaybackEnded,
+)
+from assistant.conversation.exchange import Exchange, Means
+from assistant.conversation.hearing import Hearing
+from assistant.conversation.held import HeldTurn
+from assistant.conversation.performers import Performers
+from assistant.domain.brain import Spent, TurnRequest
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.situation import Situation
+from assistant.domain.turn_audio import TurnAudio
+from assistant.tools.builtin.protocol import HEARTH
+from assistant.tools.guards import LIMITS
+from assistant.tools.request import lost
+from integrations.errors import IntegrationError
+from integrations.mcp.servers import HOME_ASSISTANT
+
+_log = logging.getLogger(__name__)
+_FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
+_NO_ONE = Settlement("silence")
+# An answer follows our own voice at once: beside its yes nothing secure comes of it.
+_ANSWERING = Situation(can_ask=False, spoken=True, near_own_speech=True)
+
+
+_SWITCHES = (HOME_ASSISTANT, HEARTH)  # what their calls give, beside readings, our sentence tells
+
+
+def gives_data(outcome: ToolOutcome) -> bool:
+    """True of a call that was made for what it gives: a reading, or another server's answer."""
+    gave = outcome.status is Status.DONE and bool(outcome.data)
+    return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
+
+    turn: HeldTurn
+    audio: TurnAudio
+    turn_id: str
+
+
+class Turn(Protocol):
+    """The turn that asks (`assistant.conversation.live.LiveTurn`)."""
+
+    audio: TurnAudio | None
+
+    @property
+    def turn_id(self) -> str:
+        """As in the journal."""
+        ...
+
+    @property
+    def opening(self) -> OpenTurn:
+        """How it began."""
+        ...
+
+    @property
+    def profile(self) -> str:
+        """Its profile's name."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Its language."""
+        ...
+
+    @property
+    def outcomes(self) -> list[ToolOutcome]:
+        """Of its calls so far."""
+        ...
+
+    async def ask_aloud(self, sentence: str) -> bool:
+        """Say a question; whether it has sounded to its end."""
+        ...
+
+    async def ask_further(self, sentence: str) -> bool:
+        """The same of a question that follows another one."""
+        ...
+
+    def ask_next(self, question: Question, before: "Before") -> None:
+        """Ask about the turn's next call that waits for a yes."""
+        ...
+
+    def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
+        """Let the model answer with what the call has given, behind `told`. False: it cannot."""
+        ...
+
+    def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
+        """A further stretch of speech: the coroutine returns at its end."""
+        ...
+
+    def leave_brain(self) -> None:
+        """What the brain still does for the request is not waited for."""
+        ...
+
+    @property
+    def bill(self) -> Bill:
+        """What it has cost."""
+        ...
+
+    def called(self, outcome: ToolOutcome) -> None:
+        """What came of a call is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What led to a question that follows another one of its turn."""
+
+    told: str  # what came of the one before; said in front of the question
+    ids: frozenset[str]  # the calls that were told so far
+
+
+class Confirming:
+    """One question of one turn. Owned by the turn: its tasks are in the turn's group."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        turn: Turn,
+        performers: Performers,
+        means: Means,
+        dispatch: Callable[[Event], None],
+        group: asyncio.TaskGroup,
+        spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
+        before: Before | None = None,
+    ) -> None:
+        """`spawn` starts what outlives the turn. `before`: None for the turn's first question."""
+        self.exchange = exchange
+        self._before = before
+        self.promoted: Promoted | None = None  # what answers, as a turn to be
+        self._turn = turn
+        self._number = turn.opening.turn  # in the machine
+        self._brain = performers.brain
+        self._tools = performers.tools
+        self._catalogue = performers.catalogue
+        self._means = means
+        self._dispatch = dispatch
+        self._group = group
+        self._spawn = spawn
+        self._outcome: ToolOutcome | None = None
+        self._listening: asyncio.Task[None] | None = None  # for the answer, wherever it comes from
+        self._settled = False  # the toolbox knows
+
+    def begin(self) -> None:
+        """Ask."""
+        concluding = self._conclude()
+        try:
+            self._group.create_task(concluding)
+        except RuntimeError:  # the turn is just ending
+            concluding.close()
+            self.give_up()
+            return
+        self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
+
+    def give_up(self) -> None:
+        """The turn is over, however: what was not settled by now never runs."""
+        if not self._settled:
+            self._spawn(self._settle(_NO_ONE))
+
+    def take(
+        self,
+        effect: AwaitAnswer | HearAnswer | EndAnswer | NoAnswer,
+        hearing: Hearing,
+        new_turn_id: Callable[[], str],
+    ) -> None:
+        """Do the next step, as the machine says."""
+        match effect:
+            case AwaitAnswer(_, "keys"):
+                self._listening = self._group.create_task(self.exchange.by_keys())
+            case AwaitAnswer(_, "phone"):
+                self._listening = self._group.create_task(self._ask_phone())
+            case HearAnswer(_, mark_ms):
+                self._hear(hearing.answer(mark_ms), new_turn_id())
+            case EndAnswer():
+                if self._turn.audio is not None:
+                    self._turn.audio.finish()
+                if self.exchange.private:
+                    hearing.forget()  # nobody may look back on a PIN
+            case NoAnswer(_, waited):
+                if self._listening is not None:
+                    self._listening.cancel()
+                    if self._turn.audio is not None:
+                        self._turn.audio.abandon()  # half an answer is none
+                self.exchange.no_answer(waited=waited)
+
+    def _hear(self, audio: TurnAudio, turn_id: str) -> None:
+        """Somebody answers. `turn_id`: of the turn that it will be, if it is a new command.
+
+        A PIN goes to no brain.
+        """
+        turn, exchange = self._turn, self.exchange
+        turn.audio = audio
+        if not exchange.private:
+            turn.leave_brain()
+            request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
+            exchange.held = HeldTurn(self._brain.begin(request), self._spawn)
+            self.promoted = Promoted(exchange.held, audio, turn_id)
+        self._listening = self._group.create_task(exchange.by_ear(audio))
+
+    async def _ask_phone(self) -> None:
+        try:
+            await self.exchange.by_phone()
+        except IntegrationError as error:
+            _log.warning("the phone could not be asked: %s", error)
+            self.exchange.settle(Settlement("silence", why="asking.no_phone"))
+
+    async def _conclude(self) -> None:
+        exchange = self.exchange
+        try:
+            if await self._ask():
+                self._dispatch(PlaybackEnded(self._number))
+            else:
+                exchange.no_answer(waited=False)  # what nobody heard nobody answers
+            settlement = await exchange.settlement
+            self._turn.leave_brain()
+            # Not a task of this turn: a call that was confirmed runs to its end, come what may.
+            settling = self._settle(None if exchange.nobody else settlement)
+            await asyncio.shield(self._spawn(settling))
+            following = await self._following(None if exchange.nobody else settlement)
+            if settlement.verdict != "new_command":
+                if following is not None:
+                    await self._hand_over(following, settlement)
+                elif not await self._let_answer(settlement):
+                    await self._tell(settlement)
+                return
+        except BaseException:
+            if exchange.held is not None:
+                exchange.held.drop()
+            raise
+        self._dispatch(
+            ConfirmationSettled(self._number, new_command=True, text=exchange.typed_text)
+        )
+
+    async def _ask(self) -> bool:
+        """Whether the question has sounded to its end."""
+        if self._before is None:
+            return await self._turn.ask_aloud(self._line())
+        return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
+
+    async def _following(self, settlement: Settlement | None) -> Question | None:
+        """The question about the next call; what is not asked about is noted."""
+        while True:
+            following = await self._tools.next_question(self._turn.turn_id, settlement)
+            if not isinstance(following, ToolOutcome):
+                return following
+            self._note(following)
+            self._turn.called(following)
+
+    async def _hand_over(self, following: Question, settlement: Settlement) -> None:
+        """Ask the next question of the same sentence."""
+        try:
+            self._tell_brain(settlement)
+            await self._drop_held()
+            told = self._told(settlement)
+            self._dispatch(ConfirmationSettled(self._number, more=True))
+            self._turn.ask_next(following, Before(told, self._ids_told()))
+        except BaseException:
+            self._spawn(self._drop(following))
+            raise
+
+    async def _drop(self, question: Question) -> bool:
+        """Nobody is there any more to be asked."""
+        await self._tools.settle(question, None)
+        return True
+
+    async def _let_answer(self, settlement: Settlement) -> bool:
+        """Have the model answer with what a confirmed call has read. False: there is nothing."""
+        outcome = self._outcome
+        if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
+            return False
+        await self._drop_held()
+        others = self._others()
+        if not self._turn.go_on(self.exchange.call, outcome, " ".join(dict.fromkeys(others))):
+            return False
+        self._dispatch(ConfirmationSettled(self._number, more=True))
+        return True
+
+    async def _drop_held(self) -> None:
+        """The one conversation with a model must be free for what follows."""
+        if self.exchange.held is not None:
+            await self.exchange.held.close()
+            self.promoted = None
+
+    def _line(self) -> str:
+        exchange = self.exchange
+        return self._catalogue.say(
+            exchange.line,
+            self._turn.language,
+            question=exchange.question.text,
+            phone=exchange.phone_name,
+        )
+
+    async def _tell(self, settlement: Settlement) -> None:
+        """Say what came of it; meanwhile what the brain makes of the answer is seen to."""
+        self._tell_brain(settlement)
+        held = self.exchange.held
+        draining = self._group.create_task(self._drain(held)) if held is not None else None
+        speaking = self._turn.speak_again(self._told(settlement))
+        self._dispatch(ConfirmationSettled(self._number))
+        await speaking
+        if draining is not None:
+            draining.cancel()
+
+    async def _settle(self, settlement: Settlement | None) -> bool:
+        """Never raises: whatever breaks, the person is told and the process lives on."""
+        if self._settled:
+            return True
+        self._settled = True
+        if settlement is not None and settlement.verdict == "yes":
+            # From here on nobody knows, until it is told: the turn may be written down before.
+            self._note(replace(lost(self.exchange.call), decision=Decision.CONFIRMED))
+        try:
+            outcome = await self._tools.settle(self.exchange.question, settlement)
+        except Exception:
+            _log.exception("the call %s broke", self.exchange.call.name)
+            outcome = self._broke(settlement)
+        if outcome is not None:
+            self._outcome = outcome
+            self._note(outcome)
+            self._turn.called(outcome)
+        return True
+
+    def _note(self, outcome: ToolOutcome) -> None:
+        """A call has one entry in its turn."""
+        outcomes = self._turn.outcomes
+        outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
+
+    def _broke(self, settlement: Settlement | None) -> ToolOutcome:
+        """What is told of a call that broke inside; without a yes it was not even begun."""
+        confirmed = settlement is not None and settlement.verdict == "yes"
+        return replace(
+            lost(self.exchange.call),
+            decision=Decision.CONFIRMED if confirmed else Decision.DENIED,
+            tier=self.exchange.question.tier,
+            status=Status.UNKNOWN if confirmed else Status.NOT_RUN,
+            sentence=self._catalogue.say("asking.broke", self._turn.language),
+        )
+
+    def _told(self, settlement: Settlement) -> str:
+        """What is said at the end: first what else the turn has done, which nobody told yet."""
+        if self.exchange.nobody:
+            return ""
+        language, sentences = self._turn.language, self._others()
+        if settlement.why:
+            sentences.append(self._catalogue.say(settlement.why, language))
+        expired = self._catalogue.say("asking.expired", language)
+        sentences.append(self._outcome.sentence if self._outcome is not None else expired)
+        return " ".join(dict.fromkeys(sentences))
+
+    def _others(self) -> list[str]:
+        """What else the turn has done, as far as it was not told before."""
+        return [
+            one.sentence
+            for one in self._turn.outcomes
+            if one.tier is not Tier.READ
+            and one.id != self.exchange.question.call_id
+            and one.decision is not Decision.NEEDS_CONFIRMATION
+            and one.rule not in _FOR_MODELS
+            and not gives_data(one)  # of which the model tells
+            and not (self._before and one.id in self._before.ids)
+        ]
+
+    def _ids_told(self) -> frozenset[str]:
+        done = (
+            one.id for one in self._turn.outcomes if one.decision is not Decision.NEEDS_CONFIRMATION
+        )
+        return frozenset(done)
+
+    def _tell_brain(self, settlement: Settlement) -> None:
+        """What a model must know with its next turn: what it said itself may be wrong."""
+        if self.exchange.nobody:
+            return
+        sentence = self._outcome.sentence if self._outcome is not None else ""
+        self._means.learn(
+            "(For your information: the call of "
+            f"{json.dumps(self.exchange.call.name)} waited for the person's own yes. They were "
+            f"asked and the answer was: {settlement.verdict}. What came of it, as data: "
+            f"{json.dumps(sentence, ensure_ascii=False)} Do not repeat it.)"
+        )
+
+    async def _drain(self, held: HeldTurn) -> None:
+        """What the brain makes of a yes or no is not said; its calls are answered."""
+        async with aclosing(held.events(further=False)) as events:
+            async for event in events:
+                if isinstance(event, Spent):
+                    self._turn.bill.add(event)
+                elif isinstance(event, ToolCall):
+                    self._spawn(self._answer(held, event))
+
+    async def _answer(self, held: HeldTurn, call: ToolCall) -> bool:
+        """Never raises."""
+        try:
+            await held.answer(replace(await self._outcome_for(call), id=call.id))
+        except Exception:
+            _log.exception("the call %s broke", call.name)
+            await held.answer(lost(call))
+        return True
+
+    async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
+        """The frozen call has been made; any other goes through the policy afresh."""
+        frozen, outcome = self.exchange.call, self._outcome
+        if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
+            turn, heard = self._turn, self.exchange.heard
+            outcome = await self._tools.call(call, turn.turn_id, heard, turn.language, _ANSWERING)
+            if outcome.decision is not Decision.DENIED:
+                turn.outcomes.append(outcome)
+                turn.called(outcome)
+        return outcome

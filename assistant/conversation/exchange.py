@@ -1,0 +1,202 @@
+"""One question to the person, from its words to the verdict. The model has no say in it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol
+
+from assistant.confirmation.witness import Witness
+from assistant.conversation.events import AnswersBy
+from assistant.conversation.held import HeldTurn
+from assistant.conversation.transcript import transcript_of
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import Tier
+from assistant.domain.question import Question, Settlement
+from assistant.domain.records import ConfirmationRecord
+from assistant.domain.turn_audio import TurnAudio
+
+UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
+STARS = "****"  # stands for a PIN wherever words are kept
+
+_NOBODY = Settlement("silence")
+
+
+class Prompter(Protocol):
+    """A person at a keyboard."""
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        """Their line, None where they give none in time. `hidden`: it is not shown."""
+        ...
+
+
+class Phone(Protocol):
+    """The owner's phone, as `policy.phone` names it."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        ...
+
+    async def ask(self, question: Question) -> Literal["yes", "no"] | None:
+        """What was tapped; None: nothing in time. Raises IntegrationError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Who helps to ask a person."""
+
+    witness: Witness
+    prompter: Prompter | None = None
+    phone: Phone | None = None
+    learn: Callable[[str], None] = lambda text: None  # tells the model, with its next turn
+
+
+class Exchange:
+    """Asked once. `settlement` is its end, whoever brings it about."""
+
+    def __init__(self, question: Question, call: ToolCall, means: Means, *, typed: bool) -> None:
+        """`typed`: the turn came from a keyboard, and so does the answer."""
+        self.question = question
+        self.call = call
+        self.heard: str | None = None
+        self.settlement: asyncio.Future[Settlement] = asyncio.get_running_loop().create_future()
+        self.held: HeldTurn | None = None  # the brain's turn about the answer
+        self.typed_text: str | None = None  # the line, where the answer came from a keyboard
+        self.nobody = False  # there was nobody who could have answered
+        self._means = means
+        self._typed = typed
+
+    @property
+    def by(self) -> AnswersBy:
+        """Where the answer comes from."""
+        if self.question.how == "phone":
+            return "phone"
+        if self._typed or (self.question.how == "pin" and not self._hears_digits):
+            return "keys"
+        return "ear"
+
+    @property
+    def line(self) -> str:
+        """Key of the sentence by which it is asked; fields: question, phone."""
+        match self.question.how:
+            case "pin" if self._typed:
+                return "asking.typed_pin"
+            case "pin":
+                return "asking.say_pin" if self.by == "ear" else "asking.type_pin"
+            case "phone":
+                return "asking.on_phone"
+            case _:
+                return "asking.question"
+
+    @property
+    def phone_name(self) -> str:
+        """Whose phone is asked, "" for none."""
+        return self._means.phone.name if self._means.phone is not None else ""
+
+    @property
+    def private(self) -> bool:
+        """What is said is heard on this machine alone, and kept nowhere."""
+        return self.question.how == "pin"
+
+    @property
+    def settled(self) -> bool:
+        """It is answered, or will not be."""
+        return self.settlement.done()
+
+    async def enter_pin(self, typed: str, by: str) -> Settlement:
+        """The verdict on a PIN that was entered elsewhere; it settles nothing yet."""
+        witness = self._means.witness
+        return await witness.enter(witness.typed_digits(typed), by)
+
+    def record(self) -> ConfirmationRecord:
+        """What was asked and what came of it."""
+        done = self.settlement.done() and not self.settlement.cancelled()
+        verdict = self.settlement.result().verdict if done else "silence"
+        heard = STARS if self.private and self.heard is not None else self.heard
+        return ConfirmationRecord(self.question.text, heard, verdict)
+
+    def settle(self, settlement: Settlement) -> None:
+        """The first word counts."""
+        if not self.settlement.done():
+            self.settlement.set_result(settlement)
+
+    def no_answer(self, *, waited: bool) -> None:
+        """Nobody said anything; or, not `waited`, nobody was there to."""
+        self.nobody = not waited
+        self.settle(_NOBODY)
+
+    async def by_keys(self) -> None:
+        """Ask at the keyboard."""
+        prompter = self._means.prompter
+        if prompter is None:
+            self.no_answer(waited=False)
+            return
+        text = await prompter.ask(self.question.text, hidden=self.private)
+        if text is None:
+            self.no_answer(waited=True)
+            return
+        self.heard = text
+        witness = self._means.witness
+        if self.private:
+            self.settle(await witness.enter(witness.typed_digits(text), "typed"))
+        else:
+            self.typed_text = text
+            self.settle(witness.weigh(self.question, text, None, "typed"))
+
+    async def by_phone(self) -> None:
+        """Ask on the owner's phone. Raises IntegrationError."""
+        phone = self._means.phone
+        tapped = await phone.ask(self.question) if phone is not None else None
+        if phone is None or tapped is None:
+            self.no_answer(waited=phone is not None)
+            return
+        self.heard = tapped
+        self.settle(Settlement(tapped, f"phone {phone.name}" if tapped == "yes" else ""))
+
+    async def by_ear(self, audio: TurnAudio) -> None:
+        """Weigh what is being said, once it is complete."""
+        pcm = await audio.complete()
+        witness, question = self._means.witness, self.question
+        if self.private:
+            digits = await witness.spelled(pcm)
+            self.heard = digits
+            self.settle(await witness.enter(digits, "voice"))
+            return
+        transcript, recognised = await self._words(pcm)
+        self.heard = transcript or recognised
+        settlement = witness.weigh(question, transcript, recognised, "voice")
+        if settlement.verdict == "new_command" and not await self._is_command():
+            settlement = Settlement("unclear")
+        self.settle(settlement)
+
+    @property
+    def _is_heard_here(self) -> bool:
+        return self._means.witness.hears(self.question.language)
+
+    @property
+    def _hears_digits(self) -> bool:
+        return self._means.witness.hears_secrets(self.question.language)
+
+    async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
+        """A service's transcript and what this machine decodes; both only where both count."""
+        own = partial(self._means.witness.recognise, pcm, self.question.language)
+        if self.question.tier is Tier.SECURE:
+            transcript, recognised = await asyncio.gather(self._transcript(), own())
+            return transcript, recognised
+        transcript = await self._transcript()
+        return (transcript, None) if transcript else (None, await own())
+
+    async def _transcript(self) -> str | None:
+        checked = self.question.tier is Tier.SECURE and self._is_heard_here
+        return await transcript_of(self.held, checked=checked)
+
+    async def _is_command(self) -> bool:
+        if self.held is None:
+            return False
+        try:
+            async with asyncio.timeout(UNDERSTAND_S):
+                return await self.held.understood()
+        except TimeoutError:
+            return False

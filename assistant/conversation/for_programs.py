@@ -1,0 +1,188 @@
+"""What programs begin: a microphone that opens, words said for an answer, a sentence of their own.
+
+A person comes first: nothing of it begins before the conversation rests, and nobody is cut short.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.conversation.events import Announced, Event, Typed, WakeHeard, Withdrawn
+from assistant.conversation.hands import Hands
+from assistant.conversation.line import Line, done_within
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.performers import Limits, Performers
+from assistant.conversation.programs import Then
+from assistant.conversation.record import record_of
+from assistant.conversation.state import Machine, Microphone
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.domain.rights import Rights
+from assistant.speech.manner import Manner
+from integrations.web.busy import Busy
+
+PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
+
+
+class Conversation(Protocol):
+    """Where it begins (`assistant.conversation.runner.Runner`)."""
+
+    @property
+    def machine(self) -> Machine:
+        """Where it stands."""
+        ...
+
+    @property
+    def at_ms(self) -> float:
+        """How far the source of sound has come."""
+        ...
+
+    @property
+    def resting(self) -> bool:
+        """No turn is open, and every closed one is written down."""
+        ...
+
+    @property
+    def ending(self) -> bool:
+        """Nothing more is begun."""
+        ...
+
+    def dispatch(self, event: Event) -> None:
+        """Give the machine an event."""
+        ...
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once it holds."""
+        ...
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """What a program wants served."""
+
+    text: str
+    rights: Rights
+    caller: str
+    owner: ConversationOwner
+    begun: bool = False
+
+
+class ForPrograms:
+    """On the loop's thread, beside the runner."""
+
+    def __init__(
+        self, conversation: Conversation, hands: Hands, performers: Performers, clock: Clock
+    ) -> None:
+        self._conversation = conversation
+        self._hands = hands
+        self._mouth = performers.mouth
+        self._performers = performers
+        self._clock = clock
+        self._line = Line(clock)  # of sentences
+        self._opening = False  # the tone before a microphone sounds
+
+    def listen(self, word: str, caller: str) -> bool:
+        """Play the tone and, if it was heard, listen as after the wake word.
+
+        False where that cannot be: no microphone, muted, or something is under way.
+        """
+        if not self._may_listen or self._opening:
+            return False
+        self._opening = True
+        self._hands.group.create_task(self._listen(word, caller))
+        return True
+
+    async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
+        """Say it once the conversation rests; returns when it has begun.
+
+        False: everything ends, and it is not said.
+        """
+        await self._conversation.until(self._may_begin)
+        if self._conversation.ending:
+            return False
+        self._conversation.dispatch(Announced(text, language, manner, then))
+        return True
+
+    def withdraw(self, then: Then) -> None:
+        """Whoever asked has gone: where it is under way it ends."""
+        self._conversation.dispatch(Withdrawn(then))
+
+    async def ask(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
+    ) -> FinishedTurn:
+        """One typed turn that nobody hears, within these rights. Raises Busy.
+
+        `owner`: whose conversation it is part of; None: the caller's own, whichever its token.
+
+        Once it has begun it outlives whoever waits for it: what it called for is not left half
+        done, and its rights hold until its last call is back.
+        """
+        limits = self._performers.limits
+        if limits is None:
+            raise RuntimeError("this runner was made without anybody who keeps programs' rights")
+        if self._conversation.ending:
+            raise Busy("The assistant is about to end.")
+        owner = owner or ConversationOwner(caller, recalls=rights.recalls)
+        sentence = _Sentence(text, rights, caller, owner)
+        serving = self._hands.group.create_task(self._serve(sentence, limits))
+        try:
+            served = await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            if not sentence.begun:
+                serving.cancel()
+            raise
+        if isinstance(served, Busy):
+            raise served
+        return served
+
+    async def _serve(self, sentence: _Sentence, limits: Limits) -> FinishedTurn | Busy:
+        """A task of the runner's: it must not raise."""
+        until_s = self._clock.monotonic() + PATIENCE_S
+        try:
+            async with self._line.place(PATIENCE_S):
+                while not self._may_begin():  # looked at again: a person may be quicker
+                    left_s = until_s - self._clock.monotonic()
+                    rests = self._conversation.until(self._may_begin)
+                    if not await done_within(self._clock, left_s, rests):
+                        return Busy("Somebody is talking with the assistant.")
+                if self._conversation.ending:
+                    return Busy("The assistant is about to end.")
+                return await self._one_turn(sentence, limits)
+        except Busy as busy:
+            return busy
+
+    async def _one_turn(self, sentence: _Sentence, limits: Limits) -> FinishedTurn:
+        self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
+        turn = self._hands.turn
+        assert turn is not None  # the conversation rested: it has begun
+        sentence.begun = True
+        limits.restrict(turn.turn_id, sentence.rights, sentence.caller)  # before its first step
+        try:
+            await self._conversation.until(lambda: turn.written)
+            await turn.calls_over()
+        finally:
+            limits.release(turn.turn_id)
+        assert turn.closing is not None  # it is written down
+        return FinishedTurn(record_of(turn, turn.closing), tuple(turn.outcomes))
+
+    async def _listen(self, word: str, caller: str) -> None:
+        try:
+            heard = await self._mouth.tell_opening()
+        finally:
+            self._opening = False
+        if heard and self._may_listen:
+            at_ms = self._conversation.at_ms
+            self._conversation.dispatch(
+                WakeHeard(word, 1.0, at_ms, at_ms, pressed=True, caller=caller)
+            )
+
+    def _may_begin(self) -> bool:
+        """Or everything ends."""
+        return self._conversation.ending or (self._conversation.resting and not self._opening)
+
+    @property
+    def _may_listen(self) -> bool:
+        machine = self._conversation.machine
+        hears = machine.microphone is Microphone.OPEN and not machine.muted
+        return hears and machine.rests and not self._conversation.ending

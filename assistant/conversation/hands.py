@@ -1,0 +1,274 @@
+"""The hands: carry out what the turn machine says, with one turn at a time under way."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from assistant.conversation.effects import (
+    AnnounceLine,
+    Anticipate,
+    AwaitAnswer,
+    CancelReason,
+    CancelTurn,
+    CloseTurn,
+    Duck,
+    Effect,
+    EndAnswer,
+    EndListening,
+    FinishSpeech,
+    ForgetSound,
+    HearAnswer,
+    Hush,
+    ListenForStop,
+    NoAnswer,
+    OpenTurn,
+    PlaySound,
+    ReleaseSound,
+    SayLine,
+    SayText,
+    SoundOpening,
+    StopWatching,
+    WatchSpeech,
+    WatchThinking,
+)
+from assistant.conversation.events import (
+    Announced,
+    Event,
+    OpeningSounded,
+    StillThinking,
+    StopAsked,
+    StopHeard,
+)
+from assistant.conversation.followers import Followers
+from assistant.conversation.hearing import Hearing
+from assistant.conversation.live import LiveTurn
+from assistant.conversation.opening import TurnMaker
+from assistant.conversation.performers import Performers
+from assistant.conversation.stopping import StopListener
+from assistant.conversation.timeline import ConversationClock
+from assistant.domain.clock import Clock
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import PLAIN
+from audio.errors import AudioError
+
+_log = logging.getLogger(__name__)
+_STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin without voice
+
+OnTurn = Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]]
+
+
+class Hands:
+    """Owns the turn under way. `group` is the caller's to enter and to leave."""
+
+    def __init__(
+        self,
+        performers: Performers,
+        hearing: Hearing,
+        catalogue: Catalogue,
+        conversation: ConversationClock,
+        maker: TurnMaker,
+        on_turn: OnTurn,
+        dispatch: Callable[[Event], None],
+        stop_listener: StopListener | None,
+        clock: Clock,
+    ) -> None:
+        """`on_turn`: see Runner. `dispatch` gives the machine an event."""
+        self.turn: LiveTurn | None = None  # the newest one, open or just closed
+        self.task: asyncio.Task[None] | None = None  # the newest turn's
+        self.unfinished = 0  # turns that are open or being written down
+        self.opened = self.closed = 0  # turns that somebody asked for
+        self.group = asyncio.TaskGroup()
+        # Told when a person speaks to us or wants silence: what rings falls silent.
+        self.on_heard: Callable[[], None] = lambda: None
+        self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
+        self.on_announced: Callable[[str, bool], None] = lambda text, played: None
+        self.followers = Followers()
+        self._performers = performers
+        self._hearing = hearing
+        self._catalogue = catalogue
+        self._conversation = conversation
+        self._maker = maker
+        self._on_turn = on_turn
+        self._dispatch = dispatch
+        self._stop_listener = stop_listener
+        self._clock = clock
+        self._waiting: asyncio.Task[None] | None = None  # somebody waits for an answer
+        self.in_a_room = True  # False: a file is read at full speed, and nobody waits
+
+    def perform(self, effect: Effect) -> None:
+        """Do it, or begin to."""
+        match effect:
+            case OpenTurn():
+                self._open(effect)
+            case Anticipate():
+                self._performers.brain.anticipate()
+            case WatchSpeech(from_ms, after_ms):
+                self._hearing.watch(from_ms, after_ms)
+            case ReleaseSound() if self.turn is not None and self.turn.audio is not None:
+                self.turn.audio.release()
+            case StopWatching():
+                self._hearing.unwatch()
+            case ForgetSound():
+                self._hearing.forget()
+            case ListenForStop(from_ms, after):
+                self._listen_for_stop(from_ms, after)
+            case Duck(on):
+                self._performers.mouth.duck(on)
+            case Hush():
+                self.on_heard()
+            case AwaitAnswer() | HearAnswer() | EndAnswer() | NoAnswer():
+                if self.turn is not None and (open_question := self.turn.open_question):
+                    open_question.take(effect, self._hearing, self._maker.new_turn_id)
+                if isinstance(effect, EndAnswer | NoAnswer):
+                    self._conversation.stand()
+            case PlaySound(name):
+                self.group.create_task(self._play(name))
+            case SoundOpening(turn):
+                self.group.create_task(self._sound_opening(turn))
+            case WatchThinking():
+                self._watch_thinking(effect)
+            case EndListening():
+                self._end_listening(effect)
+            case SayLine(_, key) if self.turn is not None:
+                line = self._catalogue.line(key, self.turn.language)
+                self.turn.say(line.text, line.language)
+            case SayText(_, text) if self.turn is not None:
+                self.turn.say(text, self._catalogue.own(self.turn.language))
+            case AnnounceLine(key):
+                language = self.turn.language if self.turn else self._maker.languages.first
+                line = self._catalogue.line(key, language)
+                self._dispatch(Announced(line.text, line.language))
+            case FinishSpeech() if self.turn is not None:
+                self.turn.finish_speech()
+            case CancelTurn(_, reason):
+                self._cancel(reason)
+            case CloseTurn():
+                self._close(effect)
+
+    def _open(self, opening: OpenTurn) -> None:
+        if opening.source not in ("text", "announcement"):
+            self.on_heard()
+        turn = self._maker.make(opening, self.turn, self._dispatch, self.group.create_task)
+        turn.follower = self.followers
+        self.turn = turn
+        self.opened += _is_asked_for(turn)
+        self.unfinished += 1
+        self.task = self.group.create_task(self._run(turn))
+        self.followers.opened(turn)
+
+    def _watch_thinking(self, watch: WatchThinking) -> None:
+        self._forget_waiting()
+        if self.in_a_room:
+            self._waiting = self.group.create_task(self._wait(watch))
+
+    async def _wait(self, watch: WatchThinking) -> None:
+        await self._clock.sleep(watch.after_ms / 1000)
+        self._waiting = None
+        self._dispatch(StillThinking(watch.turn))
+
+    def _forget_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _listen_for_stop(self, from_ms: float, after: int) -> None:
+        if self._stop_listener is not None:
+            pcm = self._hearing.answer(max(0.0, from_ms - _STOP_LEAD_MS)).pcm
+            self.group.create_task(self._hear_stop(self._stop_listener, pcm, after))
+
+    async def _hear_stop(self, listener: StopListener, pcm: bytes, after: int) -> None:
+        if await listener.hears_stop(pcm):
+            self._dispatch(StopHeard(after))
+
+    def _cancel(self, reason: CancelReason) -> None:
+        self._performers.mouth.stop()
+        if self.task is not None:
+            self.task.cancel()
+        if self.turn is None:
+            return
+        self._tell_cut(self.turn)  # before the next turn begins
+        self.turn.cut = reason
+        # Behind the calls that were asked for just now: what is not begun yet cannot be left.
+        leave = self._performers.tools.leave
+        asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
+        if self.turn.audio is not None:
+            self.turn.audio.abandon()  # its end would pass for the end of a sentence
+
+    def _tell_cut(self, turn: LiveTurn) -> None:
+        heard = turn.sounded.take_cut()
+        if heard is not None and turn.brain is not None:
+            self._performers.tell_heard(turn.brain, turn.turn_id, heard)
+
+    async def _run(self, turn: LiveTurn) -> None:
+        try:
+            await turn.run()
+        except Exception:
+            # The edge of a turn: whatever broke in it, the next turn must work.
+            _log.exception("turn %s broke", turn.turn_id)
+            turn.broke = ("broken", "The turn stopped with an internal error.")
+            if self.turn is turn:
+                self._dispatch(StopAsked())
+                if not turn.opening.silent:
+                    # A person who gets no answer must not wait for it.
+                    self.group.create_task(self._play("error"))
+
+    def _end_listening(self, ending: EndListening) -> None:
+        if self.turn is None:
+            return
+        speech_end = ending.speech_end_ms
+        if speech_end is None:
+            speech_end = self._hearing.last_voiced_ms  # cut off by the end of a file or of the time
+        if speech_end is not None:
+            speech_end = self._conversation.at(speech_end)
+        self.turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
+        self._conversation.stand()
+        self.followers.whole(self.turn)
+
+    def _close(self, closing: CloseTurn) -> None:
+        self._forget_waiting()
+        if self.turn is not None and self.task is not None:
+            self.group.create_task(self._write_down(self.turn, self.task, closing))
+
+    async def _write_down(
+        self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
+    ) -> None:
+        await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        self._tell_cut(turn)
+        turn.closing = closing
+        turn.tell_words()
+        if turn.asking is not None:
+            turn.asking.give_up(turn.cut)
+        if turn.opening.source == "announcement":
+            self._end_announcement(turn)
+        try:
+            await self._on_turn(turn, closing)
+        finally:
+            turn.written = True
+            self.closed += _is_asked_for(turn)
+            self.unfinished -= 1
+            self.on_written()
+
+    def _end_announcement(self, turn: LiveTurn) -> None:
+        opening = turn.opening
+        if turn.asking is not None:
+            return  # whoever asks knows whether it is asked again
+        if turn.cut == "barge_in" and turn.sounded.only_toned:
+            # They heard that something is to come, and not what: it waits again.
+            manner = opening.manner or PLAIN
+            self._dispatch(Announced(opening.text or "", turn.language, manner, opening.then))
+        else:
+            self.on_announced(opening.text or "", turn.error is None)
+
+    async def _sound_opening(self, turn: int) -> None:
+        self._dispatch(OpeningSounded(turn, await self._performers.mouth.tell_opening()))
+
+    async def _play(self, name: str) -> None:
+        try:
+            await self._performers.mouth.sound(name)
+        except AudioError as error:
+            _log.warning("the %s sound could not be played: %s", name, error)
+
+
+def _is_asked_for(turn: LiveTurn) -> bool:
+    return turn.opening.source != "announcement"

@@ -1,0 +1,247 @@
+"""The end of turn by ear: a recogniser follows the sentence and knows the commands of the house."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from assistant.brains.offline.grammar import WAKE, is_talk
+from assistant.brains.offline.names import Names, house_names, naming
+from assistant.brains.offline.parse import Parser
+from assistant.brains.offline.sayable import sayable
+from assistant.conversation.ending import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
+from assistant.tools.resolve import find_area
+from audio.errors import AudioError
+from audio.frames import SAMPLES_PER_MS
+from audio.recognize.protocol import Grammar
+from audio.recognize.steady_noise import LEAST_SAMPLES, SteadyNoise
+from integrations.home_assistant.house import House
+
+_log = logging.getLogger(__name__)
+
+_PIECE_MS = 100  # of sound that is decoded at a time
+_BEFORE_MS = 300  # of sound before the first voiced chunk that the decoder is given
+_LEVEL_MS = 1300  # of sound that it must have before it starts; a pause starts it too
+_LOOK_BACK_MS = 3000  # of sound that the room's noise is known from
+_LOOK_MS = (120, 210, 300, 500)  # of silence at which the words are looked at
+# The last word begins at least so long before the last voiced sample. What begins later is heard in
+# the noise of the pause: "on", "off" and "eight" are, and make half a command a whole one.
+_WORD_MS = 60
+# "And" is longer where it is said: mostly it begins 200 to 500 ms before the last voiced sample.
+_MORE_MS = 200
+_BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the turn goes without
+
+
+class LiveRecognizer(Protocol):
+    """Follows a sentence by grammar; one thread at a time."""
+
+    def unknown(self, words: Sequence[str]) -> list[str]:
+        """Those that are not in its dictionary."""
+        ...
+
+    def prepare(self, grammar: Grammar) -> None:
+        """Use this grammar from now on. Raises InputUnusable."""
+        ...
+
+    def start(self, pcm: bytes) -> None:
+        """A sentence begins with this sound, a second or so."""
+        ...
+
+    def hear(self, pcm: bytes) -> None:
+        """It goes on."""
+        ...
+
+    def words(self, before: int) -> tuple[str, ...]:
+        """Those that began before sample `before` of the sentence's sound.
+
+        () where what was said is none of the grammar's, or nothing.
+        """
+        ...
+
+    def stop(self) -> None:
+        """It is over."""
+        ...
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """One turn's, shared with the decoder's thread: each field is written by one side only."""
+
+    after: int  # sample from which speech counts
+    asked: tuple[int, int] = (-1, -1)  # the ear's: the pause (its last voiced sample), looks at it
+    sent: int = 0  # the ear's: samples given to the decoder
+    started: bool = False  # the ear's
+    first: int = 0  # the decoder's: sample at which the sound it was given begins
+    decoded: int = 0  # the decoder's: samples
+    judged: tuple[int, Verdict] = (-1, Verdict.UNKNOWN)  # the decoder's: a pause, what it is
+    lost: bool = False  # the turn goes on without the decoder
+
+
+class HouseEndings:
+    """Endings by the house's grammar.
+
+    A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.
+    """
+
+    def __init__(
+        self, recognizer: LiveRecognizer, worker: Executor, language: str, area: str = ""
+    ) -> None:
+        """`worker`: one thread, the recogniser's. `language`: that of its words; `area`: the
+        room of this box."""
+        self._recognizer = recognizer
+        self._worker = worker
+        self._language = language
+        self._area = area
+        self._known: object = None  # what the house is called
+        self._parser = Parser(Names((), (), ()))
+        self._sentence: _Sentence | None = None
+        self._noise: SteadyNoise | None = None  # the decoder's
+        self._kept = bytearray()  # sound since `begin`, until the decoder is started
+        self._kept_end = 0
+        self._piece = bytearray()
+        self._speech_at = -1  # end of the first chunk that was told of as speech
+
+    def use(self, house: House) -> None:
+        """Know this house's names, soon; from the loop's thread, cheap where none has changed."""
+        known = naming(house)
+        if known != self._known:
+            self._known = known
+            self._worker.submit(self._prepare, house)
+
+    def begin(self, after: int) -> None:
+        """A new sentence; the sound that follows may begin before `after`."""
+        self.end()
+        self._sentence = _Sentence(after)
+
+    def hear(self, pcm: bytes, end: int) -> None:
+        """Keep the frame, or give it to the decoder with its piece."""
+        self._kept_end = end
+        sentence = self._sentence
+        if sentence is None or sentence.lost:
+            return
+        if not sentence.started:
+            self._kept += pcm
+            most = 2 * _LOOK_BACK_MS * SAMPLES_PER_MS
+            if self._speech_at < 0 and len(self._kept) > most:
+                del self._kept[:-most]
+            return
+        self._piece += pcm
+        if len(self._piece) >= 2 * _PIECE_MS * SAMPLES_PER_MS:
+            self._send(sentence)
+
+    def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
+        """By the newest verdict on the pause that began at `last_voiced`."""
+        sentence = self._sentence
+        if sentence is None or last_voiced is None:
+            return hang_over(Verdict.UNKNOWN, 0)
+        if self._speech_at < 0:
+            self._speech_at = now
+        silence = (now - last_voiced) // SAMPLES_PER_MS
+        if not sentence.lost:
+            self._follow(sentence, now, last_voiced, silence)
+        at, verdict = sentence.judged
+        if at != last_voiced:
+            verdict = Verdict.UNKNOWN
+        return hang_over(verdict, (last_voiced - self._speech_at) / SAMPLES_PER_MS)
+
+    def end(self) -> None:
+        """Forget the sentence."""
+        if self._sentence is not None and self._sentence.started:
+            self._worker.submit(self._recognizer.stop)
+        self._sentence = None
+        self._kept.clear()
+        self._piece.clear()
+        self._speech_at = -1
+
+    # --- the ear's thread ---
+
+    def _follow(self, sentence: _Sentence, now: int, last_voiced: int, silence: int) -> None:
+        """Start the decoder when it can know the voice's level; look at each pause in time."""
+        due = sum(silence >= look for look in _LOOK_MS)
+        since = now - self._speech_at
+        if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
+            self._start(sentence)
+        if due and sentence.started and sentence.asked != (last_voiced, due):
+            sentence.asked = (last_voiced, due)
+            self._send(sentence)
+            self._worker.submit(self._look, sentence, last_voiced)
+
+    def _start(self, sentence: _Sentence) -> None:
+        sentence.started = True
+        heard = bytes(self._kept)
+        self._kept.clear()
+        if len(heard) < 2 * LEAST_SAMPLES:
+            sentence.lost = True
+            return
+        before = self._kept_end - self._speech_at + _BEFORE_MS * SAMPLES_PER_MS
+        sentence.sent = min(before, len(heard) // 2)
+        self._worker.submit(self._open, sentence, heard, self._kept_end, sentence.sent)
+
+    def _send(self, sentence: _Sentence) -> None:
+        piece = bytes(self._piece)
+        self._piece.clear()
+        sentence.sent += len(piece) // 2
+        if sentence.sent - sentence.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS:
+            sentence.lost = True
+            _log.info("The recogniser is too slow to tell the end of this turn")
+        elif piece:
+            self._worker.submit(self._feed, sentence, piece)
+
+    # --- the decoder's thread ---
+
+    def _prepare(self, house: House) -> None:
+        recognizer, here = self._recognizer, find_area(house, self._area) if self._area else None
+        names = house_names(house)
+        area_id = here.area_id if here is not None else ""
+        grammar = sayable(names, house, area_id, recognizer.unknown)
+        try:
+            recognizer.prepare(replace(grammar, jsgf=_with_more(grammar.jsgf)))
+        except AudioError as error:
+            _log.warning("The end of a command cannot be told by its words: %s", error)
+        self._parser = Parser(names)
+        self._is_command("hello")  # loads the templates
+
+    def _is_command(self, text: str) -> bool:
+        return self._parser.parse(text, self._language) is not None
+
+    def _open(self, sentence: _Sentence, heard: bytes, end: int, samples: int) -> None:
+        self._noise = SteadyNoise(heard)
+        cleaned = self._noise.clean(heard)
+        late = (len(heard) - len(cleaned)) // 2  # what the filter has not given yet
+        given = cleaned[-2 * samples :]
+        sentence.first = end - late - len(given) // 2
+        self._recognizer.start(given)
+        sentence.decoded = samples
+
+    def _feed(self, sentence: _Sentence, piece: bytes) -> None:
+        if self._noise is not None and not sentence.lost:
+            self._recognizer.hear(self._noise.clean(piece))
+            sentence.decoded += len(piece) // 2
+
+    def _look(self, sentence: _Sentence, last_voiced: int) -> None:
+        if sentence.lost:
+            return
+        # Also where it was complete: more silence turns "light blue" into "light to".
+        words = self._said(last_voiced - sentence.first)
+        if is_talk(" ".join(words)):  # "why did you": much other speech is taken for that
+            words = []
+        verdict = judge_path(words, self._is_command)
+        at, earlier = sentence.judged
+        if at == last_voiced and earlier is Verdict.UNFINISHED and verdict is Verdict.COMPLETE:
+            verdict = earlier  # nobody has spoken since: the word that makes it whole is noise
+        sentence.judged = (last_voiced, verdict)
+
+    def _said(self, last_voiced: int) -> list[str]:
+        """The command's words; `last_voiced` as a sample of the decoder's sound."""
+        words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
+        if words and words[-1] in LAST_WORDS:
+            early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)
+            words = words if len(early) == len(words) else words[:-1]
+        return [word for word in words if word != WAKE]
+
+
+def _with_more(grammar: str) -> str:
+    """The same sentences, and each with a word behind it that says that more is to come."""
+    more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
+    return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

@@ -1,0 +1,375 @@
+"""The turn machine: every rule that a person notices, as a pure function.
+
+`reduce(machine, event)` gives the next machine and the effects to carry out. No loop, no clock, no
+sound: time comes in with the events. The runner does what the effects say.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from assistant.conversation import announced, barge_in, opened, sources, tones
+from assistant.conversation.barge_in import CUT_SHORT, cancel
+from assistant.conversation.effects import (
+    Anticipate,
+    CancelTurn,
+    CloseTurn,
+    Effect,
+    EndListening,
+    FinishSpeech,
+    HearAnswer,
+    OpenTurn,
+    PlaySound,
+    ReleaseSound,
+    SayLine,
+    SayText,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.conversation.events import (
+    STOP_WORD,
+    Acknowledged,
+    Announced,
+    AsideFor,
+    BrainFailed,
+    BrainFinished,
+    ConfirmationAsked,
+    ConfirmationSettled,
+    Event,
+    Muted,
+    OpeningSounded,
+    PlaybackEnded,
+    PlaybackStarted,
+    Ringing,
+    SetAside,
+    SourceBack,
+    SourceEnded,
+    SourceLost,
+    SpeechEnded,
+    SpeechHeld,
+    SpeechNotMeant,
+    SpeechPassed,
+    SpeechStarted,
+    StillThinking,
+    StopAsked,
+    StopHeard,
+    TalkEnded,
+    Tick,
+    Typed,
+    WakeHeard,
+    WakeRising,
+    WentOffline,
+    Withdrawn,
+)
+from assistant.conversation.programs import ForTalk
+from assistant.conversation.questions import (
+    answered,
+    await_answer,
+    is_unanswered,
+    near_own_speech,
+    settled,
+    talk_ended,
+    unanswered,
+)
+from assistant.conversation.state import Machine, Microphone, Rules, State
+
+__all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
+
+_BUSY = frozenset({State.THINKING, State.SPEAKING})
+_IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
+# Where a wake word that is coming up opens a turn, and the brain is not at work already.
+_BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
+# An answer to a question of ours may begin with the wake word: it is part of the answer.
+_DEAF_TO_WAKE = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FAULT})
+_FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded, SpeechHeld, SpeechPassed)
+
+Step = tuple[Machine, list[Effect]]
+
+
+def reduce(machine: Machine, event: Event) -> Step:
+    """Take one event. Events that mean nothing in the present state change nothing."""
+    turn = getattr(event, "turn", None)
+    if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
+        return machine, []  # from a turn that was cancelled or is over
+    if machine.muted and isinstance(event, _FROM_THE_EAR):
+        return machine, []  # of a frame that was under way when we were muted
+    after, effects = announced.next_said(*_HANDLERS[type(event)](machine, event))
+    return barge_in.settle(machine, after, effects)
+
+
+def _wake_rising(machine: Machine, event: WakeRising) -> Step:
+    return machine, [Anticipate()] if machine.state in _BEFORE_A_TURN else []
+
+
+def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
+    if event.word == STOP_WORD:
+        return barge_in.stopped(machine) if machine.stops_by_ear else (machine, [])
+    if event.caller and not machine.rests:
+        return machine, []  # meanwhile a person has the word
+    begins = barge_in.begins_with(machine, event)
+    if machine.state in _DEAF_TO_WAKE and not begins:
+        return machine, []
+    near = begins or machine.state is State.SPEAKING or near_own_speech(machine, event.mark_ms)
+    busy = begins or machine.state in _BUSY
+    before = cancel(machine, "barge_in") if busy else []
+    turn = machine.turn + 1
+    after = event.at_ms + machine.rules.settle_ms
+    waking = replace(
+        machine.fresh(),
+        state=State.WAKING,
+        turn=turn,
+        source="voice",
+        since_ms=event.at_ms,
+        sounded=event.pressed,
+    )
+    opening = OpenTurn(
+        turn,
+        "voice",
+        mark_ms=event.mark_ms,
+        wake=event,
+        near_own_speech=near,
+        over_ours=busy or machine.ringing,
+        caller=event.caller,
+    )
+    sound: list[Effect] = [PlaySound("wake")] if event.pressed and not event.caller else []
+    watch = WatchSpeech(from_ms=event.mark_ms, after_ms=after)
+    return waking, [*before, opening, *sound, watch]
+
+
+def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
+    match machine.state:
+        case State.WAKING:
+            return replace(machine, state=State.LISTENING), [ReleaseSound(machine.turn)]
+        case State.FOLLOW_UP if machine.over_ms is None:
+            turn, talk = machine.turn + 1, machine.announcing
+            listening = replace(
+                machine.fresh(),
+                state=State.LISTENING,
+                turn=turn,
+                source="follow_up",
+                since_ms=opened.begun_at(machine, event.at_ms),
+            )
+            # Nothing from before the microphone was opened: that was not said to us.
+            mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
+            # The answer to a question of ours is no request out of nowhere.
+            near = not machine.asks and near_own_speech(machine, event.at_ms)
+            opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
+            if talk is not None and isinstance(talk.then, ForTalk):
+                opening = replace(opening, caller=talk.then.caller, talk=talk)
+            return listening, [opening]
+        case State.SPEAKING | State.IDLE | State.FAULT:
+            return barge_in.begun(machine, event)
+        case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
+            mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
+            near = near_own_speech(machine, event.at_ms)
+            since = opened.begun_at(machine, event.at_ms)
+            heard = replace(machine, answering=True, answer_near=near, since_ms=since)
+            return heard, [HearAnswer(machine.turn, mark)]
+        case _:
+            return machine, []
+
+
+def _speech_ended(machine: Machine, event: SpeechEnded) -> Step:
+    if machine.state is State.CONFIRMING and machine.answering:
+        return answered(machine)
+    if machine.state is not State.LISTENING:
+        return barge_in.ended(machine, event)
+    thinking, effects = _think(machine, event.at_ms, event.decided_ms)
+    if machine.source == "barge_in":
+        effects += barge_in.may_be_stop(machine, machine.since_ms, event.at_ms)
+    return thinking, effects
+
+
+def _tick(machine: Machine, event: Tick) -> Step:
+    machine = replace(machine, now_ms=event.at_ms)
+    waited = event.at_ms - machine.since_ms
+    match machine.state:
+        case State.WAKING if waited >= machine.rules.no_speech_ms:
+            return _nobody_spoke(machine, event.at_ms)
+        case State.WAKING if not machine.sounded and waited >= machine.rules.wake_sound_ms:
+            return replace(machine, sounded=True), [PlaySound("wake")]
+        case State.LISTENING if waited >= machine.rules.longest_ms:
+            return _think(machine, None, event.at_ms)
+        case State.FOLLOW_UP if waited >= machine.rules.follow_up_ms:
+            return replace(machine, state=State.IDLE), [StopWatching()]
+        case State.CONFIRMING if machine.answering and waited >= machine.rules.longest_ms:
+            return answered(machine)
+        case State.CONFIRMING if is_unanswered(machine, waited):
+            return unanswered(machine, waited=True)
+        case _:
+            return machine, []
+
+
+def _source_ended(machine: Machine, event: SourceEnded) -> Step:
+    machine = replace(machine, microphone=Microphone.ENDED, now_ms=event.at_ms)
+    match machine.state:
+        case State.WAKING:
+            return _nobody_spoke(machine, event.at_ms)
+        case State.LISTENING:
+            return _think(machine, None, event.at_ms)
+        case State.FOLLOW_UP:
+            return replace(machine, state=State.IDLE), [StopWatching()]
+        case State.CONFIRMING if machine.confirming == "ear":
+            return answered(machine) if machine.answering else unanswered(machine, waited=False)
+        case _:
+            return machine, []
+
+
+def _typed(machine: Machine, event: Typed) -> Step:
+    if event.caller and not machine.rests:
+        return machine, []  # a program cuts nobody short
+    before: list[Effect] = []
+    if machine.state in _IN_TURN:
+        before = [StopWatching(), *cancel(machine, "barge_in")]
+    elif machine.state is State.FOLLOW_UP:
+        before = [StopWatching()]
+    turn = machine.turn + 1
+    thinking = replace(
+        machine.fresh(),
+        state=State.THINKING,
+        turn=turn,
+        source="text",
+        silent=bool(event.caller),
+    )
+    opening = OpenTurn(turn, "text", text=event.text, caller=event.caller, owner=event.owner)
+    return thinking, [*before, opening]
+
+
+def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
+    return barge_in.voice_begins(machine) if machine.state is State.THINKING else (machine, [])
+
+
+def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
+    done = replace(machine, state=_at_least_thinking(machine), asks=event.asks)
+    return done, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+
+
+def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
+    if machine.error:
+        return machine, []  # the first trouble is the one that is told
+    failed = replace(machine, state=_at_least_thinking(machine), error=(event.kind, event.message))
+    say = (
+        SayText(machine.turn, event.spoken)
+        if event.spoken
+        else SayLine(machine.turn, f"fault.{event.kind}")
+    )
+    return failed, [
+        *_stop_listening(machine),
+        *([] if machine.silent else [PlaySound("error")]),
+        say,
+        FinishSpeech(machine.turn),
+    ]
+
+
+def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
+    # A tone and no words: whoever was not speaking to us does not want an answer.
+    ignored = replace(machine, state=_at_least_thinking(machine), error=_NOT_MEANT)
+    return ignored, [
+        *_stop_listening(machine),
+        *([] if machine.silent else [PlaySound("unmeant")]),
+        FinishSpeech(machine.turn),
+    ]
+
+
+def _set_aside(machine: Machine, event: SetAside) -> Step:
+    aside = replace(machine, state=_at_least_thinking(machine), error=_SET_ASIDE[event.why])
+    return aside, [*_stop_listening(machine), FinishSpeech(machine.turn)]
+
+
+def _at_least_thinking(machine: Machine) -> State:
+    return machine.state if machine.state in _BUSY else State.THINKING
+
+
+def _stop_listening(machine: Machine) -> list[Effect]:
+    """A brain may end before the person does: then the rest of the sentence is not waited for."""
+    if machine.state in _BUSY:
+        return []
+    return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]
+
+
+def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
+    if machine.state not in _BUSY:
+        return machine, []
+    machine = replace(machine, silent_since_ms=machine.now_ms)
+    if opened.wants_opening(machine):
+        return opened.said(machine)
+    if machine.confirming is not None:
+        return await_answer(machine, machine.confirming)
+    kind, message = machine.error or (None, None)
+    return barge_in.voice_ended(machine, CloseTurn(machine.turn, kind, message))
+
+
+def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
+    asked = replace(
+        machine,
+        state=_at_least_thinking(machine),
+        confirming=event.by,
+        over_ms=None,
+        error=None,
+    )
+    if machine.state is State.SPEAKING and machine.hears_over:
+        return asked, [StopWatching()]  # it is heard to its end
+    return asked, _stop_listening(machine)
+
+
+def _stop_asked(machine: Machine, event: StopAsked) -> Step:
+    return barge_in.stopped(machine)
+
+
+def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> Step:
+    return replace(machine, state=State.THINKING), [
+        StopWatching(),
+        EndListening(machine.turn, speech_end_ms, decided_ms),
+        *tones.sentence_over(machine),
+    ]
+
+
+def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
+    # Quietly: a false wake must not make the box talk.
+    return replace(machine, state=State.IDLE), [
+        StopWatching(),
+        # Cancelled first: the end of the sound must not set a recogniser to work on silence.
+        CancelTurn(machine.turn, "no_speech"),
+        EndListening(machine.turn, None, at_ms),
+        CloseTurn(machine.turn, *CUT_SHORT["no_speech"]),
+    ]
+
+
+_NOT_MEANT = ("not_meant", "Probably not meant for us.")
+_SET_ASIDE: dict[AsideFor, tuple[str, str]] = {
+    "echo": ("echo", "It was our own voice."),
+    "stop_word": ("stopped", "It was a stop word."),
+}
+
+_HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
+    WakeHeard: _wake_heard,
+    WakeRising: _wake_rising,
+    SpeechStarted: _speech_started,
+    SpeechEnded: _speech_ended,
+    SpeechHeld: barge_in.held,
+    SpeechPassed: barge_in.passed,
+    Tick: _tick,
+    SourceEnded: _source_ended,
+    SourceLost: sources.lost,
+    SourceBack: sources.back,
+    Typed: _typed,
+    Announced: announced.waits,
+    OpeningSounded: opened.sounded,
+    Withdrawn: opened.withdrawn,
+    Muted: sources.muted,
+    Ringing: barge_in.ringing,
+    PlaybackStarted: _playback_started,
+    BrainFinished: _brain_finished,
+    BrainFailed: _brain_failed,
+    SpeechNotMeant: _speech_not_meant,
+    SetAside: _set_aside,
+    StillThinking: tones.still_thinking,
+    Acknowledged: tones.acknowledged,
+    WentOffline: tones.went_offline,
+    PlaybackEnded: _playback_ended,
+    StopAsked: _stop_asked,
+    StopHeard: barge_in.stop_heard,
+    TalkEnded: talk_ended,
+    ConfirmationAsked: _confirmation_asked,
+    ConfirmationSettled: settled,
+}

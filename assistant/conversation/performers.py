@@ -1,0 +1,89 @@
+"""Who does the work of a turn."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
+from assistant.conversation.exchange import Means
+from assistant.domain.brain import Brain
+from assistant.domain.call import ToolCall
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.question import Question, Settlement
+from assistant.domain.rights import Rights
+from assistant.domain.situation import CALM, Situation
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+
+
+class ToolRunner(Protocol):
+    """The one path that every brain's every call takes."""
+
+    async def call(
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None,
+        language: str,
+        situation: Situation = CALM,
+    ) -> ToolOutcome:
+        """Judge, run, verify and journal one call.
+
+        Never raises for what the call itself does; raises when it cannot be journalled.
+        """
+        ...
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What the person is to be asked for a call that needs a confirmation."""
+        ...
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """The person has answered, or has not. None: too late, or nobody could be asked."""
+        ...
+
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """What is asked next in this turn; an outcome where that call is not asked about."""
+        ...
+
+    def leave(self, turn_id: str) -> None:
+        """The person cut this turn off: work that was begun only for its answer may end."""
+        ...
+
+
+class Limits(Protocol):
+    """Keeps what the turns of programs may touch (`assistant.tools.toolbox.Toolbox`)."""
+
+    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
+        """From now on all calls of this turn stay within these rights."""
+        ...
+
+    def release(self, turn_id: str) -> None:
+        """The turn is over."""
+        ...
+
+
+class Profiles(Protocol):
+    """What a profile changes about a turn (`assistant.tools.profiles.Profiles`)."""
+
+    def begin(self, turn_id: str, profile: str) -> str:
+        """A turn begins with it, "" for none: its voice speaks, and its tools are all that the
+        turn may use. Gives the language to assume, "" for the first configured one."""
+        ...
+
+
+@dataclass(slots=True)
+class Performers:
+    """Who does the work of a turn; whoever takes long to be made comes later (see `late.py`)."""
+
+    brain: Brain
+    tools: ToolRunner
+    mouth: Mouth
+    catalogue: Catalogue
+    asking: Means | None = None  # None: nobody can be asked, and what is gated stays undone
+    acknowledging: Acknowledging = IN_WORDS
+    # Tells a brain, by its name and the turn's id, how much of its answer was heard.
+    tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
+    profiles: Profiles | None = None  # None: there are none
+    limits: Limits | None = None  # None: no program can have a sentence served

@@ -1,0 +1,223 @@
+"""Programs ask whoever is in the room and get the answer; one question at a time, persons first."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from assistant.confirmation.forms import Forms, Reply
+from assistant.conversation.line import Line, done_within
+from assistant.conversation.program_questions.inquiry import Inquiry, Mapper
+from assistant.conversation.program_questions.mapping import BadSchema, check_schema
+from assistant.conversation.program_questions.speaker import Speaker
+from assistant.conversation.program_questions.templates import BadTemplate, Templates
+from assistant.conversation.programs import Ended, ForAnswer
+from assistant.conversation.standing import Standing
+from assistant.conversation.stop_words import is_stop_word
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happenings
+from assistant.domain.records import new_id
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.manner import Manner
+from audio.steady import MicrophoneStatus
+from integrations.web.box import NotPossible
+from integrations.web.busy import Busy
+from integrations.web.callers import Caller
+from integrations.web.requests import QuestionAnswer, QuestionRequest, Spoken
+
+_log = logging.getLogger(__name__)
+EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else
+TRIES = 2  # once more where a person had something else to say before they answered
+PREANNOUNCE = "announce"
+_PLAIN = {Reply.YES: "yes", Reply.ALWAYS: "yes", Reply.NO: "no"}
+_DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.CLOSED)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What questions go by, whoever asks them."""
+
+    catalogue: Catalogue
+    language_of: Callable[[str], str]  # of a text that names none
+    names: Sequence[str] = ()  # what may stand in front of an answer: the wake words
+    languages: Sequence[str] = ("en",)  # the configured ones
+    keeps_words: Callable[[], bool] = lambda: True  # not of guests
+
+
+class Questions:
+    """Enter it for as long as the process asks."""
+
+    def __init__(
+        self,
+        speaker: Speaker,
+        line: Line,
+        house: House,
+        happenings: Happenings,
+        clock: Clock,
+        mapper: Mapper | None = None,
+    ) -> None:
+        """`line`: shared with whatever else programs begin. `mapper`: None where no model can make
+        values of free answers."""
+        self._speaker = speaker
+        self._line = line
+        self._house = house
+        self._happenings = happenings
+        self._clock = clock
+        self._mapper = mapper
+        self._forms = Forms(house.languages, house.names)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._line.close()
+
+    async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
+        """Ask, and return when it is answered or will not be. Cancel it to withdraw the question.
+
+        "answered": `id` is that of the expected answer; where none is expected it is "yes" or "no"
+        for what is plainly that, else None; `slots` by its template or by the schema; `sentence`
+        what was said. Of guests sentence and slots, which hold their words, are left out.
+
+        "no_answer": nobody said anything, or somebody stopped it, or had something else to say,
+        twice. "unclear": `sentence`, where there is one, was no answer when it was asked once more
+        either, or was a command of the person's own, which is then served; it is not
+        asked again after that, for they had heard the question and chose to say something else.
+
+        "busy": too much waits, or it could not be asked
+        before it expired; nothing was said.
+
+        Raises NotPossible, and nothing is asked, while the microphone is muted or away: a program
+        must not take a room that cannot answer for one that did not want to. It is also raised
+        where nobody can have heard the question, and for a template or schema that is none. Muted
+        after it was asked it ends as "no_answer".
+        """
+        question_id = new_id(self._clock.now())
+        language = wanted.language or self._house.language_of(wanted.question)
+        make = self._maker(wanted, language)
+        self._need_ears()
+        asked: tuple[Ended, Inquiry] | None = None
+        try:
+            asked = await self._in_line(wanted, caller, language, make)
+        except Busy as busy:
+            _log.info("a question of %s was not asked: %s", caller.name, busy)
+        answer = QuestionAnswer(result="busy") if asked is None else self._told(wanted, *asked)
+        if not self._house.keeps_words():
+            answer = answer.model_copy(update={"sentence": None, "slots": {}})
+        self._happenings.tell(
+            "question",
+            answer.turn_id,
+            {"question": wanted.question, "sentence": answer.sentence or ""},
+            id=question_id,
+            caller=caller.name,
+            result=answer.result,
+            answer=answer.id,
+        )
+        return answer
+
+    async def _in_line(
+        self,
+        wanted: QuestionRequest,
+        caller: Caller,
+        language: str,
+        make: Callable[[], Inquiry],
+    ) -> tuple[Ended, Inquiry]:
+        """How it ended, asked anew after a person's own command. Raises Busy."""
+        seconds = wanted.expire_s or EXPIRE_S
+        until_s = self._clock.monotonic() + seconds
+        last: tuple[Ended, Inquiry] | None = None
+        async with self._line.place(seconds, wanted.priority):
+            for _ in range(TRIES):
+                inquiry = make()
+                then = ForAnswer(caller.name, wanted.timeout_s * 1000, inquiry)
+                put = self._put(wanted, language, then)
+                try:
+                    if not await done_within(self._clock, until_s - self._clock.monotonic(), put):
+                        break
+                    last = await asyncio.shield(inquiry.ended), inquiry
+                finally:
+                    if not inquiry.ended.done():  # whoever asked has gone
+                        self._speaker.withdraw(then)
+                if last[0].how != "cut":
+                    return last
+        if last is None:
+            raise Busy("Somebody is talking with the assistant.")
+        return last
+
+    async def _put(self, wanted: QuestionRequest, language: str, then: ForAnswer) -> None:
+        if not await self._speaker.put(wanted.question, language, manner_of(wanted), then):
+            raise Busy("The assistant is about to end.")
+
+    def _told(self, wanted: QuestionRequest, ended: Ended, inquiry: Inquiry) -> QuestionAnswer:
+        turn_id = ended.turn_id
+        match ended.how:
+            case "answered":
+                return QuestionAnswer(
+                    result="answered",
+                    id=self._name_of(wanted, inquiry),
+                    sentence=inquiry.sentence,
+                    slots=inquiry.values,
+                    turn_id=turn_id,
+                )
+            case "unclear" | "command":
+                return QuestionAnswer(result="unclear", sentence=ended.heard, turn_id=turn_id)
+            case "unheard" if why_deaf(self._speaker.standing) is None:
+                raise NotPossible("Nobody can have heard the question: there is no loudspeaker.")
+            case _:
+                return QuestionAnswer(result="no_answer", turn_id=turn_id)
+
+    def _name_of(self, wanted: QuestionRequest, inquiry: Inquiry) -> str | None:
+        if wanted.answers:
+            return inquiry.fit.id if inquiry.fit is not None else None
+        return _PLAIN.get(self._forms.read(inquiry.sentence or ""))
+
+    def _maker(self, wanted: QuestionRequest, language: str) -> Callable[[], Inquiry]:
+        """Makes the inquiry for each turn that asks. Raises NotPossible."""
+        house, templates = self._house, None
+        try:
+            if wanted.answers:
+                templates = Templates(wanted.answers, language, wanted.question, house.names)
+            if wanted.answer_schema is not None:
+                check_schema(wanted.answer_schema)
+        except (BadTemplate, BadSchema) as error:
+            raise NotPossible(str(error)) from None
+        line = house.catalogue.line("asking.again", language, question=wanted.question)
+        # In a language that we have no sentences in, the question alone must do.
+        again = line.text if line.language == language else wanted.question
+        stops = partial(is_stop_word, languages=tuple(dict.fromkeys((language, *house.languages))))
+        return partial(
+            Inquiry,
+            wanted.question,
+            again,
+            language,
+            templates,
+            wanted.answer_schema,
+            self._mapper,
+            stops,
+        )
+
+    def _need_ears(self) -> None:
+        if (why := why_deaf(self._speaker.standing)) is not None:
+            raise NotPossible(why)
+
+
+def why_deaf(standing: Standing) -> str | None:
+    """Why nobody could be heard; None: somebody could."""
+    if standing.muted:
+        return "The microphone is muted: unmute it first."
+    if standing.microphone in _DEAF:
+        return "There is no microphone to hear an answer with: plug one in."
+    return None
+
+
+def manner_of(wanted: Spoken) -> Manner:
+    """How it is said."""
+    return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)

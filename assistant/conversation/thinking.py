@@ -1,0 +1,301 @@
+"""The brain's part of a turn: its events, to their end."""
+
+import asyncio
+import logging
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Protocol
+
+from assistant.conversation.bill import Bill
+from assistant.conversation.calls import Calls, call_name
+from assistant.conversation.claims import OWN_BRAINS
+from assistant.conversation.effects import OpenTurn
+from assistant.conversation.patience import Patience
+from assistant.conversation.performers import Performers
+from assistant.conversation.programs import note_of
+from assistant.conversation.speech import Speech
+from assistant.conversation.timeline import Timeline
+from assistant.conversation.toning import Toning
+from assistant.domain.brain import (
+    BrainEvent,
+    BrainFault,
+    BrainTurn,
+    Heard,
+    InTalk,
+    Interrupted,
+    NotMeant,
+    Preface,
+    Reached,
+    ReplyAudio,
+    ReplySettled,
+    ReplyText,
+    Restarted,
+    Searched,
+    Serving,
+    Spent,
+    ToolCallsCancelled,
+    TurnDone,
+    TurnRequest,
+)
+from assistant.domain.call import ToolCall
+from assistant.domain.turn_audio import TurnAudio
+
+_log = logging.getLogger(__name__)
+# Stands for the words of a request that nobody has transcribed.
+_UNHEARD = "(Answer the request that you made this call for.)"
+
+
+class Turn(Protocol):
+    """Whose brain it is (`assistant.conversation.live.LiveTurn`)."""
+
+    brain: str | None  # that served it last; None: none was asked
+    understood: bool  # False: the brain has said that it could make nothing of it
+
+    @property
+    def turn_id(self) -> str:
+        """As in the journal."""
+        ...
+
+    @property
+    def opening(self) -> OpenTurn:
+        """How it began."""
+        ...
+
+    @property
+    def timeline(self) -> Timeline:
+        """When what happened."""
+        ...
+
+    @property
+    def audio(self) -> TurnAudio | None:
+        """What the person said."""
+        ...
+
+    @property
+    def profile(self) -> str:
+        """Name of its profile, "" for none."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Its language, as far as it is known."""
+        ...
+
+    @property
+    def heard(self) -> str | None:
+        """The person's words, as far as they are known."""
+        ...
+
+    @property
+    def answer(self) -> str:
+        """What was answered so far."""
+        ...
+
+    @property
+    def voice_is_ours(self) -> bool:
+        """Whatever the brain says, it is not said."""
+        ...
+
+    def set_aside(self) -> bool:
+        """Whether its words want no answer."""
+        ...
+
+    def hear(self, text: str, language: str | None) -> None:
+        """The person's words are known."""
+        ...
+
+    def went_offline(self) -> None:
+        """The device alone serves from now on, and says so next."""
+        ...
+
+    @property
+    def bill(self) -> Bill:
+        """What it has cost."""
+        ...
+
+    def fail(self, fault: BrainFault) -> None:
+        """The brain could not answer."""
+        ...
+
+    def end(self, ending: BrainFault | NotMeant | None) -> None:
+        """The brain's part is over."""
+        ...
+
+
+class Thinking:
+    """Asks the brain, and takes what it yields."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        performers: Performers,
+        speech: Speech,
+        calls: Calls,
+        patience: Patience,
+        toning: Toning,
+    ) -> None:
+        self._turn = turn
+        self._performers = performers
+        self._speech = speech
+        self._calls = calls
+        self._patience = patience
+        self._toning = toning
+        self._early: list[ReplyText | ReplyAudio] = []  # said while calls ran: it may be a claim
+        self._goes_on = False  # a question of ours was answered, and the brain has the voice again
+
+    async def run(self) -> None:
+        """All of the brain's part. Cancel it to leave the brain."""
+        await self._think(self._request())
+
+    async def go_on(self, note: str) -> None:
+        """The same once more behind a question of ours: `note` tells what came of the call."""
+        self._goes_on = True
+        asked = self._request()
+        note = f"{asked.note}\n{note}".strip()
+        text = self._turn.heard or _UNHEARD
+        await self._think(replace(asked, source="text", text=text, audio=None, note=note))
+
+    async def _think(self, request: TurnRequest) -> None:
+        brain = self._performers.brain
+        try:
+            brain_turn = brain.begin(request)
+            async with self._patience.bound(), asyncio.TaskGroup() as calls:
+                ending = await self._follow(brain_turn, calls)
+                if isinstance(ending, BrainFault):
+                    self._turn.fail(
+                        ending
+                    )  # whatever calls still run: nobody is kept waiting for them
+        except TimeoutError:
+            _log.error(
+                "the brain %s gave no answer for %g s",
+                self._turn.brain or brain.name,
+                self._patience.seconds,
+            )
+            self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
+        except Exception:
+            # The edge towards other people's code: whatever it raises, the person gets a sentence.
+            _log.exception("the brain %s or a tool broke", self._turn.brain or brain.name)
+            message = "The answer could not be worked out."
+            self._turn.fail(BrainFault("broken", message, retryable=False))
+        else:
+            await self._catch_up()
+            self._turn.end(ending)
+
+    def _request(self) -> TurnRequest:
+        return TurnRequest(
+            self._turn.turn_id,
+            self._turn.language,
+            "text" if self._turn.opening.source == "text" else "voice",
+            self._turn.opening.text,
+            self._turn.audio,
+            self._turn.profile,
+            note=note_of(self._turn.opening.talk),
+            owner=self._turn.opening.owner,
+        )
+
+    async def _follow(
+        self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
+    ) -> BrainFault | NotMeant | None:
+        """Take the brain's events to their end; None: it has given its answer."""
+        ending: BrainFault | NotMeant | None = None
+        async with aclosing(brain_turn.events()) as events:
+            async for event in events:
+                if self._calls.broken:
+                    break
+                words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
+                if words and self._turn.set_aside():
+                    continue
+                if words:
+                    self._patience.excuse("its own words")  # the mouth may be far behind
+                if self._turn.brain is None and not isinstance(event, Serving | BrainFault):
+                    self._turn.brain = (
+                        self._performers.brain.name
+                    )  # alone, it need not say who it is
+                match event:
+                    case BrainFault() | NotMeant():
+                        ending = event
+                    case ToolCall():
+                        self._expect_tone()
+                        self._calls.begin(brain_turn, event, calls)
+                    case ReplyText() | ReplyAudio() if self._comes_early:
+                        self._early.append(event)
+                    case _:
+                        if not self._comes_early:
+                            await self._catch_up()
+                        await self._take(event)
+                if words:
+                    self._toning.words_come(self._turn.answer)
+                    self._patience.expect("its own words")
+        self._patience.excuse("its end")  # calls may still run
+        return ending
+
+    @property
+    def _comes_early(self) -> bool:
+        """True while a model's call runs: what it says now it cannot know yet."""
+        return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
+
+    async def _catch_up(self) -> None:
+        """Say what came too early, unless the voice is ours by now."""
+        early, self._early = self._early, []
+        for event in early:
+            await self._take(event)
+
+    async def _take(self, event: BrainEvent) -> None:
+        match event:
+            case Interrupted() | Restarted():
+                self._early.clear()
+        match event:
+            case Heard() if self._goes_on:
+                pass  # it is told the words that it has heard before
+            case Heard(text, language):
+                self._turn.hear(text, language)
+                self._turn.timeline.mark("heard")
+            case (
+                ReplyText()
+                | ReplyAudio()
+                | Preface()
+                | Interrupted()
+                | ReplySettled()
+                | Restarted()
+            ) if self._turn.voice_is_ours:
+                pass  # whatever it says or claims, the voice is ours
+            case Preface(alone):
+                self._toning.give_way()
+                if alone and self._turn.brain == "offline":
+                    self._turn.went_offline()
+            case ReplyText(delta, voiced, language):
+                self._turn.timeline.mark("first_reply_text")
+                await self._speech.reply.add(delta, voiced, language)
+            case ReplyAudio():
+                await self._speech.reply.add_sound(event)
+            case ToolCallsCancelled(ids):
+                # They run on, but the brain does not wait for them any more.
+                for call_id in ids:
+                    self._patience.expect(call_name(call_id))
+            case Interrupted():
+                self._performers.mouth.stop()
+            case ReplySettled():
+                self._speech.reply.settle()
+            case Restarted():
+                self._speech.reply.withdraw()
+            case Serving(brain):
+                self._turn.brain = brain
+                self._calls.talk = None  # whoever serves now tells of its own
+            case InTalk():
+                self._calls.talk = event
+            case Searched():
+                self._calls.searched = True
+                self._toning.give_way()  # what was looked up is told
+            case Reached(moment):
+                self._turn.timeline.mark(moment)
+            case Spent():
+                self._turn.bill.add(event)
+            case TurnDone():
+                self._turn.understood = event.understood
+
+    def _expect_tone(self) -> None:
+        """A call begins, after which a tone may do; never in the midst of the person's sentence."""
+        if "end_of_turn" in self._turn.timeline.as_dict():
+            self._toning.call_begins()
+        else:
+            self._toning.give_way()

@@ -1,0 +1,117 @@
+"""Keeps the words of an answer back while a tone may do in their place."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+
+from assistant.conversation.acknowledging import Acknowledging, tells_more
+from assistant.conversation.reply import Reply
+from assistant.domain.outcome import ToolOutcome
+
+# Of real time after the last call has come back. Whoever has answered by then (a brain on the
+# device always has) is heard out first, so that no tone comes before a question; a model in the
+# cloud takes a second or more, and nobody waits so long for a tone.
+TONE_AFTER_S = 0.3
+HELD_MS = 10_000.0  # of the brain's own voice; what is longer tells more than that it is done
+
+
+class _Stage(Enum):
+    OPEN = auto()  # no call yet: words go to the mouth as they come
+    HOLDING = auto()  # a call runs, or has done what was asked: the words wait
+    TOLD = auto()  # the tone has sounded; the words wait for their end
+    OVER = auto()  # it is decided
+
+
+class Toning:
+    """One turn's decision between a tone and words, as its calls and its words come in."""
+
+    def __init__(
+        self,
+        rule: Acknowledging,
+        reply: Callable[[], Reply],
+        heard: Callable[[], str | None],
+        tone: Callable[[], None],
+    ) -> None:
+        """`reply`: the stretch that is being made. `heard`: the person's words, as far as they are
+        known. `tone` is called once, when it is to sound."""
+        self._rule = rule
+        self._reply = reply
+        self._heard = heard
+        self._tone = tone
+        self._calls = 0  # that have begun
+        self._stage = _Stage.OVER if rule.habit == "words" else _Stage.OPEN
+        self._due: asyncio.TimerHandle | None = None
+
+    def call_begins(self) -> None:
+        """A call is on its way. What was said before it stays said, and then words follow."""
+        self._stay()
+        self._calls += 1
+        if self._stage is not _Stage.OPEN:
+            return
+        if self._reply().given:
+            self._stage = _Stage.OVER
+            return
+        self._stage = _Stage.HOLDING
+        self._reply().hold()
+
+    def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
+        """A call has come back. `outcomes`: of all that have; `under_way`: how many have not."""
+        if self._stage not in (_Stage.HOLDING, _Stage.TOLD):
+            return
+        if not self._rule.suits(outcomes) or self._tells_more(""):
+            self.give_way()
+        elif not under_way and self._stage is _Stage.HOLDING:
+            self._stay()
+            self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
+
+    def words_come(self, answer: str) -> None:
+        """A further piece of the answer, which may tell more than a tone can."""
+        if self._holds and (self._tells_more(answer) or self._reply().held_ms > HELD_MS):
+            self.give_way()
+
+    def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
+        """The answer is whole, and no call runs."""
+        if not self._holds:
+            return
+        if self._tells_more(answer) or not self._rule.suits(outcomes):
+            self.give_way()
+            return
+        if self._stage is _Stage.HOLDING:
+            self._sound()
+        self._stage = _Stage.OVER  # what is held back is never said
+
+    def give_way(self) -> None:
+        """It takes words: those that wait are said, and all that come."""
+        self._stay()
+        if self._holds:
+            self._reply().release()
+        self._stage = _Stage.OVER
+
+    def close(self) -> None:
+        """The turn is over."""
+        self._stay()
+        self._stage = _Stage.OVER
+
+    @property
+    def _holds(self) -> bool:
+        return self._stage in (_Stage.HOLDING, _Stage.TOLD)
+
+    def _tells_more(self, answer: str) -> bool:
+        return tells_more(answer, self._heard(), max(1, self._calls))
+
+    def _sound_or_speak(self) -> None:
+        """A transcript may come late: whoever has asked a question gets words."""
+        if self._tells_more(""):
+            self.give_way()
+        else:
+            self._sound()
+
+    def _sound(self) -> None:
+        self._stay()
+        self._stage = _Stage.TOLD
+        self._tone()
+
+    def _stay(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None

@@ -1,0 +1,154 @@
+"""A room in which a program asks: the runner around a scripted ear, and who answers."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from assistant.conversation.ear import EarEvent
+from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.exchange import Means
+from assistant.conversation.line import Line
+from assistant.conversation.live import LiveTurn
+from assistant.conversation.machine import State
+from assistant.conversation.program_questions.inquiry import Mapper
+from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.runner import Runner
+from assistant.domain.brain import BrainEvent, TurnDone
+from assistant.domain.clock import VirtualClock
+from assistant.domain.events import Happening, Happenings
+from assistant.speech.catalogue import Catalogue
+from audio.frames import FRAME_SAMPLES, Frame
+from audio.player import Player
+from integrations.web.callers import Caller
+from integrations.web.requests import QuestionAnswer, QuestionRequest
+from tests.unit.assistant.conversation.doubles import (
+    ScriptedBrain,
+    ScriptedEar,
+    ScriptedTurn,
+    Tools,
+    numbered,
+)
+from tests.unit.assistant.conversation.stage import Closed, runner_with
+
+GARDEN = Caller("http:garden", frozenset({"speak"}))
+YES_NO = [{"id": "yes", "sentences": ["yes"]}, {"id": "no", "sentences": ["no"]}]
+ASKED_MS = 500  # from when on the program asks
+
+
+def spoken(at_ms: int) -> dict[int, Sequence[EarEvent]]:
+    """Somebody says something for half a second."""
+    return {
+        at_ms + 200: [SpeechStarted(at_ms)],
+        at_ms + 1_200: [SpeechEnded(at_ms + 500, at_ms + 1_200)],
+    }
+
+
+ONCE = spoken(1_000)
+TWICE = {**spoken(1_000), **spoken(4_000)}
+
+
+def question(**wanted: Any) -> QuestionRequest:
+    """To which yes and no are expected."""
+    given = {"question": "Shall I close the blinds?", "answers": YES_NO, "preannounce": False}
+    return QuestionRequest.model_validate({**given, **wanted})
+
+
+class Room:
+    """Sound that waits, at ASKED_MS, until the question is under way."""
+
+    pulled = True
+
+    def __init__(self, runner: Runner, seconds: float = 40.0) -> None:
+        self._runner = runner
+        self._count = round(seconds * 50)
+        self.asks = asyncio.Event()  # the program may ask
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        for number in range(self._count):
+            if number * 20 == ASKED_MS:
+                self.asks.set()
+                await self._runner.until(lambda: self._runner.state is not State.IDLE)
+            yield Frame(numbered(number), number * FRAME_SAMPLES)
+
+
+@dataclass
+class Stage:
+    """What a test looks at."""
+
+    runner: Runner
+    questions: Questions
+    talks: Talks
+    closed: Closed
+    clock: VirtualClock
+    told: list[Happening] = field(default_factory=list)
+
+    async def ask(self, **wanted: Any) -> QuestionAnswer:
+        """Put the question to the room."""
+        room = Room(self.runner)
+        listening = asyncio.create_task(self.runner.listen(room))
+        await room.asks.wait()
+        async with asyncio.timeout(60):
+            answer = await self.questions.ask(question(**wanted), GARDEN)
+            await listening
+        return answer
+
+    @property
+    def turns(self) -> list[LiveTurn]:
+        """That are over."""
+        return [turn for turn, _ in self.closed]
+
+    @property
+    def data(self) -> list[Mapping[str, Any]]:
+        """Of the questions that were told."""
+        return [one.data for one in self.told if one.kind == "question"]
+
+
+@asynccontextmanager
+async def stage(
+    brain: ScriptedBrain,
+    script: dict[int, Sequence[EarEvent]],
+    asking: Means | None = None,
+    *,
+    tools: Tools | None = None,
+    player: Player | None = None,
+    mapper: Mapper | None = None,
+    off: Collection[str] = (),
+    volume: float = 1.0,
+    keeps_words: bool = True,
+) -> AsyncIterator[Stage]:
+    """Everything that asks, between strict doubles."""
+    clock, happenings, told = VirtualClock(), Happenings(lambda: keeps_words), list[Happening]()
+    happenings.follow(told.append)
+    async with runner_with(
+        brain,
+        ScriptedEar(script),
+        tools,
+        clock,
+        player,
+        asking=asking,
+        off=off,
+        volume=volume,
+    ) as (runner, closed):
+        line = Line(clock)
+        house = House(
+            Catalogue(), lambda text: "en", ("okay nabu",), keeps_words=lambda: keeps_words
+        )
+        questions = Questions(runner, line, house, happenings, clock, mapper)
+        talks = Talks(runner, line, lambda text: "en", clock)
+        async with talks, questions:
+            yield Stage(runner, questions, talks, closed, clock, told)
+
+
+async def listens(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    """A person's own turn, of which they are still to speak."""
+    assert turn.request.audio is not None
+    await turn.request.audio.complete()
+    yield TurnDone()
+
+
+def waked(runner: Runner) -> None:
+    """A person has the word, and does not say anything yet."""
+    runner.dispatch(WakeHeard("okay_nabu", 0.9, 0, 0))

@@ -1,0 +1,215 @@
+"""Questions that wait: for people, for each other, for a microphone; or are not asked at all."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.conversation.events import WakeHeard
+from assistant.conversation.line import WAITING
+from assistant.conversation.machine import State
+from assistant.conversation.program_questions.questions import EXPIRE_S
+from assistant.domain.brain import Heard
+from audio.errors import DeviceLost
+from audio.player import NullPlayer
+from integrations.web.box import NotPossible
+from tests.unit.assistant.conversation.asking_stage import means, replies
+from tests.unit.assistant.conversation.doubles import ScriptedBrain
+from tests.unit.assistant.conversation.program_questions.stage import (
+    ASKED_MS,
+    GARDEN,
+    Room,
+    listens,
+    question,
+    spoken,
+    stage,
+    waked,
+)
+from tests.unit.assistant.conversation.stage import COMMAND, rounds, says_hello
+
+
+class TestPersonsFirst:
+    async def test_a_wake_word_in_the_middle_of_the_question_comes_first(self) -> None:
+        """The person's turn, then the question once more."""
+        wake = WakeHeard("okay_nabu", 0.9, ASKED_MS, ASKED_MS)
+        command = {key + 1_000: events for key, events in COMMAND.items() if key > 1_000}
+        brain = ScriptedBrain(says_hello, replies(Heard("yes")))
+        async with stage(brain, {**command, **spoken(9_000)}, means(None)) as room:
+            room.runner.observe(
+                lambda standing: cuts() if standing.state is State.SPEAKING else None
+            )
+            cut = False
+
+            def cuts() -> None:
+                nonlocal cut
+                if not cut:
+                    cut = True
+                    asyncio.get_running_loop().call_soon(room.runner.dispatch, wake)
+
+            answer = await room.ask()
+        assert answer.id == "yes"
+        sources = [turn.opening.source for turn in room.turns]
+        assert sources == ["announcement", "voice", "announcement"]
+        assert len(room.data) == 1
+
+    async def test_while_they_talk_it_waits(self) -> None:
+        async with stage(ScriptedBrain(listens), COMMAND, means(None)) as room:
+            waked(room.runner)
+            asking = asyncio.create_task(room.questions.ask(question(), GARDEN))
+            await rounds()
+            assert room.runner.state is State.WAKING
+            await room.runner.listen(Room(room.runner, 4.0))
+            answer = await asking
+        assert answer.result == "no_answer"  # for the source is over
+        assert [turn.opening.source for turn in room.turns] == ["voice", "announcement"]
+
+    async def test_what_expires_meanwhile_is_not_asked(self) -> None:
+        async with stage(ScriptedBrain(listens), {}, means(None)) as room:
+            waked(room.runner)
+            asking = asyncio.create_task(room.questions.ask(question(expire_s=5), GARDEN))
+            await room.clock.run(4.9)
+            assert not asking.done()
+            await room.clock.run(0.2)
+            answer = await asking
+            room.runner.stop()
+            await room.runner.rest()
+        assert answer.result == "busy"
+        assert [turn.opening.source for turn in room.turns] == ["voice"]
+        assert room.data[0]["result"] == "busy"
+
+
+class TestQueue:
+    async def test_two_wait_in_order_and_the_important_first(self) -> None:
+        brain = ScriptedBrain(listens)
+        async with stage(brain, {}, means(None)) as room:
+            waked(room.runner)
+            asked = [
+                asyncio.create_task(
+                    room.questions.ask(question(question=text, priority=priority), GARDEN)
+                )
+                for text, priority in (("One?", "low"), ("Two?", "low"), ("Three?", "high"))
+            ]
+            await rounds()
+            room.runner.stop()
+            await room.runner.listen(Room(room.runner, 0.4))
+            answers = await asyncio.gather(*asked)
+        assert [answer.result for answer in answers] == ["no_answer"] * 3
+        said = [turn.answer for turn in room.turns[1:]]
+        assert said == ["One?", "Three?", "Two?"]  # the first was called before the others came
+
+    async def test_too_many_are_told_so(self) -> None:
+        async with stage(ScriptedBrain(listens), {}, means(None)) as room:
+            waked(room.runner)
+            ask = [
+                asyncio.create_task(room.questions.ask(question(), GARDEN))
+                for _ in range(WAITING + 2)
+            ]
+            await rounds()
+            assert [task.done() for task in ask] == [False] * (WAITING + 1) + [True]
+            assert ask[-1].result().result == "busy"
+            await room.clock.run(EXPIRE_S + 1)
+            assert {(await task).result for task in ask} == {"busy"}
+            room.runner.stop()
+
+    async def test_whoever_goes_takes_their_question_back(self) -> None:
+        async with stage(ScriptedBrain(), {}, means(None)) as room:
+            source = Room(room.runner, 20.0)
+            listening = asyncio.create_task(room.runner.listen(source))
+            await source.asks.wait()
+            asking = asyncio.create_task(room.questions.ask(question(), GARDEN))
+            await room.runner.until(lambda: room.runner.state is State.CONFIRMING)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert room.runner.state is State.IDLE
+            await listening
+        [(_, closing)] = room.closed
+        assert closing.error == "withdrawn"
+
+    async def test_and_one_that_waits_is_never_asked(self) -> None:
+        async with stage(ScriptedBrain(listens), {}, means(None)) as room:
+            waked(room.runner)
+            asking = asyncio.create_task(room.questions.ask(question(), GARDEN))
+            await rounds()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            room.runner.stop()
+            await room.runner.rest()
+        assert len(room.turns) == 1
+
+
+class TestNotPossible:
+    async def test_muted(self) -> None:
+        async with stage(ScriptedBrain(), {}, means(None)) as room:
+            room.runner.mute(True)
+            with pytest.raises(NotPossible, match="The microphone is muted"):
+                await room.questions.ask(question(), GARDEN)
+        assert room.closed == []
+
+    async def test_muted_while_it_is_asked_is_no_answer(self) -> None:
+        async with stage(ScriptedBrain(), {}, means(None)) as room:
+            source = Room(room.runner, 20.0)
+            listening = asyncio.create_task(room.runner.listen(source))
+            await source.asks.wait()
+            asking = asyncio.create_task(room.questions.ask(question(), GARDEN))
+            await room.runner.until(lambda: room.runner.state is State.CONFIRMING)
+            room.runner.mute(True)
+            assert (await asking).result == "no_answer"
+            await listening
+
+    @pytest.mark.parametrize(
+        ("wanted", "told"),
+        [
+            ({"answers": [{"id": "a", "sentences": ["(yes"]}]}, "Sentence 1 of answer 1"),
+            ({"answers": [{"id": "a", "sentences": ["<yes>"]}]}, "names a rule"),
+            ({"schema": {"type": "string"}}, "that of an object"),
+        ],
+    )
+    async def test_what_nobody_could_answer(self, wanted: dict[str, Any], told: str) -> None:
+        async with stage(ScriptedBrain(), {}, means(None)) as room:
+            with pytest.raises(NotPossible, match=told):
+                await room.questions.ask(question(**wanted), GARDEN)
+
+    async def test_without_a_loudspeaker_nothing_opens(self) -> None:
+        class Mute(NullPlayer):
+            async def play(self, pcm: bytes, rate: int) -> None:
+                raise DeviceLost("there is no loudspeaker")
+
+        player = Mute(paced=False)
+        async with stage(ScriptedBrain(), {}, means(None), player=player) as room:
+            states = set[State]()
+            room.runner.observe(lambda standing: states.add(standing.state))
+            with pytest.raises(NotPossible, match="there is no loudspeaker"):
+                await room.ask()
+        assert State.CONFIRMING not in states
+
+    async def test_a_tone_alone_that_fails_opens_nothing(self) -> None:
+        class Breaks(NullPlayer):
+            async def play(self, pcm: bytes, rate: int) -> None:
+                if rate == 22_050:  # a tone of ours
+                    raise DeviceLost("it has gone")
+                await super().play(pcm, rate)
+
+        player = Breaks(paced=False)
+        async with stage(ScriptedBrain(), {}, means(None), player=player) as room:
+            with pytest.raises(NotPossible):
+                await room.ask()
+        assert [turn.answer for turn in room.turns] == ["Shall I close the blinds?"]
+
+
+async def test_everything_ends_and_nobody_waits_on() -> None:
+    async with stage(ScriptedBrain(), {}, means(None)) as room:
+        source = Room(room.runner, 20.0)
+        listening = asyncio.create_task(room.runner.listen(source))
+        await source.asks.wait()
+        first = asyncio.create_task(room.questions.ask(question(), GARDEN))
+        await room.runner.until(lambda: room.runner.state is State.CONFIRMING)
+        second = asyncio.create_task(room.questions.ask(question(), GARDEN))
+        await rounds()
+        listening.cancel()
+        await asyncio.wait([listening])
+    assert (await second).result == "busy"
+    assert (await first).result == "no_answer"
+    assert replace(room.closed[0][1]).error == "interrupted"

@@ -1,0 +1,42 @@
+"""Machines in each state, and what most rows of the tables have in common."""
+
+from dataclasses import replace
+
+from assistant.conversation.effects import (
+    CancelTurn,
+    CloseTurn,
+    Effect,
+    OpenTurn,
+    PlaySound,
+    WatchSpeech,
+    WatchThinking,
+)
+from assistant.conversation.events import Event, WakeHeard
+from assistant.conversation.machine import Machine, Microphone, State, reduce
+
+Row = tuple[str, Machine, Event, State, list[Effect]]  # what, before, event, after, effects
+WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
+WATCH = WatchSpeech(from_ms=700, after_ms=1_200)
+OVER_OURS = OpenTurn(2, "voice", 700, WAKE, over_ours=True)
+IDLE = Machine()
+WAKING = Machine(state=State.WAKING, turn=1, since_ms=1_000, now_ms=1_000)
+LISTENING = replace(WAKING, state=State.LISTENING, now_ms=2_000)
+THINKING = replace(LISTENING, state=State.THINKING, now_ms=3_000)
+SPEAKING = replace(THINKING, state=State.SPEAKING)
+FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
+FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
+ENDED = Microphone.ENDED
+BARGED_IN = "A new sentence interrupted this one."
+CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
+
+
+def waited(turn: int) -> list[Effect]:
+    """The person has come to the end of their sentence, and waits."""
+    return [PlaySound("end"), WatchThinking(turn, 1_500)]
+
+
+def check(machine: Machine, event: Event, state: State, effects: list[Effect]) -> None:
+    """In this state, this event: that state and those effects."""
+    after, done = reduce(machine, event)
+    assert after.state is state
+    assert done == effects

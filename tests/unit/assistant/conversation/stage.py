@@ -1,0 +1,116 @@
+"""A runner between strict doubles, and the turn that most tests play."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+
+from assistant.config.sounds import SoundChoice
+from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
+from assistant.conversation.ear import Ear, EarEvent
+from assistant.conversation.effects import CloseTurn
+from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.exchange import Means
+from assistant.conversation.live import LiveTurn
+from assistant.conversation.performers import Limits, Performers, Profiles
+from assistant.conversation.runner import Runner
+from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
+from assistant.domain.call import ToolCall
+from assistant.domain.clock import VirtualClock
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.mouth import Mouth
+from assistant.speech.synthesis import Voices
+from assistant.speech.turn_language import Languages
+from audio.player import NullPlayer, Outputs, Player
+from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, ToneVoice, Tools
+
+WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
+COMMAND: dict[int, Sequence[EarEvent]] = {
+    1_000: [WAKE],
+    1_400: [SpeechStarted(1_220)],
+    3_000: [SpeechEnded(2_300, 3_000)],
+}
+Closed = list[tuple[LiveTurn, CloseTurn]]
+
+
+@asynccontextmanager
+async def runner_with(
+    brain: ScriptedBrain,
+    ear: Ear | None = None,
+    tools: Tools | None = None,
+    clock: VirtualClock | None = None,
+    player: Outputs | Player | None = None,
+    languages: Languages | None = None,
+    voices: Voices = lambda _: ToneVoice(),
+    profiles: dict[str, str] | None = None,
+    asking: Means | None = None,
+    acknowledging: Acknowledging = IN_WORDS,
+    off: Collection[str] = SoundChoice().off,
+    limits: Limits | None = None,
+    manners: Profiles | None = None,
+    volume: float = 1.0,
+) -> AsyncIterator[tuple[Runner, Closed]]:
+    closed: Closed = []
+
+    async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
+        closed.append((turn, closing))
+
+    mouth = Mouth(voices, player or NullPlayer(paced=False), volume, off=off)
+    ids = (f"turn-{number}" for number in range(100))
+    performers = Performers(
+        brain,
+        tools or Tools(),
+        mouth,
+        Catalogue(),
+        asking,
+        acknowledging,
+        profiles=manners,
+        limits=limits,
+    )
+    clock = clock or VirtualClock()
+    runner = Runner(
+        performers,
+        ear,
+        Catalogue(),
+        clock,
+        lambda: next(ids),
+        on_turn,
+        languages,
+        profiles=profiles,
+    )
+    try:
+        async with runner:
+            yield runner, closed
+    finally:
+        mouth.close()
+    brain.assert_consumed()
+
+
+async def turns_on(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    assert turn.request.audio is not None
+    await turn.request.audio.complete()
+    yield Heard("turn on the light", "en")
+    yield ToolCall("c1", "intent__HassTurnOn", {"name": "Kitchen light"})
+    await turn.answered.wait()
+    yield ReplyText("The kitchen ")
+    yield ReplyText("light is on.")
+    yield TurnDone()
+
+
+async def says_hello(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    yield ReplyText("Hello there.")
+    yield TurnDone()
+
+
+async def rounds(count: int = 20) -> None:
+    """Let every task go on that can, so many times."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def play_out(runner: Runner, clock: VirtualClock) -> None:
+    """Let time pass until everything has been said; the voice works on a thread meanwhile."""
+    resting = asyncio.create_task(runner.rest())
+    while not resting.done():
+        await asyncio.to_thread(int)
+        await clock.run(0.1)
+    await resting
