@@ -13,8 +13,8 @@ from assistant.config.schema import Sensitivity, Settings
 from assistant.conversation.state import FollowUp
 from assistant.domain.listeners import Followers
 from assistant.domain.records import StoreError
+from assistant.sound.wake_words import known_words, wake_engine
 from assistant.tools.profiles import widens
-from assistant.wake_words import known_words, wake_engine
 from audio.errors import AudioError
 from audio.wake.protocol import WakeEngine
 from integrations.web.box import NotPossible

@@ -17,9 +17,9 @@ from assistant.conversation.exchange import Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.performers import Performers
 from assistant.conversation.runner import Runner
+from assistant.sound.voices import voices_of
 from assistant.speech.mouth import Mouth
 from assistant.tools.profiles import Profiles
-from assistant.voices import voices_of
 from audio.errors import AudioError
 from audio.player import Outputs, Player
 from integrations.owner import OwnedTasks

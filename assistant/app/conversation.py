@@ -24,12 +24,12 @@ from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
 from assistant.journal.store import Store
-from assistant.mute import Mute
+from assistant.sound.mute import Mute
+from assistant.sound.voices import silent_voice, spare_voices_of, voices_of
+from assistant.sound.wake_words import wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from assistant.speech.turn_language import languages_of
-from assistant.voices import silent_voice, spare_voices_of, voices_of
-from assistant.wake_words import wake_engine
 from audio.endpoint import Endpointer
 from audio.player import NullPlayer, Outputs, Player
 from audio.vad import make_voice_detector

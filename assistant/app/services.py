@@ -24,11 +24,11 @@ from assistant.domain.records import TimerRecord, new_id
 from assistant.figures import Figures
 from assistant.journal.care import Care
 from assistant.live_settings import LiveSettings
-from assistant.media import RoomMedia
-from assistant.microphone_tones import MicrophoneTones
-from assistant.mute import Mute
-from assistant.recorder import Recorder
-from assistant.recordings import Recordings
+from assistant.sound.media import RoomMedia
+from assistant.sound.microphone_tones import MicrophoneTones
+from assistant.sound.mute import Mute
+from assistant.sound.recorder import Recorder
+from assistant.sound.recordings import Recordings
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.timers.desk import TimerDesk

@@ -56,7 +56,7 @@ class Conversation(Protocol):
 
 
 class Muting(Protocol):
-    """Closes and opens the microphone (`assistant.mute.Mute.set`)."""
+    """Closes and opens the microphone (`assistant.sound.mute.Mute.set`)."""
 
     async def __call__(self, on: bool, *, aloud: bool = False) -> None:
         """Keep it and carry it out. Raises StoreError, and NotPossible where it is to open
@@ -82,7 +82,7 @@ class Modes(Protocol):
 
 
 class Sound(Protocol):
-    """Who knows the sound devices (`assistant.sound_state.SoundState`)."""
+    """Who knows the sound devices (`assistant.sound.sound_state.SoundState`)."""
 
     @property
     def presence(self) -> Presence | None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from assistant.recordings import FOLDER, listed, path_of
+from assistant.sound.recordings import FOLDER, listed, path_of
 
 # A folder that changed this lately may hold a recording that is still being written.
 _SETTLES_S = 2.0

@@ -17,9 +17,9 @@ from assistant.conversation.log import FinishedTurn
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
 from assistant.demo.speech import make_clip
-from assistant.input import open_microphone
 from assistant.journal.trace import LEGEND
-from assistant.output import open_outputs
+from assistant.sound.input import open_microphone
+from assistant.sound.output import open_outputs
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome

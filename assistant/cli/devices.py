@@ -14,7 +14,7 @@ from assistant.cli.command import Command, Failed
 from assistant.cli.paper import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
-from assistant.echo_plan import is_device, measure_echo, plan_echo
+from assistant.sound.echo_plan import is_device, measure_echo, plan_echo
 from audio.bounded import BoundedCalls, CallStuck
 from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
 from audio.echo.measure import PathKind

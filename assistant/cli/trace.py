@@ -15,7 +15,7 @@ from assistant.domain.records import Mark, TurnRecord
 from assistant.journal.store import Store
 from assistant.journal.trace import draw_trace
 from assistant.journal.turn_object import turn_object
-from assistant.recordings import listed
+from assistant.sound.recordings import listed
 
 _MOST = 1000  # rows of one turn
 _LISTED = 20  # turns, where nobody says how many

@@ -14,10 +14,10 @@ from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
-from assistant.echo_paths import EchoPaths
-from assistant.echo_plan import is_device, plan_echo
 from assistant.journal.store import Store
-from assistant.mute import NAME as MUTED
+from assistant.sound.echo_paths import EchoPaths
+from assistant.sound.echo_plan import is_device, plan_echo
+from assistant.sound.mute import NAME as MUTED
 from audio.bounded import BoundedCalls
 from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
 from audio.echo.measure import EchoPath

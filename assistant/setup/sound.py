@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.echo_plan import is_device
 from assistant.setup import typed
 from assistant.setup.answers import Answers
 from assistant.setup.draft import draft
@@ -13,6 +12,7 @@ from assistant.setup.loudness import verdict
 from assistant.setup.ports import Means
 from assistant.setup.questions import Questions
 from assistant.setup.sound_check import spoken
+from assistant.sound.echo_plan import is_device
 from audio.devices import DeviceInfo
 from audio.errors import AudioError
 

@@ -7,12 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from assistant.config.schema import Settings
-from assistant.output import open_outputs
 from assistant.setup.loudness import Loudness, Meter
+from assistant.sound.output import open_outputs
+from assistant.sound.voices import spare_voices_of, voices_of
+from assistant.sound.wake_words import wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
-from assistant.voices import spare_voices_of, voices_of
-from assistant.wake_words import wake_engine
 from audio.frames import SAMPLE_RATE, Frame
 from audio.microphone import Microphone
 from audio.wake.protocol import Detection, WakeEngine

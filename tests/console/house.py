@@ -18,8 +18,8 @@ from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
 from assistant.http_tokens import TokenFile
-from assistant.recordings import FOLDER, Recording, write
-from assistant.sound_state import SoundState
+from assistant.sound.recordings import FOLDER, Recording, write
+from assistant.sound.sound_state import SoundState
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.player import NullPlayer, OneOutput

@@ -14,7 +14,7 @@ import pytest
 
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.echo_plan import EchoPlan, plan_echo
+from assistant.sound.echo_plan import EchoPlan, plan_echo
 from audio.frames import SAMPLE_RATE
 from tests.devices.daemon import daemon, settings
 from tests.devices.echo_path import Carried, echo_path

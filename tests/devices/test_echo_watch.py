@@ -9,10 +9,10 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.echo_paths import EchoPaths
-from assistant.echo_plan import plan_echo
-from assistant.echo_watch import EchoWatch
 from assistant.journal.store import Store
+from assistant.sound.echo_paths import EchoPaths
+from assistant.sound.echo_plan import plan_echo
+from assistant.sound.echo_watch import EchoWatch
 from audio.device_watch import DeviceWatch
 from audio.echo.measure import EchoPath, PathKind
 from audio.echo.pair import Pair, find_pair

@@ -17,7 +17,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
 from assistant.mqtt.make import take_away
-from assistant.sound_state import SoundState
+from assistant.sound.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.automations import until

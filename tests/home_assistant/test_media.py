@@ -13,7 +13,7 @@ from assistant.config.schema import Media
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
-from assistant.media import NAME, RoomMedia
+from assistant.sound.media import NAME, RoomMedia
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services
 from tests.home_assistant.admin import Admin

@@ -19,7 +19,7 @@ from assistant.domain.clock import SystemClock
 from assistant.facts import Facts
 from assistant.house_device import HouseDevice
 from assistant.journal.store import Store
-from assistant.mute import Mute
+from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant

@@ -11,8 +11,8 @@ import pytest
 from assistant.box.box import Box
 from assistant.conversation.standing import Standing
 from assistant.domain.events import Happenings
-from assistant.microphone_tones import MicrophoneTones
-from assistant.sound_state import SoundState
+from assistant.sound.microphone_tones import MicrophoneTones
+from assistant.sound.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.unit.assistant.box.doubles import parts
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar

@@ -14,7 +14,7 @@ from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
-from assistant.recordings import FOLDER, Recording, path_of, write
+from assistant.sound.recordings import FOLDER, Recording, path_of, write
 from integrations.web.box import Unknown
 from tests.zone import in_zone
 

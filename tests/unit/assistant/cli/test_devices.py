@@ -11,7 +11,7 @@ from assistant.app.lock import locked
 from assistant.cli import devices
 from assistant.cli.main import main
 from assistant.config.schema import Settings
-from assistant.echo_plan import EchoPlan
+from assistant.sound.echo_plan import EchoPlan
 from audio.bounded import BoundedCalls
 from audio.devices import SILENCE_DBFS, DeviceInfo
 from audio.echo.choose import Plan

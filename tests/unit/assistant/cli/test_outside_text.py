@@ -55,8 +55,8 @@ from assistant.evaluation.trial import Trial
 from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
 from assistant.models.manifest import ModelEntry
-from assistant.recordings import FOLDER, Recording, write
 from assistant.setup.answers import Answers
+from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.tools.approvals import Approvals
 from assistant.tools.menu import build_menu
 from audio.devices import DeviceInfo

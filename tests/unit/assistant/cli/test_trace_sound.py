@@ -11,7 +11,7 @@ from assistant.cli.main import main
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
-from assistant.recordings import FOLDER, Recording, write
+from assistant.sound.recordings import FOLDER, Recording, write
 from audio.wav import read_wav
 
 NOW = datetime.now(UTC)

@@ -18,7 +18,7 @@ from typing import Any, Self
 from assistant.config.schema import Audio
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
-from assistant.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
+from assistant.sound.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
 from audio.bounded import BoundedCalls, Calls, CallStuck
 from audio.echo.choose import Plan, Setting, choose_meanwhile
 from audio.echo.measure import EchoPath

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from assistant.config.schema import Audio
-from assistant.mute import NAME as MUTED
+from assistant.sound.mute import NAME as MUTED
 from assistant.tools.modes import Kept
 from audio.echo.measure import EchoPath
 from audio.echo.pair import Pair, find_pair, measure_pair

@@ -10,8 +10,8 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Audio, Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
-from assistant.echo_paths import EchoPaths
 from assistant.journal.store import Store
+from assistant.sound.echo_paths import EchoPaths
 from audio.devices import DeviceInfo, find_device, list_devices
 from audio.echo.choose import Plan, choose, echo_cancelled
 from audio.echo.measure import EchoPath

@@ -1,6 +1,6 @@
 """Which media players of a room are made quieter while somebody speaks, and what became of each.
 
-Pure: a picture of the house in, decisions out. `assistant.media` does what they say.
+Pure: a picture of the house in, decisions out. `assistant.sound.media` does what they say.
 """
 
 from dataclasses import dataclass, replace

@@ -9,7 +9,7 @@ import pytest
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.mute import NAME, Mute
+from assistant.sound.mute import NAME, Mute
 from audio.errors import DeviceLost
 from integrations.web.box import NotPossible
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from assistant import recordings
 from assistant.config.schema import Recordings as Keep
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
+from assistant.sound import recordings
+from assistant.sound.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
 from audio.wake.protocol import Detection
 
 SOUND = bytes(range(256)) * 125  # a second

@@ -12,11 +12,11 @@ from assistant.config.schema import Media
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.media import KEEP, NAME, RoomMedia
+from assistant.sound.media import KEEP, NAME, RoomMedia
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.refusals import Unanswered
-from tests.unit.assistant.test_media_players import player
+from tests.unit.assistant.sound.test_media_players import player
 
 RADIO = "media_player.radio"
 
@@ -364,10 +364,12 @@ async def test_a_house_that_hangs_holds_up_nobody(
 ) -> None:
     async with at_work(room, shelf, clock) as turn:
         room.hangs = True
-        monkeypatch.setattr("assistant.media.CALL_S", 30.0)  # real time; a busy machine is slow
+        monkeypatch.setattr(
+            "assistant.sound.media.CALL_S", 30.0
+        )  # real time; a busy machine is slow
         await turn(State.WAKING)
         await turn(State.IDLE)
-        monkeypatch.setattr("assistant.media.CALL_S", 0.01)  # for the end alone
+        monkeypatch.setattr("assistant.sound.media.CALL_S", 0.01)  # for the end alone
     assert room.done == []
     assert shelf.value is not None  # it may have been done: the next process looks
 

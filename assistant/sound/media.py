@@ -24,7 +24,7 @@ from assistant.config.schema import Media
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
-from assistant.media_players import Touched, Verdict, judge, playing_in, seen, touches
+from assistant.sound.media_players import Touched, Verdict, judge, playing_in, seen, touches
 from assistant.tools.builtin.live_picture import LivePicture
 from assistant.tools.modes import Kept
 from assistant.tools.resolve import find_area

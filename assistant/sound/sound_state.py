@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.domain.health import DEAF_S, health_of, is_deaf
-from assistant.echo_plan import EchoPlan
-from assistant.echo_watch import EchoWatch
+from assistant.sound.echo_plan import EchoPlan
+from assistant.sound.echo_watch import EchoWatch
 from audio.player import Outputs
 from audio.speaker import Speaker
 from audio.speaker_status import Presence

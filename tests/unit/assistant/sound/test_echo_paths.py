@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assistant import echo_paths
 from assistant.config.schema import Audio
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
-from assistant.echo_paths import EchoPaths
 from assistant.journal.store import Store
-from assistant.mute import NAME as MUTED
+from assistant.sound import echo_paths
+from assistant.sound.echo_paths import EchoPaths
+from assistant.sound.mute import NAME as MUTED
 from audio.devices import DeviceInfo
 from audio.echo.measure import EchoPath
 from audio.echo.pair import Pair

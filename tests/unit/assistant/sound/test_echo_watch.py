@@ -10,12 +10,12 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from assistant import echo_watch
 from assistant.config.schema import Audio
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.echo_plan import Devices, EchoPlan
-from assistant.echo_watch import AGAIN_S, SETTLE_S, EchoWatch, plan_now
+from assistant.sound import echo_watch
+from assistant.sound.echo_plan import Devices, EchoPlan
+from assistant.sound.echo_watch import AGAIN_S, SETTLE_S, EchoWatch, plan_now
 from audio.devices import DeviceInfo
 from audio.echo.choose import Plan, PlanKind
 from audio.echo.livekit import CleanCounts, LivekitCleaner

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from assistant import input as module
 from assistant.config.schema import Settings
-from assistant.echo_watch import EchoWatch
-from assistant.input import open_microphone
+from assistant.sound import input as module
+from assistant.sound.echo_watch import EchoWatch
+from assistant.sound.input import open_microphone
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker
 from audio.speaker_status import News

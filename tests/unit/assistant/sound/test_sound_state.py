@@ -9,8 +9,8 @@ import pytest
 
 from assistant.box.box import Box
 from assistant.domain.events import Happenings
-from assistant.echo_plan import EchoPlan
-from assistant.sound_state import SoundState
+from assistant.sound.echo_plan import EchoPlan
+from assistant.sound.sound_state import SoundState
 from audio.echo.choose import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable

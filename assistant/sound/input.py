@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from assistant.config.schema import Settings
-from assistant.echo_plan import is_device
-from assistant.echo_watch import EchoWatch
+from assistant.sound.echo_plan import is_device
+from assistant.sound.echo_watch import EchoWatch
 from audio.device_watch import DeviceWatch
 from audio.echo.protocol import Cleaner
 from audio.player import Outputs

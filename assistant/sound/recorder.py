@@ -5,7 +5,7 @@ from typing import Protocol
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.followers import TurnFollower
 from assistant.domain.turn_audio import TurnAudio
-from assistant.recordings import Recordings
+from assistant.sound.recordings import Recordings
 from audio.wake.protocol import NearMiss
 
 
