@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
-from assistant.controls import Controls
 from assistant.conversation.acknowledging import Acknowledging
 from assistant.conversation.ear import Ear
 from assistant.conversation.endings import open_endings
@@ -23,6 +22,7 @@ from assistant.conversation.stopping import DecodedStop, StopListener
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
+from assistant.interfaces.controls import Controls
 from assistant.journal.store import Store
 from assistant.sound.mute import Mute
 from assistant.sound.voices import silent_voice, spare_voices_of, voices_of

@@ -13,29 +13,29 @@ from assistant.app.clock_watch import ClockWatch
 from assistant.app.moments import rulings_of
 from assistant.app.services import Stay
 from assistant.app.watching import Broker, Page, Watched, watching
-from assistant.box.box import Box
-from assistant.box.confirmations import Confirmations
-from assistant.box.history import History
-from assistant.box.openers import Openers
-from assistant.box.parts import Parts, Sound
-from assistant.box.records import Records
-from assistant.box.turn_sounds import TurnSounds
 from assistant.config.schema import Settings
-from assistant.device.face import DeviceFace, Reach, Sources
 from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.moment import Mode
-from assistant.http_serving import open_guard, serving_http
-from assistant.metrics.page import CONTENT_TYPE
+from assistant.interfaces.api.box import Box
+from assistant.interfaces.api.confirmations import Confirmations
+from assistant.interfaces.api.history import History
+from assistant.interfaces.api.openers import Openers
+from assistant.interfaces.api.parts import Parts, Sound
+from assistant.interfaces.api.records import Records
+from assistant.interfaces.api.turn_sounds import TurnSounds
+from assistant.interfaces.device.face import DeviceFace, Reach, Sources
+from assistant.interfaces.http_serving import open_guard, serving_http
+from assistant.interfaces.metrics.page import CONTENT_TYPE
+from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
-from assistant.troubles import Troubles
 from assistant.version import own_version
 from integrations.mcp_server.endpoint import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.metrics import metrics_route
 
 if TYPE_CHECKING:  # imported where the settings want them
-    from assistant.mqtt.face import MqttFace
-    from assistant.wyoming_face import WyomingFace
+    from assistant.interfaces.mqtt.face import MqttFace
+    from assistant.interfaces.wyoming import WyomingFace
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def _device(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) ->
 
 
 async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> "MqttFace":
-    from assistant.mqtt import needs
-    from assistant.mqtt.make import mqtt_face, own_identifier
+    from assistant.interfaces.mqtt import needs
+    from assistant.interfaces.mqtt.make import mqtt_face, own_identifier
 
     bridge = app.bridge
     parts = needs.Parts(
@@ -178,7 +178,7 @@ async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock
 
 
 def _wyoming(app: App, stay: Stay) -> "WyomingFace":
-    from assistant.wyoming_face import HouseVoice, Room, WyomingFace
+    from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
 
     languages = app.settings.assistant.languages
     room = Room(stay.desk, app.bridge.catalogue, languages[0])

@@ -16,7 +16,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
 from assistant.domain.moment import Mode
-from assistant.house_device import HouseDevice
+from assistant.interfaces.device.house_device import HouseDevice
 from assistant.journal.discreet import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories

@@ -21,9 +21,9 @@ from assistant.conversation.runner import Runner
 from assistant.conversation.telling import Telling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
-from assistant.figures import Figures
+from assistant.interfaces.figures import Figures
+from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.care import Care
-from assistant.live_settings import LiveSettings
 from assistant.sound.media import RoomMedia
 from assistant.sound.microphone_tones import MicrophoneTones
 from assistant.sound.mute import Mute

@@ -10,10 +10,10 @@ from typing import Any
 from assistant.app.build import App
 from assistant.app.loop_lag import LoopLag
 from assistant.app.services import Stay
-from assistant.box.parts import Sound
 from assistant.domain.records import StoreError
-from assistant.metrics.measures import Measures
-from assistant.metrics.standing import Standing
+from assistant.interfaces.api.parts import Sound
+from assistant.interfaces.metrics.measures import Measures
+from assistant.interfaces.metrics.standing import Standing
 from assistant.version import own_version
 from integrations.web.box import NotKept
 from integrations.web.health import Health
@@ -58,7 +58,7 @@ async def watching(watched: Watched) -> AsyncIterator[Page]:
 
 
 def _page(measures: Measures, standing: Standing, began: float) -> bytes:
-    from assistant.metrics.page import page
+    from assistant.interfaces.metrics.page import page
 
     return page(measures, standing, own_version(), began)
 

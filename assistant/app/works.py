@@ -15,12 +15,12 @@ from assistant.brains.gemini_once import ThinkResult
 from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
-from assistant.controls import Controls
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord
+from assistant.interfaces.controls import Controls
 from assistant.jobs.camera import Looking
 from assistant.jobs.keeper import Jobs
 from assistant.jobs.long_work import LongWork

@@ -13,9 +13,9 @@ from assistant.cli.setup_person import TerminalPerson, confirm
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.domain.clock import SystemClock
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
 from assistant.memory.carry import export_rows
 from assistant.setup.consent import four_lines

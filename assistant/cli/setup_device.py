@@ -9,10 +9,10 @@ from assistant.cli.paper import Terminal
 from assistant.cli.setup_mqtt import forget_entities
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device import place
-from assistant.device.record import DeviceFile, DeviceRecord
-from assistant.device.register import address_of, appearance, ensure_registered
 from assistant.domain.clock import SystemClock
+from assistant.interfaces.device import place
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.register import address_of, appearance, ensure_registered
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.commands import Commands

@@ -14,8 +14,8 @@ from assistant.cli.setup_openers import rate_openers
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.console_link import MINUTES, console_link
 from assistant.domain.clock import SystemClock
+from assistant.interfaces.console_link import MINUTES, console_link
 from assistant.setup.answers import LOOPBACK, Answers
 from assistant.setup.document import applied, secret_file, secrets_of
 from assistant.setup.files import PLAIN_MODE, NewFile, write_all

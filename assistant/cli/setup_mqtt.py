@@ -1,7 +1,7 @@
 """The part of `hearth setup --forget` that takes the box's entities away from the broker."""
 
 from assistant.config.schema import Mqtt
-from assistant.mqtt.make import take_away
+from assistant.interfaces.mqtt.make import take_away
 from integrations.errors import IntegrationError
 
 

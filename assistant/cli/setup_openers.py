@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from assistant.cli.paper import Terminal
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device.register import address_of
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
+from assistant.interfaces.device.register import address_of
 from assistant.journal.store import Store
 from assistant.setup.ports import Gone, Person
 from assistant.setup.typed import Unclear, numbers

@@ -10,10 +10,10 @@ from assistant.cli.command import Failed
 from assistant.cli.paper import Terminal
 from assistant.cli.terminal import say
 from assistant.config.schema import Settings
-from assistant.console_link import MINUTES, console_link
 from assistant.domain.clock import Clock
-from assistant.http_sessions import sign_everybody_out
-from assistant.http_tokens import SCOPES, TokenFile, make_admin_token
+from assistant.interfaces.console_link import MINUTES, console_link
+from assistant.interfaces.http_sessions import sign_everybody_out
+from assistant.interfaces.http_tokens import SCOPES, TokenFile, make_admin_token
 from integrations.web.callers import Scope
 from integrations.web.hosts import is_loopback
 

@@ -4,7 +4,7 @@ import secrets
 
 from assistant.doctor.finding import Check, Found, bad, good
 from assistant.doctor.scene import Scene
-from assistant.mqtt.make import broker_of
+from assistant.interfaces.mqtt.make import broker_of
 from integrations.errors import IntegrationError
 from integrations.mqtt import publish_last
 

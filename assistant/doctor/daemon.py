@@ -18,7 +18,7 @@ import httpx
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.doctor.signing_in import signed_in
-from assistant.http_tokens import HASHED
+from assistant.interfaces.http_tokens import HASHED
 from assistant.version import own_version
 
 VISIT_S = 5.0  # for all that is asked

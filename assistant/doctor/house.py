@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from assistant.app.home import DEMO, Bridge, open_bridge
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device import place
-from assistant.device.record import DeviceFile, DeviceRecord
-from assistant.device.register import address_of
 from assistant.doctor.finding import (
     Check,
     Finding,
@@ -25,6 +22,9 @@ from assistant.doctor.finding import (
 )
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
+from assistant.interfaces.device import place
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.register import address_of
 from assistant.tools.menu import Menu
 from assistant.tools.ratings import may_open
 from integrations.address import shown

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 
 from assistant.config.errors import ConfigError
-from assistant.console_link import Links
 from assistant.domain.clock import SystemClock
+from assistant.interfaces.console_link import Links
 
 _SESSION = "/v1/session"
 _MINUTES = 1  # that the link holds

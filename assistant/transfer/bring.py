@@ -12,11 +12,11 @@ from typing import Any
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.device.record import NAME as DEVICE_FILE
 from assistant.domain.clock import Clock
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.http_tokens import NAME as TOKEN_FILE
-from assistant.http_tokens import TokenRow
+from assistant.interfaces.device.record import NAME as DEVICE_FILE
+from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
+from assistant.interfaces.http_tokens import TokenRow
 from assistant.journal import kept, memory_rows, timer_rows
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS

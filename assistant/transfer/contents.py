@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
-from assistant.device.record import DeviceRecord
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.http_tokens import TokenRow
+from assistant.interfaces.device.record import DeviceRecord
+from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.carry import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 from assistant.transfer import package

@@ -37,7 +37,7 @@ _ALL = ""  # the one name in the bucket of all places
 
 
 class Tokens(Protocol):
-    """Who knows the tokens (`assistant.http_tokens.HttpTokens`)."""
+    """Who knows the tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
         """Whose token that is. How long it takes tells nothing of the tokens."""

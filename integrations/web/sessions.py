@@ -28,7 +28,7 @@ class SignedIn:
 
 
 class Sessions(Protocol):
-    """Who keeps them (`assistant.http_sessions.Sessions`)."""
+    """Who keeps them (`assistant.interfaces.http_sessions.Sessions`)."""
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
         """A session for whoever has that token, with a new id; None: it is no token of ours.

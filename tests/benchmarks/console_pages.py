@@ -20,7 +20,7 @@ from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
-from assistant.http_tokens import AdminToken
+from assistant.interfaces.http_tokens import AdminToken
 from assistant.journal.store import Store
 from integrations.web.console_files import FOLDER
 from tests.benchmarks.figures import how_many, print_table, write_figures

@@ -64,8 +64,8 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
             "from audio.recognize.sphinx import SphinxRecognizer as r; c = r(); c.unknown(['a'])",
         ),
         ("Piper, without a voice", "import onnxruntime, piper"),
-        ("MQTT", "import assistant.mqtt.make"),
-        ("Wyoming", "import assistant.wyoming_face, integrations.wyoming"),
+        ("MQTT", "import assistant.interfaces.mqtt.make"),
+        ("Wyoming", "import assistant.interfaces.wyoming, integrations.wyoming"),
         ("the doctor", "import assistant.doctor.whole"),
     ),
 }

@@ -25,14 +25,14 @@ import numpy as np
 from assistant.announcements.desk import AnnounceDesk
 from assistant.app.build import open_app
 from assistant.config.schema import Settings
-from assistant.device.inbox import Inbox
-from assistant.device.keeper import DeviceKeeper
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import Happening
-from assistant.house_device import HouseDevice
-from assistant.mqtt.needs import Parts
-from assistant.mqtt.orders import Orders
-from assistant.mqtt.topics import Topics
+from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.inbox import Inbox
+from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.mqtt.needs import Parts
+from assistant.interfaces.mqtt.orders import Orders
+from assistant.interfaces.mqtt.topics import Topics
 from audio.earcons import earcon
 from audio.player import Outputs, Player
 from integrations.mqtt.messages import Arrival
@@ -44,7 +44,7 @@ from integrations.web.guard import Guard
 from integrations.web.requests import AnnounceRequest
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.sound import AUDIBLE, NotingPlayer
-from tests.unit.assistant.device.doubles import TakesDevices
+from tests.unit.assistant.interfaces.device.doubles import TakesDevices
 
 BUDGET_MS = 150.0  # p95, to the first sample, with and without the tone
 GAPLESS_MS = 20.0  # words begin no later than this behind the end of the tone

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from assistant.domain.clock import SystemClock
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.http_tokens import TokenFile
 from integrations.serving import MOST_CONNECTIONS, REQUEST_WITHIN_S
 from integrations.web.reading import MAX_BODY
 from integrations.web.stream import LISTENERS

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from assistant.domain.clock import SystemClock
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.http_tokens import TokenFile
 from tests.chaos.daemon import TOKEN, Daemon, daemon, listener
 from tests.chaos.faults import fault
 from tests.chaos.odd import as_json, changed, garbled, odd, so_many, wrong

@@ -17,7 +17,7 @@ from assistant.app.faces import open_faces
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.sound.sound_state import SoundState
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame

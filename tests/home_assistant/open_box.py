@@ -14,9 +14,9 @@ from assistant.app.faces import Faces, open_faces
 from assistant.app.services import Stay
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn
-from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
-from assistant.mqtt.make import take_away
+from assistant.interfaces.device.record import DeviceFile
+from assistant.interfaces.mqtt.make import take_away
 from assistant.sound.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.home_assistant.admin import Admin, Failed

@@ -15,13 +15,13 @@ from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
-from assistant.device.commands import Commander
-from assistant.device.inbox import Inbox
-from assistant.device.keeper import DeviceKeeper
-from assistant.device.record import DeviceFile, DeviceRecord
-from assistant.device.register import address_of, appearance, ensure_registered
 from assistant.domain.clock import Clock, SystemClock
-from assistant.house_device import META_KEY, HouseDevice
+from assistant.interfaces.device.commands import Commander
+from assistant.interfaces.device.house_device import META_KEY, HouseDevice
+from assistant.interfaces.device.inbox import Inbox
+from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.register import address_of, appearance, ensure_registered
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
@@ -30,7 +30,7 @@ from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
-from tests.unit.assistant.device.box import Fired, Heard, Pressed
+from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed
 
 pytestmark = real_only
 

@@ -11,11 +11,11 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
-from assistant.device.entities import every_one
-from assistant.device.face import DeviceFace, Reach
-from assistant.device.record import DeviceFile
 from assistant.domain.clock import SystemClock
-from assistant.house_device import HouseDevice
+from assistant.interfaces.device.entities import every_one
+from assistant.interfaces.device.face import DeviceFace, Reach
+from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.record import DeviceFile
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
@@ -23,8 +23,8 @@ from integrations.web.requests import QuestionAnswer
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Address, Power, real_only
-from tests.unit.assistant.device.box import Pressed, Says
-from tests.unit.assistant.device.sources import NOON, SECRET, Life
+from tests.unit.assistant.interfaces.device.box import Pressed, Says
+from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 

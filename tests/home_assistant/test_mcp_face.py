@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from assistant.domain.clock import SystemClock
-from assistant.http_tokens import HttpTokens, TokenFile
+from assistant.interfaces.http_tokens import HttpTokens, TokenFile
 from integrations.mcp_server.endpoint import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.serving import serving

@@ -10,15 +10,15 @@ import pytest
 from assistant.config.schema import Mqtt, Settings
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
-from assistant.mqtt.entities import TRIGGERS
-from assistant.mqtt.make import mqtt_face, take_away
+from assistant.interfaces.mqtt.entities import TRIGGERS
+from assistant.interfaces.mqtt.make import mqtt_face, take_away
 from assistant.speech.catalogue import Catalogue
 from integrations.web.requests import LiveRequest, QuestionAnswer
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Broker as HouseBroker
 from tests.home_assistant.conftest import real_only
-from tests.unit.assistant.mqtt.doubles import House
+from tests.unit.assistant.interfaces.mqtt.doubles import House
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 

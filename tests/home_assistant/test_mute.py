@@ -12,12 +12,12 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.conversation.standing import Observers, Standing
 from assistant.conversation.state import State
-from assistant.device.keeper import DeviceKeeper
-from assistant.device.record import DeviceFile
-from assistant.device.sensors import DeviceSensors
 from assistant.domain.clock import SystemClock
-from assistant.facts import Facts
-from assistant.house_device import HouseDevice
+from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.device.record import DeviceFile
+from assistant.interfaces.device.sensors import DeviceSensors
+from assistant.interfaces.facts import Facts
 from assistant.journal.store import Store
 from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
+from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
-from assistant.wyoming_face import HouseVoice, Room, WyomingFace
 from audio.tts import Chunk, EspeakVoice
 from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest

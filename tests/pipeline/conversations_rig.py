@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from assistant.app.faces import open_faces
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
 from integrations.web.callers import Scope

@@ -16,17 +16,17 @@ import pytest
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.domain.clock import SystemClock
+from assistant.interfaces.mqtt.discovery import Looks
+from assistant.interfaces.mqtt.face import MqttFace
+from assistant.interfaces.mqtt.make import broker_of, take_away
+from assistant.interfaces.mqtt.needs import Parts
+from assistant.interfaces.mqtt.topics import Topics, topics_of
 from assistant.journal.store import Store
-from assistant.mqtt.discovery import Looks
-from assistant.mqtt.face import MqttFace
-from assistant.mqtt.make import broker_of, take_away
-from assistant.mqtt.needs import Parts
-from assistant.mqtt.topics import Topics, topics_of
 from assistant.speech.manner import Manner
 from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription
 from integrations.mqtt.connection import V311, Connection, open_connection
 from tests.pipeline.mosquitto import Mosquitto, mosquitto, needs_mosquitto, until
-from tests.unit.assistant.mqtt.doubles import House
+from tests.unit.assistant.interfaces.mqtt.doubles import House
 
 pytestmark = needs_mosquitto
 

@@ -20,7 +20,7 @@ from assistant.demo.scenes import Spoken
 from assistant.demo.speech import make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TimerRecord, TurnRecord
-from assistant.http_tokens import AdminToken
+from assistant.interfaces.http_tokens import AdminToken
 from assistant.journal.store import Store
 from assistant.timers.ringer import PAUSE_S
 from tests.ports import free_port

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Talk(Protocol):
-    """The talk (`assistant.controls.Controls`)."""
+    """The talk (`assistant.interfaces.controls.Controls`)."""
 
     def start_over(self) -> None:
         """What was said so far is not known from the next turn on."""

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Voice(Protocol):
-    """What may be changed of the voice (`assistant.controls.Controls`)."""
+    """What may be changed of the voice (`assistant.interfaces.controls.Controls`)."""
 
     @property
     def volume(self) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from assistant.http_tokens import AdminToken
+from assistant.interfaces.http_tokens import AdminToken
 from tests.benchmarks.processes import cpu_s, family, pss_mb
 from tests.devices.daemon import settings
 

@@ -9,7 +9,14 @@ import pytest
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile, admin_of, hash_of
+from assistant.interfaces.http_tokens import (
+    ADMIN,
+    AdminToken,
+    HttpTokens,
+    TokenFile,
+    admin_of,
+    hash_of,
+)
 
 
 def settings(folder: Path, token: str = "") -> Settings:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from assistant.box.box import Box
 from assistant.conversation.standing import Standing
 from assistant.domain.events import Happenings
+from assistant.interfaces.api.box import Box
 from assistant.sound.microphone_tones import MicrophoneTones
 from assistant.sound.sound_state import SoundState
 from audio.player import NullPlayer, OneOutput
-from tests.unit.assistant.box.doubles import parts
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar
 from tests.unit.assistant.conversation.stage import runner_with
+from tests.unit.assistant.interfaces.api.doubles import parts
 from tests.unit.audio.steady_stage import MIC, MONITOR, Stage, listening
 
 NOBODY_HEARS = OneOutput(NullPlayer(paced=False))

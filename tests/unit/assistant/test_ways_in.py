@@ -13,10 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.box.box import Box
 from assistant.conversation.log import FinishedTurn
-from assistant.device.commands import Commander
-from assistant.device.inbox import Inbox
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock, VirtualClock
@@ -26,8 +23,11 @@ from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import TurnRecord
 from assistant.domain.rights import CALLERS, Rights
 from assistant.domain.situation import Situation
-from assistant.mqtt.orders import Orders
-from assistant.mqtt.topics import Topics
+from assistant.interfaces.api.box import Box
+from assistant.interfaces.device.commands import Commander
+from assistant.interfaces.device.inbox import Inbox
+from assistant.interfaces.mqtt.orders import Orders
+from assistant.interfaces.mqtt.topics import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.calls import FrozenCalls
@@ -52,9 +52,15 @@ from integrations.owner import OwnedTasks
 from integrations.web.api import api_routes, web_app
 from integrations.web.callers import Caller
 from integrations.web.requests import AskRequest
-from tests.unit.assistant.box.doubles import FakeConversation, FakeDesk, FakeLive, FakeModes, parts
-from tests.unit.assistant.device.box import Fired, Says
-from tests.unit.assistant.mqtt.doubles import House as MqttHouse
+from tests.unit.assistant.interfaces.api.doubles import (
+    FakeConversation,
+    FakeDesk,
+    FakeLive,
+    FakeModes,
+    parts,
+)
+from tests.unit.assistant.interfaces.device.box import Fired, Says
+from tests.unit.assistant.interfaces.mqtt.doubles import House as MqttHouse
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 from tests.unit.assistant.tools.embedded import Journal
 from tests.unit.integrations.web.doubles import TOKEN, patient_guard, with_scope

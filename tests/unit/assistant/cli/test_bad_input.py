@@ -147,9 +147,9 @@ def test_a_part_that_cannot_be_loaded_once_it_is_needed(
     monkeypatch.setenv("HEARTH_AUDIO__INPUT", "null")
     monkeypatch.setenv("HEARTH_AUDIO__OUTPUT", "null")
     monkeypatch.setenv("HEARTH_WYOMING__ENABLED", "true")
-    monkeypatch.setitem(sys.modules, "assistant.wyoming_face", None)  # as if it were broken
+    monkeypatch.setitem(sys.modules, "assistant.interfaces.wyoming", None)  # as if it were broken
     assert main(["run"]) == 2
-    _one_sentence(capsys.readouterr().err, "assistant.wyoming_face")
+    _one_sentence(capsys.readouterr().err, "assistant.interfaces.wyoming")
 
 
 def test_without_a_microphone_it_stays_and_says_so(

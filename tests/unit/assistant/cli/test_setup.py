@@ -9,8 +9,8 @@ import pytest
 from assistant.app.lock import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
-from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.domain.clock import SystemClock
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from integrations.demo_home.server import DemoHome
 from integrations.home_assistant import rest
 from integrations.home_assistant.rest import Instance

@@ -14,10 +14,10 @@ from assistant.app.lock import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings
-from assistant.device.record import DeviceFile, DeviceRecord
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.http_tokens import TokenFile
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
 from assistant.setup.files import Before, NewFile, write_all

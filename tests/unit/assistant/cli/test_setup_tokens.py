@@ -8,8 +8,8 @@ import pytest
 
 from assistant.cli.main import main
 from assistant.domain.clock import SystemClock
-from assistant.http_sessions import Sessions
-from assistant.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
+from assistant.interfaces.http_sessions import Sessions
+from assistant.interfaces.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
 from integrations.web.callers import Caller
 
 

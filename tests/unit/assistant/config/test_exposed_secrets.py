@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from assistant import console_link, http_sessions, http_tokens
 from assistant.cli import run
 from assistant.cli.main import main
 from assistant.config import exposed_secrets
 from assistant.config.exposed_secrets import KEPT
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.device import record
 from assistant.doctor.box import CHECKS
 from assistant.doctor.scene import May, Scene
+from assistant.interfaces import console_link, http_sessions, http_tokens
+from assistant.interfaces.device import record
 from tests.unit.assistant.doctor.scenes import look
 
 ALL_OF_IT = """

@@ -7,8 +7,8 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from assistant.box.box import Box
 from assistant.domain.events import Happenings
+from assistant.interfaces.api.box import Box
 from assistant.sound.echo_plan import EchoPlan
 from assistant.sound.sound_state import SoundState
 from audio.echo.choose import Plan
@@ -16,7 +16,7 @@ from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable
 from audio.player import NullPlayer, OneOutput
 from audio.speaker_status import AGAIN_S
-from tests.unit.assistant.box.doubles import parts
+from tests.unit.assistant.interfaces.api.doubles import parts
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 from tests.unit.audio.steady_stage import Stage, listening
 

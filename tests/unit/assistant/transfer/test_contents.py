@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assistant.config.errors import ConfigError
-from assistant.device.record import DeviceRecord
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.http_tokens import TokenRow
+from assistant.interfaces.device.record import DeviceRecord
+from assistant.interfaces.http_tokens import TokenRow
 from assistant.timers.recurrence import Rule
 from assistant.transfer.contents import Contents, contents_of, parts_of, still_to_come
 from assistant.transfer.package import DEVICE, KEPT, MEMORY, SECRETS, TIMERS, TOKENS, Package

@@ -1,0 +1,327 @@
+"""The box as programs see it: how it stands, as that changes, and what they may ask of it."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.conversation.record import as_json
+from assistant.conversation.standing import Standing
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import Clock
+from assistant.domain.events import Happening, Happenings
+from assistant.domain.health import word_of
+from assistant.domain.moment import Mode
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
+from assistant.domain.rights import CALLERS
+from assistant.interfaces.api.parts import Parts
+from assistant.version import own_version
+from audio.microphone_status import MicrophoneStatus
+from audio.speaker_status import SpeakerChange
+from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.callers import Caller, Loosening
+from integrations.web.events import EventLog
+from integrations.web.health import Health
+from integrations.web.requests import (
+    AnnounceRequest,
+    AskRequest,
+    ConfirmRequest,
+    ConverseRequest,
+    CorrectRequest,
+    LiveRequest,
+    MarkRequest,
+    QuestionAnswer,
+    QuestionRequest,
+    RateRequest,
+    TimerRequest,
+)
+
+_WHO_LOOSENS: Mapping[Loosening, str] = {
+    "mode": "Only a person or an administrator's token makes the mode more trusting.",
+    "mute": "A person may have muted the microphone: only a person or an administrator's token "
+    "opens it, and the broker where mqtt.may_unmute is true.",
+    "profile": "That profile may use more than the present one: only a person or an "
+    "administrator's token chooses it, and the broker where mqtt.may_widen is true.",
+}
+_ANSWER_WAITED_FOR = "A confirmation waits for its answer, so the volume stays. Try again then."
+
+
+class Box:
+    """Implements `integrations.web.box.Box` on the parts of a process that stays. Enter it."""
+
+    def __init__(self, parts: Parts, happenings: Happenings, clock: Clock) -> None:
+        self.events = EventLog()
+        self._parts = parts
+        self._happenings = happenings
+        self._clock = clock
+        self._version = own_version()  # which reads a file
+        self._listening_since: datetime | None = None  # None: it does not
+        self._leave: list[Callable[[], None]] = []
+        self._examining = asyncio.Lock()
+
+    def __enter__(self) -> Self:
+        conversation, sound = self._parts.conversation, self._parts.sound
+        self._note_listening(conversation.standing)
+        self._leave = [
+            conversation.observe(self._stands_otherwise),
+            self._happenings.follow(self._on_happening),
+        ]
+        if sound is not None and sound.presence is not None:
+            sound.presence.on_change = self._loudspeaker_changed
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for leave in self._leave:
+            leave()
+        sound = self._parts.sound
+        if sound is not None and sound.presence is not None:
+            sound.presence.on_change = lambda change: None
+
+    # --- how it stands
+
+    def state(self) -> Mapping[str, Any]:
+        since = self._listening_since
+        state = {
+            **self._as_json(self._parts.conversation.standing),
+            **self._live(),
+            "version": self._version,
+            "listening_since": None if since is None else since.isoformat(),
+            "troubles": dict(self._parts.troubles()),
+        }
+        sound = self._parts.sound
+        if sound is None:
+            return state
+        return {**state, "health": self.health, "sound": sound.report()}
+
+    @property
+    def health(self) -> Health:
+        """One word for all of it."""
+        parts = self._parts
+        sound: Health = "ok" if parts.sound is None else parts.sound.health
+        return word_of(sound, parts.stuck(), parts.troubles())
+
+    def live(self) -> Mapping[str, Any]:
+        return self._parts.live.as_json()
+
+    def confirmations(self) -> Sequence[Mapping[str, Any]]:
+        return self._parts.confirmations.rows()
+
+    async def timers(self) -> Sequence[Mapping[str, Any]]:
+        return await self._parts.timers.rows()
+
+    async def memories(self) -> Sequence[Mapping[str, Any]]:
+        with _told("It cannot be read now"):
+            return await self._parts.records.memories()
+
+    async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.turns(limit, before)
+
+    async def turn(self, turn_id: str) -> Mapping[str, Any]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.turn(turn_id)
+
+    async def sound(self, turn_id: str) -> Path:
+        return await self._parts.history.sound(turn_id)
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.costs(days)
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.shares(days)
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        with _told("It cannot be read now"):
+            return await self._parts.history.faults(days)
+
+    async def tools(self) -> Mapping[str, Any]:
+        return await self._parts.tools()
+
+    def level(self) -> Mapping[str, Any]:
+        return asdict(self._parts.level.read())
+
+    async def doctor(self) -> Sequence[Mapping[str, Any]]:
+        async with self._examining:  # one at a time: it loads voices and opens the house anew
+            return await self._parts.doctor()
+
+    # --- buttons
+
+    async def mute(self, on: bool, caller: Caller) -> None:
+        if not on:
+            _require(caller, "mute")
+        self._ordered("mute", caller, on=on)
+        aloud = not caller.may("admin")  # who may act in a person's place need not be heard
+        with _told("It holds now, but not over a restart"):
+            await self._parts.mute(on, aloud=aloud)
+
+    async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
+        until = None if minutes is None else self._clock.now() + timedelta(minutes=minutes)
+        if self._parts.modes.loosens(Mode(mode), until):
+            _require(caller, "mode")
+        self._ordered("mode", caller, mode=mode)
+        try:
+            with _told("The mode holds now, but not over a restart"):
+                await self._parts.modes.set(Mode(mode), until)
+        finally:
+            self._tell_state()
+
+    async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
+        if wanted.profile is not None and self._parts.live.widens(wanted.profile):
+            _require(caller, "profile")
+        if wanted.volume is not None and self._parts.confirmations.secure:
+            raise NotPossible(_ANSWER_WAITED_FOR)
+        for name in wanted.model_dump(exclude_none=True):
+            self._ordered(name, caller)
+        try:
+            with _told("It holds now, but not over a restart"):
+                await self._parts.live.set(wanted)
+        finally:
+            self._tell_state()
+
+    def listen(self, caller: Caller) -> bool:
+        self._pressed("listen", caller)
+        return self._parts.conversation.wake(caller=caller.name)
+
+    def stop(self, caller: Caller) -> None:
+        self._pressed("stop", caller)
+        self._parts.conversation.stop()
+
+    # --- speech
+
+    async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
+        return await self._parts.announcing.announce(wanted, caller)
+
+    async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
+        return await self._parts.questions.ask(wanted, caller)
+
+    async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
+        return await self._parts.talks.begin(wanted, caller)
+
+    async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
+        recalls = self._may_recall(caller)
+        rights = replace(CALLERS, recalls=recalls)
+        owner = ConversationOwner(caller.name, caller.token, recalls)
+        turn = await self._parts.conversation.ask_quietly(wanted.text, rights, caller.name, owner)
+        return as_json(turn.record, turn.outcomes)
+
+    def _may_recall(self, caller: Caller) -> bool:
+        """Whether its turns may be told what people have said: as by `GET /v1/memory`, and by /mcp
+        only where that may tell of people's turns too."""
+        over_mcp = caller.name.startswith("mcp:")
+        return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
+
+    # --- timers, confirmations, memory
+
+    async def set_timer(self, wanted: TimerRequest, caller: Caller) -> Mapping[str, Any]:
+        return await self._parts.timers.set(wanted, caller.name)
+
+    async def end_timer(self, timer_id: str, caller: Caller) -> None:
+        if not await self._parts.timers.end(timer_id):
+            raise Unknown("There is no such timer; see GET /v1/timers.")
+        self._ordered("end_timer", caller)
+
+    async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
+        return await self._parts.confirmations.settle(name, wanted, caller)
+
+    async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
+        with _told("It is not kept"):
+            await self._parts.history.mark(turn_id, wanted.mark)
+        self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
+
+    def openers(self) -> Sequence[Mapping[str, Any]]:
+        return self._parts.openers.rows()
+
+    async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
+        with _told("It is not kept"):
+            await self._parts.openers.rate(entity_id, Tier(wanted.tier))
+
+    async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
+        with _told("It is not kept"):
+            await self._parts.records.correct(memory_id, wanted.text)
+        self._ordered("correct", caller)
+
+    async def forget_one(self, memory_id: str, caller: Caller) -> None:
+        with _told("It is not forgotten"):
+            await self._parts.records.forget_one(memory_id)
+        self._ordered("forget", caller)
+
+    async def forget(self, caller: Caller) -> int:
+        self._ordered("forget", caller)
+        with _told("Not all of it is forgotten"):
+            return await self._parts.records.forget()
+
+    # --- what is told
+
+    def _ordered(self, what: str, caller: Caller, **more: Any) -> None:
+        self._happenings.tell("command", caller=caller.name, what=what, **more)
+
+    def _pressed(self, name: str, caller: Caller) -> None:
+        """Whatever comes of it: whoever pressed has shown that they are there."""
+        self._ordered(name, caller)
+        self._happenings.tell("button", name=name, caller=caller.name)
+
+    def _stands_otherwise(self, standing: Standing) -> None:
+        self._note_listening(standing)
+        self._tell_state()
+
+    def _note_listening(self, standing: Standing) -> None:
+        if standing.muted or standing.microphone is not MicrophoneStatus.LISTENING:
+            self._listening_since = None
+        elif self._listening_since is None:
+            self._listening_since = self._clock.now()
+
+    def _live(self) -> dict[str, Any]:
+        return {"settings": dict(self._parts.live.as_json())}
+
+    def _as_json(self, standing: Standing) -> dict[str, Any]:
+        """The words are those of the enums, in small letters. What is told of every change: what
+        changes all the time is only in `state`."""
+        state = {
+            "state": standing.state.name.lower(),
+            "muted": standing.muted,
+            "microphone": standing.microphone.name.lower(),
+            "mode": str(self._parts.modes.current),
+        }
+        sound = self._parts.sound
+        if sound is None:
+            return state
+        return {**state, "loudspeaker": sound.loudspeaker, "problems": sound.problems}
+
+    def _tell_state(self) -> None:
+        self.events.tell(
+            "state", {**self._as_json(self._parts.conversation.standing), **self._live()}
+        )
+
+    def _loudspeaker_changed(self, change: SpeakerChange) -> None:
+        self._tell_state()
+
+    def _on_happening(self, happening: Happening) -> None:
+        told = {"turn_id": happening.turn_id, **happening.data, **happening.words}
+        self.events.tell(happening.kind, told)
+
+
+def _require(caller: Caller, what: Loosening) -> None:
+    """Raises NotPossible for one that may only make things stricter, by whatever way it came."""
+    if not caller.may_loosen(what):
+        raise NotPossible(_WHO_LOOSENS[what])
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise NotKept(f"{what}: {error}") from error

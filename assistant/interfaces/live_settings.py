@@ -1,0 +1,361 @@
+"""Settings that programs and people change while it runs; each holds until the settings change."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, Protocol, cast, get_args
+
+from assistant.config.quiet import QuietHours
+from assistant.config.quiet_hours import chosen as quiet_at
+from assistant.config.quiet_hours import shown
+from assistant.config.schema import Sensitivity, Settings
+from assistant.conversation.state import FollowUp
+from assistant.domain.listeners import Followers
+from assistant.domain.records import StoreError
+from assistant.sound.wake_words import known_words, wake_engine
+from assistant.tools.profiles import widens
+from audio.errors import AudioError
+from audio.wake.protocol import WakeEngine
+from integrations.web.box import NotPossible
+from integrations.web.requests import QUIET_HOURS, LiveRequest
+
+KEPT = "live"  # the name under which the store keeps what was chosen
+NO_PROFILE = "none"  # as an option: turns begin without one
+Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
+_CALLED: Mapping[Chosen, str] = {
+    "follow_up": "a choice of follow_up",
+    "sensitivity": "a sensitivity",
+    "wake_word": "a wake word that is known here",
+    "profile": "a profile of the settings",
+    "quiet_hours": "a time of the day",
+}
+_FREE: Chosen = "quiet_hours"  # it has no options
+_log = logging.getLogger(__name__)
+
+
+class Keeping(Protocol):
+    """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Keep a JSON value."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """What is kept under that name."""
+        ...
+
+
+class Voice(Protocol):
+    """Who keeps volume and speed (`assistant.interfaces.controls.Controls`)."""
+
+    on_change: Callable[[], None]
+
+    @property
+    def volume(self) -> float:
+        """1.0 is the voice's own loudness."""
+        ...
+
+    @property
+    def speed(self) -> float:
+        """1.0 is the voice's own pace."""
+        ...
+
+    async def set_volume(self, volume: float) -> None:
+        """From the next sound on. Raises StoreError."""
+        ...
+
+    async def set_speed(self, speed: float) -> None:
+        """From the next clause on. Raises StoreError."""
+        ...
+
+
+class Ears(Protocol):
+    """Who listens for wake words (`assistant.conversation.hearing.Hearing`)."""
+
+    def use(self, wake: WakeEngine) -> None:
+        """Listen with that engine, which is theirs to close, from the next frame on."""
+        ...
+
+
+class Conversation(Protocol):
+    """Whom the others act on (`assistant.conversation.runner.Runner`)."""
+
+    def use_follow_up(self, when: FollowUp) -> None:
+        """Listen on without the wake word after such answers, from the next turn on."""
+        ...
+
+    def use_profile(self, name: str) -> None:
+        """The profile of a turn whose wake word names none; "" for none."""
+        ...
+
+    @property
+    def hearing(self) -> Ears:
+        """Who listens for wake words."""
+        ...
+
+
+class LiveSettings:
+    """Volume, speed, follow-up, sensitivity, wake word, profile and quiet hours, as they are now.
+
+    What is chosen holds over a restart, until what the settings say of the same thing is another.
+    Of several words in `wake.words` all are listened for; they are one option, joined by commas.
+    A sensitivity that is chosen is that of every word. On the loop's thread.
+    """
+
+    def __init__(self, settings: Settings, store: Keeping, voice: Voice) -> None:
+        """`begin` says whom it acts on; until then nothing is acted on."""
+        self._settings = settings
+        self._store = store
+        self._voice = voice
+        self._chosen: dict[Chosen, str] = {}
+        self._conversation: Conversation | None = None
+        self._changing = asyncio.Lock()
+        self._followers: Followers[[]] = Followers("the settings")
+        voice.on_change = self._followers.tell
+
+    async def begin(self, conversation: Conversation) -> None:
+        """Take up what was chosen last, and act on that conversation from now on."""
+        self._conversation = conversation
+        chosen = self._still_meant(await self._read())
+        try:
+            engine = await self._engine_for(chosen)
+        except NotPossible as error:  # a model that has gone since
+            _log.warning("%s Until then the settings count.", error)
+            chosen = {
+                name: value
+                for name, value in chosen.items()
+                if name not in ("wake_word", "sensitivity")
+            }
+            engine = None
+        self._apply(chosen, engine)
+
+    # --- as it is now
+
+    @property
+    def volume(self) -> float:
+        """1.0 is the voice's own loudness."""
+        return self._voice.volume
+
+    @property
+    def speed(self) -> float:
+        """1.0 is the voice's own pace."""
+        return self._voice.speed
+
+    @property
+    def follow_up(self) -> str:
+        """After which answers it listens on: an option of `follow_up`."""
+        return self._now("follow_up")
+
+    @property
+    def sensitivity(self) -> str:
+        """Of the wake words: an option of `sensitivity`."""
+        return self._now("sensitivity")
+
+    @property
+    def wake_word(self) -> str:
+        """What it listens for: an option of `wake_word`."""
+        return self._now("wake_word")
+
+    @property
+    def profile(self) -> str:
+        """Of a turn whose wake word names none: an option of `profile`."""
+        return self._now("profile")
+
+    @property
+    def quiet_hours(self) -> str:
+        """Such as "22:30-07:00", or "off"."""
+        return self._now("quiet_hours")
+
+    @property
+    def quiet(self) -> QuietHours:
+        """The same, with how loud it may be meanwhile."""
+        return quiet_at(self._settings.quiet_hours, self.quiet_hours)
+
+    def widens(self, profile: str) -> bool:
+        """Whether turns may do more with `profile` than with the present one; both may be
+        NO_PROFILE. False for one that there is not, which cannot be chosen."""
+        return profile in self.options("profile") and widens(
+            self._settings, _bare(self.profile), _bare(profile)
+        )
+
+    def options(self, name: str) -> tuple[str, ...]:
+        """What may be chosen, the settings' own among it; none for a number."""
+        match name:
+            case "follow_up":
+                return get_args(FollowUp)
+            case "sensitivity":
+                return get_args(Sensitivity)
+            case "wake_word":
+                return tuple(dict.fromkeys([self._all_words, *known_words(self._settings)]))
+            case "profile":
+                return tuple(dict.fromkeys([NO_PROFILE, *self._settings.profiles]))
+            case _:
+                return ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Each with its `value`, and with its `options` where it has any."""
+        numbers = {"volume": {"value": self.volume}, "speed": {"value": self.speed}}
+        choices = {
+            name: {"value": self._now(name), "options": list(self.options(name))}
+            for name in get_args(Chosen)
+            if name != _FREE
+        }
+        return {**numbers, **choices, _FREE: {"value": self.quiet_hours}}
+
+    def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Have it called after each change; what is returned ends that. It must not block."""
+        return self._followers.add(tell)
+
+    # --- changing it
+
+    async def set(self, wanted: LiveRequest) -> None:
+        """Change what is named, all of it or nothing.
+
+        Raises NotPossible, then nothing is changed; StoreError, then it holds, but maybe not over a
+        restart.
+        """
+        asked = wanted.model_dump(exclude_none=True)
+        chosen = {name: self._checked(name, asked[name]) for name in _CALLED if name in asked}
+        async with self._changing:
+            engine = await self._engine_for(chosen)
+            self._apply(chosen, engine)
+            acts: list[Awaitable[None]] = []
+            if chosen:
+                self._followers.tell()
+                acts.append(self._keep())
+            if wanted.volume is not None:
+                acts.append(self._voice.set_volume(wanted.volume))
+            if wanted.speed is not None:
+                acts.append(self._voice.set_speed(wanted.speed))
+            await _all_of(acts)
+
+    def _checked(self, name: Chosen, value: str) -> str:
+        options = self.options(name)
+        if name != _FREE and value not in options:
+            # What was sent is not said again: it goes into logs and events.
+            raise NotPossible(f"That is not {_CALLED[name]}: use {_either(options)}.")
+        return value
+
+    async def _engine_for(self, chosen: Mapping[Chosen, str]) -> WakeEngine | None:
+        """The engine where it must be another one than now. Raises NotPossible."""
+        after = {**self._chosen, **chosen}
+        names: tuple[Chosen, Chosen] = ("wake_word", "sensitivity")
+        if all(after.get(name) == self._chosen.get(name) for name in names):
+            return None
+        word = after.get("wake_word", self._all_words)
+        words = () if word == self._all_words else (word,)
+        sensitivity = cast(Sensitivity | None, after.get("sensitivity"))
+        try:
+            return await asyncio.to_thread(_primed, self._settings, words, sensitivity)
+        except AudioError as error:
+            raise NotPossible(str(error)) from error
+
+    def _apply(self, chosen: Mapping[Chosen, str], engine: WakeEngine | None) -> None:
+        self._chosen |= chosen
+        conversation = self._conversation
+        if conversation is None:
+            if engine is not None:
+                engine.close()
+            return
+        if engine is not None:
+            conversation.hearing.use(engine)
+        if "follow_up" in chosen:
+            conversation.use_follow_up(cast(FollowUp, chosen["follow_up"]))
+        if "profile" in chosen:
+            name = chosen["profile"]
+            conversation.use_profile(name if name in self._settings.profiles else "")
+
+    # --- what is kept
+
+    async def _keep(self) -> None:
+        """Each with what the settings said when it was chosen."""
+        value = {
+            name: {"value": chosen, "settings": self._said(name)}
+            for name, chosen in self._chosen.items()
+        }
+        await self._store.keep(KEPT, value)
+
+    async def _read(self) -> Any:
+        try:
+            return await self._store.kept(KEPT)
+        except StoreError as error:
+            _log.warning("what was chosen of the settings is not known: %s", error)
+            return None
+
+    def _still_meant(self, kept: Any) -> dict[Chosen, str]:
+        """What can still be chosen, and of which the settings say what they said then."""
+        chosen: dict[Chosen, str] = {}
+        for name in _CALLED:
+            row = kept.get(name) if isinstance(kept, dict) else None
+            if not isinstance(row, dict) or row.get("settings") != self._said(name):
+                continue
+            value = row.get("value")
+            fits = isinstance(value, str) and re.fullmatch(QUIET_HOURS, value)
+            if fits if name == _FREE else value in self.options(name):
+                chosen[name] = row["value"]
+        return chosen
+
+    def _said(self, name: Chosen) -> Any:
+        """What the settings say of it, as JSON."""
+        wake = self._settings.wake
+        match name:
+            case "follow_up":
+                return self._settings.assistant.follow_up
+            case "sensitivity":
+                return [wake.sensitivity, [word.sensitivity for word in wake.words]]
+            case "wake_word":
+                return [wake.engine, [word.model for word in wake.words]]
+            case "profile":
+                return NO_PROFILE  # the settings name one for single words alone
+            case "quiet_hours":
+                return shown(self._settings.quiet_hours)
+
+    def _now(self, name: Chosen) -> str:
+        if name in self._chosen:
+            return self._chosen[name]
+        match name:
+            case "follow_up":
+                return self._settings.assistant.follow_up
+            case "sensitivity":
+                return self._settings.wake.sensitivity
+            case "wake_word":
+                return self._all_words
+            case "profile":
+                return NO_PROFILE
+            case "quiet_hours":
+                return shown(self._settings.quiet_hours)
+
+    @property
+    def _all_words(self) -> str:
+        return ", ".join(word.model for word in self._settings.wake.words)
+
+
+def _bare(profile: str) -> str:
+    return "" if profile == NO_PROFILE else profile
+
+
+def _primed(
+    settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
+) -> WakeEngine:
+    """An engine that has heard silence. Blocking, up to a second."""
+    engine = wake_engine(settings, words, sensitivity)
+    engine.restart()
+    return engine
+
+
+async def _all_of(acts: list[Awaitable[None]]) -> None:
+    """One after the other; one that fails keeps no other from being done. Raises StoreError."""
+    failure: StoreError | None = None
+    for act in acts:
+        try:
+            await act
+        except StoreError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+
+
+def _either(options: tuple[str, ...]) -> str:
+    *others, last = options
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,286 @@
+"""What a box is made of, as tests need it: each part does what it is told and nothing else."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from assistant.conversation.level import Level
+from assistant.conversation.log import FinishedTurn
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
+from assistant.domain.brain import ConversationOwner
+from assistant.domain.clock import VirtualClock
+from assistant.domain.moment import Mode
+from assistant.domain.records import Mark, StoreError, TurnRecord
+from assistant.domain.rights import Rights
+from assistant.interfaces.api.openers import Openers
+from assistant.interfaces.api.parts import Parts
+from assistant.tools.ratings import Ratings
+from audio.steady import MicrophoneStatus
+from integrations.home_assistant.house import House
+from integrations.web.box import NotPossible, Unknown
+from integrations.web.callers import Caller
+from integrations.web.requests import (
+    AnnounceRequest,
+    ConfirmRequest,
+    ConverseRequest,
+    LiveRequest,
+    QuestionAnswer,
+    QuestionRequest,
+    TimerRequest,
+)
+
+PROGRAM = Caller("http:washing", frozenset({"speak"}))
+OWNER = Caller("http:admin", frozenset({"admin"}))
+
+
+class FakeConversation:
+    """A conversation that stands as the test says."""
+
+    def __init__(self) -> None:
+        self.standing = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
+        self.observers: list[Callable[[Standing], None]] = []
+        self.can_wake = True
+        self.woken: list[str] = []
+        self.stopped = 0
+        self.asked: list[tuple[str, Rights, str]] = []
+        self.owners: list[ConversationOwner] = []
+
+    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
+        self.observers.append(observer)
+        return lambda: self.observers.remove(observer)
+
+    def wake(self, word: str = "button", caller: str = "") -> bool:
+        self.woken.append(caller)
+        return self.can_wake
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+    async def ask_quietly(
+        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+    ) -> FinishedTurn:
+        self.asked.append((text, rights, caller))
+        self.owners.append(owner)
+        record = TurnRecord("t1", VirtualClock().now(), "text", "en", answer="It is noon.")
+        return FinishedTurn(replace(record, heard=text, caller=caller), ())
+
+
+class FakeModes:
+    """Modes on a disk that may be full."""
+
+    def __init__(self) -> None:
+        self.current = Mode.NORMAL
+        self.until: datetime | None = None
+        self.full = False
+
+    def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
+        return mode.strictness < self.current.strictness
+
+    async def set(self, mode: Mode, until: datetime | None = None) -> None:
+        self.current, self.until = mode, until
+        if self.full:
+            raise StoreError("the disk is full")
+
+
+class FakeDesk:
+    """Takes in what is to be said."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[AnnounceRequest, Caller]] = []
+
+    async def announce(
+        self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ""
+    ) -> str:
+        assert announcement_id == ""  # a request has none
+        self.taken.append((wanted, caller))
+        return f"a{len(self.taken)}"
+
+
+class FakeLive:
+    """Settings that know the volume, and a profile that may do more than the present one."""
+
+    def __init__(self) -> None:
+        self.volume = 1.0
+        self.profile = "kids"
+
+    def widens(self, profile: str) -> bool:
+        return profile != "kids"
+
+    def as_json(self) -> Mapping[str, Any]:
+        return {"volume": {"value": self.volume}}
+
+    async def set(self, wanted: LiveRequest) -> None:
+        if wanted.profile is not None:
+            self.profile = wanted.profile
+            return
+        if wanted.volume is None:
+            raise NotPossible("There is the volume, and nothing else.")
+        self.volume = wanted.volume
+
+
+class FakeTimers:
+    """One timer."""
+
+    def __init__(self) -> None:
+        self.row: dict[str, Any] | None = {"id": "t", "name": "tea"}
+        self.wanted: list[tuple[TimerRequest, str]] = []
+
+    async def rows(self) -> Sequence[Mapping[str, Any]]:
+        return [self.row] if self.row is not None else []
+
+    async def set(self, wanted: TimerRequest, caller: str) -> Mapping[str, Any]:
+        self.wanted.append((wanted, caller))
+        return {"id": "new"}
+
+    async def end(self, timer_id: str) -> bool:
+        found = self.row is not None and self.row["id"] == timer_id
+        self.row = None if found else self.row
+        return found
+
+
+class FakeSpeech:
+    """Who asks and who begins conversations."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[QuestionRequest | ConverseRequest, Caller]] = []
+
+    async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
+        self.asked.append((wanted, caller))
+        return QuestionAnswer(result="answered", id="yes", sentence="yes please")
+
+    async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
+        self.asked.append((wanted, caller))
+        return "talk-1"
+
+
+class FakeConfirmations:
+    """Nothing waits."""
+
+    secure = False
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        return []
+
+    async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
+        raise Unknown(name)
+
+
+class FakeKept:
+    """Small values on a disk that may fail."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.values: dict[str, Any] = {}
+
+    async def keep(self, name: str, value: Any) -> None:
+        if self.broken:
+            raise StoreError("the disk is gone")
+        self.values[name] = value
+
+    async def kept(self, name: str) -> Any | None:
+        return self.values.get(name)
+
+
+class FakeRecords:
+    """Memories on a disk that may fail."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.corrected: list[tuple[str, str]] = []
+
+    async def memories(self) -> Sequence[Mapping[str, Any]]:
+        self._look()
+        return []
+
+    async def correct(self, memory_id: str, text: str) -> None:
+        self._look()
+        self.corrected.append((memory_id, text))
+
+    async def forget_one(self, memory_id: str) -> None:
+        self._look()
+        if memory_id != "m1":
+            raise Unknown(memory_id)
+
+    async def forget(self) -> int:
+        self._look()
+        return 3
+
+    def _look(self) -> None:
+        if self.broken:
+            raise StoreError("the disk is gone")
+
+
+class FakeHistory:
+    """A journal that may fail."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.marked: list[tuple[str, str]] = []
+
+    async def turns(self, limit: int, before: str | None) -> Sequence[Mapping[str, Any]]:
+        self._look()
+        return [{"turn_id": f"{before or 't'}{number}"} for number in range(limit)]
+
+    async def turn(self, turn_id: str) -> Mapping[str, Any]:
+        self._look()
+        return {"turn_id": turn_id}
+
+    async def mark(self, turn_id: str, mark: Mark) -> None:
+        self._look()
+        self.marked.append((turn_id, mark))
+
+    async def sound(self, turn_id: str) -> Path:
+        return Path(f"{turn_id}.wav")
+
+    async def costs(self, days: int) -> Mapping[str, Any]:
+        self._look()
+        return {"days": [days]}
+
+    async def shares(self, days: int) -> Mapping[str, Any]:
+        self._look()
+        return {"turns": days}
+
+    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
+        self._look()
+        return [{"what": days}]
+
+    def _look(self) -> None:
+        if self.broken:
+            raise StoreError("the disk is gone")
+
+
+async def nobody_mutes(on: bool, *, aloud: bool = False) -> None:
+    raise StoreError("the disk is full")
+
+
+async def offered() -> Mapping[str, Any]:
+    return {"servers": [], "tools": []}
+
+
+async def examined() -> Sequence[Mapping[str, Any]]:
+    return [{"check": "clock", "status": "ok", "detail": "right", "mend": ""}]
+
+
+def parts() -> Parts:
+    speech = FakeSpeech()
+    return Parts(
+        FakeConversation(),
+        nobody_mutes,
+        FakeModes(),
+        FakeDesk(),
+        speech,
+        speech,
+        FakeTimers(),
+        FakeLive(),
+        FakeConfirmations(),
+        FakeRecords(),
+        Openers(lambda: House(), Ratings(FakeKept())),
+        FakeHistory(),
+        offered,
+        examined,
+        Level(),
+        dict,
+    )

@@ -1,0 +1,170 @@
+"""The device as a whole: what happens here reaches Home Assistant, and what it sends acts here."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.config.schema import Settings
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
+from assistant.domain.clock import VirtualClock
+from assistant.interfaces.device.face import DeviceFace, Reach
+from assistant.interfaces.device.house_device import HouseDevice
+from assistant.speech.catalogue import Catalogue
+from audio.steady import MicrophoneStatus
+from integrations.web.requests import QuestionAnswer
+from tests.unit.assistant.interfaces.device.box import Pressed, Says
+from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices
+from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
+
+
+class Sees(TakesDevices):
+    """A house that has sensors and events too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.states: Json = {}
+        self.seen: list[tuple[str, Json]] = []
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        asked = json.loads(fields["body"]) if kind == "webhook/handle" else {}
+        data: Any = asked.get("data")
+        match asked.get("type"):
+            case "register_sensor":
+                self.states[data["unique_id"]] = (data["state"], data["attributes"])
+                return {"status": 201, "body": json.dumps({"success": True})}
+            case "update_sensor_states":
+                known = [row for row in data if row["unique_id"] in self.states]
+                self.states |= {
+                    row["unique_id"]: (row["state"], row["attributes"]) for row in known
+                }
+                told = {row["unique_id"]: {"success": row in known} for row in data}
+                return {"status": 200, "body": json.dumps(told)}
+            case "fire_event":
+                self.seen.append((data["event_type"], data["event_data"]))
+                return {"status": 200, "body": "{}"}
+        return await super().command(kind, **fields)
+
+
+class Stage(Life):
+    """A device at work, and all around it."""
+
+    def __init__(self, *, guests: bool) -> None:
+        super().__init__(guests=guests)
+        self.home, self.box, self.says, self.clock = Sees(), Pressed(), Says(), VirtualClock()
+
+    async def settle(self) -> None:
+        for _ in range(100):
+            if self.home.send is not None:
+                break
+            await asyncio.to_thread(lambda: None)  # behind the file's own work
+            await self.clock.run(1)
+        await self.clock.run(5)
+
+
+@asynccontextmanager
+async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> AsyncIterator[Stage]:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max_workers=1))
+    stage = Stage(guests=guests)
+    clock = stage.clock
+    known = Settings.model_validate(
+        {
+            "assistant": {"area": "Kitchen", "data": str(tmp_path)},
+            "home_assistant": {"url": "http://ha:8123", "token": "token"},
+            **settings,
+        }
+    )
+    reach = Reach(stage.box, stage.says, stage.says, Catalogue(), stage.home.register)
+    device = HouseDevice(known, clock)
+    async with DeviceFace(known, device, stage.home, stage.sources, reach, clock):
+        await stage.settle()
+        yield stage
+
+
+async def test_all_that_changes_is_shown(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as stage:
+        states = stage.home.states
+        assert states["state"][0] == "idle"
+        stage.talk.standing = Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING)
+        stage.talk.tell()
+        await stage.settle()
+        assert (states["state"][0], states["speaking"][0]) == ("speaking", True)
+        stage.numbers.brain = "gemini-live"
+        stage.numbers.tell()
+        await stage.settle()
+        assert states["brain"][0] == "gemini-live"
+        stage.ringing.due = NOON
+        stage.ringing.tell()
+        await stage.settle()
+        assert (states["next_timer"][0], states["timers"][0]) == (NOON.isoformat(), 1)
+        stage.trouble.sentences = ("There is no loudspeaker.",)
+        stage.trouble.tell()
+        await stage.settle()
+        assert states["problem"] == (True, {"problems": ["There is no loudspeaker."]})
+
+
+async def test_what_happens_is_told_and_messages_act(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as stage:
+        stage.happenings.tell("wake", "t1", word="okay_nabu")
+        await stage.settle()
+        ((kind, data),) = stage.home.seen
+        assert (kind, data["device_id"], data["device_name"]) == (
+            "hearth_wake",
+            "device-1",
+            "Hearth Kitchen",
+        )
+        assert stage.home.send is not None
+        order = {"message": "Quiet.", "data": {"hearth_command": "mute"}}
+        stage.home.send({**order, "hass_confirm_id": "1"})
+        stage.home.send({"message": "News.", "hass_confirm_id": "2"})
+        await stage.settle()
+        assert stage.box.done == ["muted"]
+        assert [name for _, name in stage.says.wanted] == ["2"]
+        assert stage.home.confirmed == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "guests", "told"), [(False, False, False), (True, False, True), (True, True, False)]
+)
+async def test_words_are_told_only_where_they_are_shared_and_kept(
+    tmp_path: Path, shared: bool, guests: bool, told: bool
+) -> None:
+    async with at_work(tmp_path, guests=guests, privacy={"share_heard": shared}) as stage:
+        stage.happenings.tell("heard", "t1", {"sentence": SECRET})
+        await stage.settle()
+        assert (SECRET in str(stage.home.seen)) is told
+        assert ("last_heard" in stage.home.states) is shared
+        assert (SECRET in str(stage.home.states)) is shared  # the figures know none of guests
+
+
+async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:
+    async with at_work(tmp_path, mqtt={"host": "broker"}) as stage:
+        stage.happenings.tell("wake", "t1", word="okay_nabu")
+        stage.talk.tell()
+        assert stage.home.send is not None
+        actions = [{"action": "YES", "title": "Yes"}]
+        stage.home.send({"message": "Well?", "hass_confirm_id": "1", "data": {"actions": actions}})
+        await stage.settle()
+        assert (stage.home.states, stage.home.seen) == ({}, [])
+        assert stage.home.confirmed == ["1"]
+        stage.box.answers.put_nowait(QuestionAnswer(result="answered", id="YES"))
+        await stage.settle()
+        assert [kind for kind, _ in stage.home.seen] == [
+            "mobile_app_notification_action",
+            "hearth_question",
+        ]
+
+
+async def test_at_the_end_nobody_is_followed(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as stage:
+        assert stage.talk.followers
+    for one in (stage.talk, stage.numbers, stage.ringing, stage.trouble):
+        assert one.followers == []
+    assert {state for state, _ in stage.home.states.values()} == {"unavailable"}
+    assert stage.home.send is None

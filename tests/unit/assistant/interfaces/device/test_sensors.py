@@ -1,0 +1,295 @@
+"""What Home Assistant sees of us, whatever happens to either."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.conversation.standing import Standing
+from assistant.conversation.state import State
+from assistant.domain.clock import VirtualClock
+from assistant.interfaces.device.entities import (
+    LAST_ANSWER,
+    LAST_HEARD,
+    MICROPHONE,
+    MUTED,
+    STATE,
+    TIMERS,
+    every_one,
+)
+from assistant.interfaces.device.sensors import DeviceSensors
+from assistant.interfaces.facts import Facts
+from assistant.speech.catalogue import Catalogue
+from audio.steady import MicrophoneStatus
+from integrations.errors import Unavailable
+
+LISTENING = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
+CLOSED = Standing(State.IDLE, True, MicrophoneStatus.CLOSED)
+WORDS = {LAST_HEARD, LAST_ANSWER}
+
+
+class Home:
+    """A Home Assistant that makes entities, and nothing else."""
+
+    def __init__(self) -> None:
+        self.connected = True
+        self.hooks = {"hook"}
+        self.states: dict[str, Any] = {}
+        self.names: dict[str, str] = {}
+        self.attributes: dict[str, dict[str, Any]] = {}
+        self.asked: list[str] = []
+        self.away = False
+        self.slow = False  # its entities are not there when it answers
+        self.hangs = False
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        assert kind == "webhook/handle"
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.away:
+            raise Unavailable("The connection to Home Assistant closed.")
+        asked = json.loads(fields["body"])
+        self.asked.append(asked["type"])
+        if fields["webhook_id"] not in self.hooks:
+            return {"status": 200, "body": None}
+        match asked["type"]:
+            case "register_sensor":
+                self._register(asked["data"])
+                return {"status": 201, "body": json.dumps({"success": True})}
+            case "update_sensor_states":
+                told = {row["unique_id"]: self._update(row) for row in asked["data"]}
+                return {"status": 200, "body": json.dumps(told)}
+        raise AssertionError(asked)
+
+    def _register(self, data: dict[str, Any]) -> None:
+        if not self.slow:
+            self.states[data["unique_id"]] = data["state"]
+            self.names[data["unique_id"]] = data["name"]
+            self.attributes[data["unique_id"]] = data["attributes"]
+
+    def _update(self, row: dict[str, Any]) -> dict[str, Any]:
+        if row["unique_id"] not in self.states:
+            return {"success": False, "error": {"code": "not_registered"}}
+        self.states[row["unique_id"]] = row["state"]
+        self.attributes[row["unique_id"]] = row["attributes"]
+        return {"success": True}
+
+
+@pytest.fixture
+def home() -> Home:
+    return Home()
+
+
+class Teller:
+    """Sensors at work, and the facts that they show."""
+
+    def __init__(self, home: Home, clock: VirtualClock, language: str, **how: bool) -> None:
+        self.facts = Facts(LISTENING, heard="turn it on", answer="It is on.", turn_id="t1")
+        self.sensors = DeviceSensors(
+            home, Catalogue(), language, clock, lambda: self.facts, **{"words": True, **how}
+        )
+
+    def change(self, **facts: Any) -> None:
+        self.facts = replace(self.facts, **facts)
+        self.sensors.changed()
+
+
+@asynccontextmanager
+async def telling(
+    home: Home, clock: VirtualClock, language: str = "en", **how: bool
+) -> AsyncIterator[Teller]:
+    teller = Teller(home, clock, language, **how)
+    async with teller.sensors:
+        yield teller
+
+
+async def test_all_is_shown_as_soon_as_the_device_is_registered(
+    home: Home, clock: VirtualClock
+) -> None:
+    async with telling(home, clock) as teller:
+        teller.change(standing=CLOSED)
+        await clock.run(5)
+        assert home.asked == []
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        assert set(home.states) == set(every_one())
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.names[MUTED], home.names[LAST_HEARD]) == ("Microphone muted", "Last heard")
+        assert home.attributes[LAST_HEARD] == {"text": "turn it on", "turn_id": "t1"}
+        assert home.asked == ["register_sensor"] * len(every_one()) + ["update_sensor_states"]
+
+
+async def test_it_follows_and_tells_nothing_twice(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock, "es") as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        assert home.names[MUTED] == "Micrófono silenciado"
+        home.asked.clear()
+        for standing in (LISTENING, CLOSED, CLOSED):
+            teller.change(standing=standing)
+            await clock.run(1)
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert home.asked == ["update_sensor_states"]
+
+
+async def test_a_burst_of_changes_is_one_update(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        home.asked.clear()
+        for state in State:
+            teller.change(standing=Standing(state, False, MicrophoneStatus.LISTENING))
+            await clock.settle()
+        teller.change(timers=3)
+        await clock.run(1)
+        assert home.asked == ["update_sensor_states"]
+        assert (home.states[STATE], home.states[TIMERS]) == (list(State)[-1].name.lower(), 3)
+
+
+async def test_after_a_restart_of_the_house_all_is_told_again(
+    home: Home, clock: VirtualClock
+) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        home.away = True
+        teller.change(standing=CLOSED)
+        await clock.run(5)
+        home.away, home.states[MUTED] = False, False  # as it was left
+        teller.sensors.registered("hook")
+        await clock.run(60)
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+
+
+async def test_a_new_connection_while_it_still_tells_is_told_all_too(
+    home: Home, clock: VirtualClock
+) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(0.5)  # it waits for the entities to be made
+        teller.sensors.registered("hook")
+        await clock.run(10)
+        assert home.asked.count("register_sensor") == 2 * len(every_one())
+
+
+async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        home.away = True
+        teller.change(standing=CLOSED)
+        await clock.run(20)
+        home.away = False
+        await clock.run(60)
+        assert home.states[MUTED] is True
+
+
+async def test_an_entity_that_was_deleted_comes_again(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        del home.states[MUTED]
+        teller.change(standing=CLOSED)
+        await clock.run(5)
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+
+
+async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualClock) -> None:
+    home.slow = True
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(2)
+        teller.change(standing=CLOSED)
+        home.slow = False
+        await clock.run(10)
+        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+
+
+async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualClock) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("old")
+        await clock.run(120)
+        assert home.asked == ["register_sensor"]  # and it waits to be registered
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        assert home.states[MUTED] is False
+
+
+async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
+    home: Home, clock: VirtualClock
+) -> None:
+    home.states = {LAST_HEARD: "open the safe"}  # of a time when it was shared
+    home.attributes = {LAST_HEARD: {"text": "open the safe"}}
+    async with telling(home, clock, words=False) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        teller.change(heard="and close it")
+        await clock.run(5)
+        assert set(home.states) == set(every_one()) - {LAST_ANSWER}
+        assert (home.states[LAST_HEARD], home.attributes[LAST_HEARD]) == ("unavailable", {})
+        assert set(home.names) == set(every_one()) - WORDS
+
+
+async def test_with_a_broker_there_are_none_and_those_of_before_are_unavailable(
+    home: Home, clock: VirtualClock
+) -> None:
+    home.states = {MUTED: True, LAST_HEARD: "open the safe"}
+    async with telling(home, clock, shown=False) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        teller.change(standing=CLOSED)
+        await clock.run(5)
+        assert home.states == {MUTED: "unavailable", LAST_HEARD: "unavailable"}
+        assert home.asked == ["update_sensor_states"]
+        teller.sensors.registered("hook")  # the house has shown its last states again
+        await clock.run(5)
+        assert home.asked == ["update_sensor_states"] * 2
+
+
+@pytest.mark.parametrize("passed_s", [0.1, 5])
+async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s: float) -> None:
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(passed_s)  # a tenth: the entities are just being made
+    assert set(home.states.values()) == {"unavailable"}
+    assert home.attributes[LAST_HEARD] == {}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [
+        ("connected", None),
+        ("away", "The connection to Home Assistant closed."),
+        ("hangs", "no answer in time"),
+    ],
+)
+async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
+    home: Home,
+    clock: VirtualClock,
+    trouble: str,
+    why: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr("assistant.interfaces.device.sensors.FAREWELL_S", 0.02)
+    async with telling(home, clock) as teller:
+        teller.sensors.registered("hook")
+        await clock.run(5)
+        setattr(home, trouble, trouble != "connected")
+    assert home.states[MUTED] is False
+    assert (f"not told of the end: {why}" in caplog.text) is (why is not None)
+
+
+async def test_without_a_registration_there_is_nothing_to_end(
+    home: Home, clock: VirtualClock
+) -> None:
+    async with telling(home, clock) as teller:
+        teller.change(timers=1)
+        await clock.run(1)
+    assert home.asked == []

@@ -1,0 +1,196 @@
+"""Sessions: kept as hashes, ended with their token, and usable while the disk is full."""
+
+import asyncio
+import json
+import logging
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assistant.domain.clock import VirtualClock
+from assistant.domain.private_file import PrivateFile
+from assistant.interfaces.console_link import Links
+from assistant.interfaces.http_sessions import MOST, NAME, Sessions, sign_everybody_out
+from assistant.interfaces.http_tokens import HttpTokens, TokenFile
+from integrations.web.box import NotKept
+from integrations.web.callers import Caller
+from integrations.web.sessions import LASTS_S, SignedIn
+
+ADMIN = "the admin's"
+NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
+
+
+class Box:
+    """A data folder with tokens and sessions, as one process has them."""
+
+    def __init__(self, folder: Path, clock: VirtualClock, admin: str = ADMIN) -> None:
+        self.folder = folder
+        self.file = TokenFile(folder)
+        self.sessions = Sessions(folder, HttpTokens(admin, self.file), clock)
+
+    @property
+    def text(self) -> str:
+        return (self.folder / NAME).read_text()
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock(NOW)
+
+
+@pytest.fixture
+def box(tmp_path: Path, clock: VirtualClock) -> Box:
+    return Box(tmp_path / "data", clock)
+
+
+async def begun(box: Box, token: str = ADMIN) -> SignedIn:
+    signed = await box.sessions.begin(token)
+    assert signed is not None
+    return signed
+
+
+async def test_a_session_outlives_a_restart_and_tells_no_secret(
+    box: Box, clock: VirtualClock
+) -> None:
+    signed = await begun(box)
+    assert (signed.caller.name, signed.caller.may("admin")) == ("http:admin", True)
+    assert signed.id not in repr(signed)
+    assert signed.caller.session not in repr(signed.caller)
+    again = Box(box.folder, clock)
+    assert again.sessions.caller(signed.id) == signed.caller
+    assert again.sessions.holds(signed.caller)
+    (row,) = json.loads(box.text)
+    assert row.keys() == {"sha256", "token", "expires"}
+    assert signed.id not in box.text
+    assert ADMIN not in box.text
+    assert stat.S_IMODE((box.folder / NAME).stat().st_mode) == 0o600
+    assert (await begun(box)).id != signed.id
+
+
+async def test_of_what_is_no_token_or_no_session_there_is_none(box: Box) -> None:
+    assert await box.sessions.begin("a guess") is None
+    assert not (box.folder / NAME).exists()
+    signed = await begun(box)
+    for wrong in ("", signed.id[:-1], f"{signed.id}x", signed.caller.session, "é", "\udcff"):
+        assert box.sessions.caller(wrong) is None
+    assert not box.sessions.holds(Caller("http:admin", frozenset({"admin"}), "0" * 64))
+    assert not box.sessions.holds(Caller("http:admin", frozenset({"admin"})))
+
+
+async def test_it_ends_with_the_token_that_it_was_made_with(box: Box) -> None:
+    signed = await begun(box, box.file.make("panel", ("read",), NOW))
+    assert box.sessions.caller(signed.id) == signed.caller
+    assert (signed.caller.name, signed.caller.scopes) == ("http:panel", frozenset({"read"}))
+    box.file.revoke("panel")
+    assert box.sessions.caller(signed.id) is None
+    assert not box.sessions.holds(signed.caller)
+    # Another token of that name does not bring it back.
+    box.file.make("panel", ("read",), NOW)
+    assert box.sessions.caller(signed.id) is None
+
+
+async def test_another_token_of_the_administrator_ends_the_sessions_of_the_old_one(
+    box: Box, clock: VirtualClock
+) -> None:
+    signed = await begun(box)
+    assert Box(box.folder, clock, "another").sessions.caller(signed.id) is None
+    assert Box(box.folder, clock).sessions.caller(signed.id) is not None
+
+
+async def test_it_lasts_thirty_days(box: Box, clock: VirtualClock) -> None:
+    signed = await begun(box)
+    clock.advance(LASTS_S - 1)
+    assert box.sessions.caller(signed.id) is not None
+    clock.advance(2)
+    assert box.sessions.caller(signed.id) is None
+    assert not box.sessions.holds(signed.caller)
+    await begun(box)
+    assert len(json.loads(box.text)) == 1  # what is over is not kept
+
+
+async def test_signing_out(box: Box, clock: VirtualClock) -> None:
+    first, second = await begun(box), await begun(box)
+    await box.sessions.end(first.id)
+    await box.sessions.end(first.id)
+    await box.sessions.end("never there")
+    for one in (box, Box(box.folder, clock)):
+        assert one.sessions.caller(first.id) is None
+        assert one.sessions.caller(second.id) is not None
+    # And everybody, by another process.
+    assert await asyncio.to_thread(sign_everybody_out, box.folder) == 1
+    assert box.sessions.caller(second.id) is None
+    assert await asyncio.to_thread(sign_everybody_out, box.folder) == 0
+
+
+async def test_one_that_begins_in_the_place_of_another_ends_it(box: Box) -> None:
+    first = await begun(box)
+    second = await box.sessions.begin(ADMIN, first.id)
+    assert second is not None
+    third = await box.sessions.redeem(Links(box.folder).make(NOW, 10), second.id)
+    assert third is not None
+    alive = [box.sessions.caller(one.id) is not None for one in (first, second, third)]
+    assert alive == [False, False, True]
+    assert len(json.loads(box.text)) == 1
+    assert await box.sessions.begin("a guess", third.id) is None
+    assert box.sessions.caller(third.id) is not None  # a wrong one ends nothing
+
+
+async def test_many_at_once_are_all_kept_up_to_a_number(box: Box, clock: VirtualClock) -> None:
+    several = [one.id for one in await asyncio.gather(*(begun(box) for _ in range(8)))]
+    again = Box(box.folder, clock).sessions
+    assert all(again.caller(one) for one in several)
+    for _ in range(MOST - 8):
+        await begun(box)
+    assert box.sessions.caller(several[0]) is not None
+    await begun(box)
+    assert box.sessions.caller(several[0]) is None  # the oldest
+    assert len(json.loads(box.text)) == MOST
+
+
+async def test_a_link_signs_in_once(box: Box) -> None:
+    code = Links(box.folder).make(NOW, 10)
+    signed, again = await asyncio.gather(box.sessions.redeem(code), box.sessions.redeem(code))
+    (one,) = [signed for signed in (signed, again) if signed is not None]
+    assert one.caller.name == "http:admin"
+    assert box.sessions.caller(one.id) == one.caller
+    assert await box.sessions.redeem("a guess") is None
+
+
+async def test_while_the_disk_is_full_people_get_in_by_a_token(
+    box: Box, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = Links(box.folder).make(NOW, 10)
+    earlier = await begun(box)
+
+    def full(self: PrivateFile, data: bytes) -> None:
+        raise self._unusable(OSError(28, "No space left on device"))
+
+    monkeypatch.setattr(PrivateFile, "write", full)
+    signed = await begun(box)
+    for one in (earlier, signed):
+        assert box.sessions.caller(one.id) == one.caller
+    assert "after a restart" in caplog.text
+    assert signed.id not in caplog.text
+    # A link would hold for ever: it cannot be crossed out.
+    with pytest.raises(NotKept, match="No space left"):
+        await box.sessions.redeem(code)
+    with pytest.raises(NotKept, match="not over a restart"):
+        await box.sessions.end(signed.id)
+    assert box.sessions.caller(signed.id) is None
+
+
+@pytest.mark.parametrize("text", ["", "[", "{}", "[1]", '[{"sha256": "0"}]'])
+async def test_a_damaged_file_lets_nobody_in(
+    box: Box, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    signed = await begun(box)
+    (box.folder / NAME).write_text(text)
+    assert box.sessions.caller(signed.id) is None
+    assert box.sessions.caller(signed.id) is None
+    told = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert len(told) == 1
+    assert "sign in again" in told[0].getMessage()
+    signed = await begun(box)  # which writes it anew
+    assert box.sessions.caller(signed.id) is not None

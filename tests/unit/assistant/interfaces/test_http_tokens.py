@@ -1,0 +1,146 @@
+"""Further tokens: made once, kept as hashes, taken and revoked without a restart."""
+
+import json
+import logging
+import stat
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assistant.config.errors import ConfigError
+from assistant.interfaces.http_tokens import ADMIN, NAME, HttpTokens, TokenFile
+from integrations.web.callers import Caller
+
+NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
+KITCHEN = Caller("http:kitchen", frozenset({"speak", "read"}))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> TokenFile:
+    return TokenFile(tmp_path / "data")
+
+
+@pytest.fixture
+def tokens(file: TokenFile) -> HttpTokens:
+    return HttpTokens("the admin's", file)
+
+
+def test_the_administrators_token_may_all(tokens: HttpTokens) -> None:
+    assert tokens.caller("the admin's") == ADMIN
+    assert ADMIN.may("ask")
+    for wrong in ("", "the admin", "the admin's ", "THE ADMIN'S", "é", "\udcff"):
+        assert tokens.caller(wrong) is None
+
+
+def test_there_is_never_none(file: TokenFile) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        HttpTokens("", file)
+
+
+def test_a_new_one_is_taken_at_once_and_kept_as_a_hash(file: TokenFile, tokens: HttpTokens) -> None:
+    assert tokens.caller("anything") is None  # the file is looked for, and is not there
+    token = file.make("kitchen", ("speak", "read"), NOW)
+    assert len(token) > 40
+    assert tokens.caller(token) == KITCHEN
+    assert tokens.holds(KITCHEN)
+    assert tokens.caller("the admin's") == ADMIN
+    text = file.path.read_text()
+    assert token not in text
+    assert json.loads(text)[0].keys() == {"name", "scopes", "sha256", "created"}
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    assert HttpTokens("the admin's", file).caller(token) == KITCHEN
+
+
+def test_a_revoked_one_lets_nobody_in_any_more(file: TokenFile, tokens: HttpTokens) -> None:
+    token = file.make("kitchen", ("speak", "read"), NOW)
+    other = file.make("hall", ("ask",), NOW)
+    assert tokens.caller(token) == KITCHEN
+    file.revoke("kitchen")
+    assert tokens.caller(token) is None
+    assert not tokens.holds(KITCHEN)
+    assert tokens.holds(ADMIN)
+    assert tokens.caller(other) == Caller("http:hall", frozenset({"ask"}))
+    assert file.make("kitchen", ("speak",), NOW) != token
+    assert not tokens.holds(KITCHEN)  # of that name, but another
+
+
+@pytest.mark.parametrize("name", ["", "admin", "Kitchen", "a b", "x" * 33, "-a", "küche", "a\n"])
+def test_a_name_is_plain_and_not_the_administrators(file: TokenFile, name: str) -> None:
+    with pytest.raises(ConfigError, match="name of a token"):
+        file.make(name, ("speak",), NOW)
+    assert not file.path.exists()
+
+
+def test_a_name_is_used_once_and_one_that_is_not_there_is_told(file: TokenFile) -> None:
+    file.make("kitchen", ("speak",), NOW)
+    with pytest.raises(ConfigError, match="kitchen already"):
+        file.make("kitchen", ("read",), NOW)
+    with pytest.raises(ConfigError, match="no token hall"):
+        file.revoke("hall")
+    assert [row.name for row in file.rows()] == ["kitchen"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "{}", "[1]", '[{"name": "a"}]']
+    + [
+        json.dumps(
+            [{"name": name, "scopes": [scope], "sha256": hashed, "created": NOW.isoformat()}]
+        )
+        for name, scope, hashed in (
+            ("A b", "read", "0" * 64),
+            ("a", "all", "0" * 64),
+            ("a", "read", "0" * 63),
+        )
+    ],
+)
+def test_a_damaged_file_lets_nobody_in_but_the_administrator(
+    file: TokenFile, tokens: HttpTokens, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = file.make("kitchen", ("speak",), NOW)
+    assert tokens.caller(token) is not None
+    file.path.write_text(text)
+    for _ in range(2):
+        assert tokens.caller(token) is None
+        assert tokens.caller("the admin's") == ADMIN
+    (told,) = (record for record in caplog.records if record.levelno == logging.ERROR)
+    assert "is damaged" in told.getMessage()
+    with pytest.raises(ConfigError, match="is damaged"):
+        file.make("hall", ("speak",), NOW)
+    assert file.path.read_text() == text
+
+
+def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    with pytest.raises(ConfigError, match="cannot be used"):
+        TokenFile(tmp_path / "data").make("kitchen", ("speak",), NOW)
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(ConfigError, match="cannot be used"):
+        TokenFile(tmp_path).rows()
+
+
+def test_two_that_are_made_at_once_are_both_there(file: TokenFile) -> None:
+    names = [f"n{number}" for number in range(8)]
+    threads = [threading.Thread(target=file.make, args=(name, ("read",), NOW)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {row.name for row in file.rows()} == set(names)
+
+
+def test_a_token_is_told_from_an_earlier_one_of_its_name(
+    file: TokenFile, tokens: HttpTokens
+) -> None:
+    marks = []
+    for _ in range(2):
+        token = file.make("kitchen", ("speak",), NOW)
+        caller = tokens.caller(token)
+        assert caller is not None
+        assert caller.token not in ("", token)
+        assert caller.token not in repr(caller)
+        marks.append(caller.token)
+        file.revoke("kitchen")
+    assert marks[0] != marks[1]
