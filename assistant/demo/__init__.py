@@ -1,1 +1,1 @@
-"""The demonstration: made speech in a simulated house."""
+"""The demo without devices: scenes, spoken sentences and a player that writes files."""

@@ -1,1 +1,1 @@
-"""`hearth doctor`: looks at everything that Hearth needs, and says what to do where it lacks."""
+"""Checks of the box, the house and the cloud; begin with `whole`, which lists them."""

@@ -3,13 +3,13 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
-from assistant.service.pulse import STUCK_S
 from audio.speaker_status import SpeakerStatus
 from audio.steady import MicrophoneStatus
 
 if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
     from integrations.web.health import Health
 
+STUCK_S = 10.0  # without any progress for so long, only a restart helps
 DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not heard
 
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)

@@ -1,1 +1,1 @@
-"""How well sentences go through the embedded house: what they must lead to, and what came."""
+"""`hearth eval`: spoken commands against an embedded house; begin with `trial`."""

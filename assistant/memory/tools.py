@@ -32,10 +32,20 @@ from assistant.memory.facts import (
 )
 from assistant.memory.names import is_same, name_in, nameless
 from assistant.memory.search import Index, like, meant
-from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER, asked_for
+from assistant.memory.wishes import asked_for
 from assistant.memory.words import plain
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult, Run
+from assistant.tools.builtin.protocol import (
+    CORRECT,
+    FORGET,
+    RECALL,
+    REMEMBER,
+    AskFirst,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    Run,
+)
 
 MAX_TOLD = 20  # facts that one recall gives
 MAX_SAID = 4  # of them in its sentence

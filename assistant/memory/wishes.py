@@ -7,8 +7,7 @@ for is asked about first.
 import re
 
 from assistant.memory.words import plain
-
-REMEMBER, RECALL, FORGET, CORRECT = "remember", "recall", "forget", "correct_memory"
+from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 
 # Without case, accents and apostrophes; where a word begins so. Short ones are whole words: nearly
 # every sentence has one that begins with "no". By the catalogue's languages.
@@ -53,8 +52,3 @@ _WORDS = {
 def asked_for(tool: str, heard: str | None) -> bool:
     """Whether what was heard asks for this tool. Without words nobody knows: False."""
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
-
-
-def needs_words(tool: str) -> bool:
-    """Whether the person's words decide about a call of this tool."""
-    return tool in _WORDS

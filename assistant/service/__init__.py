@@ -1,1 +1,1 @@
-"""Hearth as a service of systemd: it tells how it stands, is watched, and takes up new settings."""
+"""One process under systemd: start, reload, watchdog, supervised retry; begin with `service`."""

@@ -9,9 +9,9 @@ loop, so that this goes on is shown by the asking.
 from collections.abc import Callable
 from typing import Protocol
 
+from assistant.domain.health import STUCK_S
 from audio.steady import MicrophoneStatus
 
-STUCK_S = 10.0  # without any progress for so long, only a restart helps
 OPENING_S = 60.0  # whoever does not listen after so long never will
 STANDING_S = 180.0  # nor will the house and the rest be open, for which every turn waits
 HELD_S = 60.0  # a device that a stuck call of ours keeps from us for so long stays kept

@@ -1,1 +1,1 @@
-"""What `hearth setup` asks, decides and writes; the terminal itself is in `assistant.cli`."""
+"""The questions of `hearth setup`, and the file that it writes; begin with `conversation`."""

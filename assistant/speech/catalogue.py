@@ -1,5 +1,6 @@
 """Every sentence that Hearth itself says has a key; one TOML file for each language."""
 
+import math
 import string
 import tomllib
 from collections.abc import Mapping
@@ -119,3 +120,15 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         else:
             raise TypeError(f"{prefix}{name} in the catalogue must be text")
     return flat
+
+
+def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
+    """A span of time such as "one hour, 30 minutes", to the second that is begun."""
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [
+        catalogue.say(f"timers.{unit}_{'one' if count == 1 else 'many'}", language, count=count)
+        for unit, count in (("hour", hours), ("minute", minutes), ("second", rest))
+        if count
+    ]
+    return ", ".join(parts) or catalogue.say("timers.second_many", language, count=0)

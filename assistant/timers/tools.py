@@ -7,6 +7,7 @@ from typing import Any
 
 from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerRecord
+from assistant.speech.catalogue import length_of
 from assistant.timers.book import (
     LONGEST_S,
     MOST,
@@ -29,7 +30,7 @@ from assistant.timers.telling import (
     seconds_of,
     which_of,
 )
-from assistant.timers.words import label_of, length_of, rest_of
+from assistant.timers.words import label_of, rest_of
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"

@@ -4,24 +4,12 @@ import math
 from datetime import datetime
 
 from assistant.domain.records import TimerRecord
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, length_of
 from assistant.timers.recurrence import Rule, rule_from
 
 _PRECISE_BELOW_S = 3600  # of a longer time nobody wants to hear the seconds
 _EVERY_DAY, _WORKDAYS, _WEEKEND = (1, 2, 3, 4, 5, 6, 7), (1, 2, 3, 4, 5), (6, 7)
 _SOON_DAYS = 6  # within which a weekday tells the day
-
-
-def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """A span of time such as "one hour, 30 minutes", to the second that is begun."""
-    minutes, rest = divmod(math.ceil(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [
-        catalogue.say(f"timers.{unit}_{'one' if count == 1 else 'many'}", language, count=count)
-        for unit, count in (("hour", hours), ("minute", minutes), ("second", rest))
-        if count
-    ]
-    return ", ".join(parts) or catalogue.say("timers.second_many", language, count=0)
 
 
 def rest_of(seconds: float, catalogue: Catalogue, language: str) -> str:

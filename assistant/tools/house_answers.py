@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from assistant.speech.catalogue import Catalogue
-from assistant.timers.words import length_of
+from assistant.speech.catalogue import Catalogue, length_of
 from assistant.tools.house_questions import LOCKING, MOVING, Facts, Question, facts, reading
 from assistant.tools.states import UNKNOWN, plain_state
 from integrations.home_assistant.house import Entity, House

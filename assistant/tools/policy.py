@@ -11,7 +11,7 @@ from typing import Any
 from assistant.domain.call import SentenceMatch
 from assistant.domain.moment import PLAIN, Mode, Moment
 from assistant.domain.outcome import Decision, Tier
-from assistant.memory.wishes import needs_words
+from assistant.tools.builtin.protocol import BY_WORDS
 from assistant.tools.calls import (
     closed_to_guests,
     closed_to_programs,
@@ -190,7 +190,7 @@ def _is_elsewhere(
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     """Whether the person's own words may decide about a call: it moves things, and names none, or
     it changes what is remembered."""
-    if needs_words(suffix(name)):
+    if suffix(name) in BY_WORDS:
         return True
     intent = INTENTS.get(suffix(name))
     if intent is None or not intent.by_target or intent.action is Action.NOTE:

@@ -1,1 +1,1 @@
-"""One file with what a household would miss: settings, memory, timers, ratings, approvals."""
+"""Export and import of what a box has learned; begin with `contents` and `bring`."""

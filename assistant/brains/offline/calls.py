@@ -16,8 +16,8 @@ from assistant.brains.offline.profile_sentences import profile_of
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.timers import length_arguments, timer_arguments, wants_command
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
-from assistant.memory.wishes import REMEMBER
 from assistant.timers.later_tool import DO_LATER
+from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.mend import stemmed
 from assistant.tools.menu import Menu

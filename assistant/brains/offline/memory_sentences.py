@@ -6,7 +6,7 @@ Home Assistant has no such sentences; these are Hearth's own.
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER
+from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 
 _REMEMBER, _RECALL, _CORRECT = "HearthRemember", "HearthRecall", "HearthCorrectMemory"
 _FORGET, _FORGET_ALL = "HearthForget", "HearthForgetAll"

@@ -1,1 +1,1 @@
-"""What programs ask whoever is in the room, and the talks that they begin."""
+"""Questions that programs ask people; begin with `questions`."""

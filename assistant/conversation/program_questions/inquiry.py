@@ -14,7 +14,7 @@ _NOTE = (
 
 
 class Mapper(Protocol):
-    """Makes values of an answer (`assistant.conversation.program_questions.mapping.SchemaMapper`)."""
+    """Makes values of an answer (`program_questions.mapping.SchemaMapper`)."""
 
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
@@ -24,7 +24,7 @@ class Mapper(Protocol):
 
 
 class Inquiry:
-    """A `assistant.conversation.programs.Inquiry`. Made anew where the question is asked in another turn.
+    """The `Inquiry` of `programs`, made again where the question is asked in another turn.
 
     Expected answers come first, then the schema; without either any words will do.
     """

@@ -1,1 +1,1 @@
-"""The box as programs see it, whichever interface they use."""
+"""What the HTTP interface and the console can do with this box; begin with `box`."""

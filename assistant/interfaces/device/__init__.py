@@ -1,1 +1,5 @@
-"""This box as a device of Home Assistant: kept, registered once, looked after."""
+"""Hearth as a device of Home Assistant, by the integration for mobile apps.
+
+Begin with `face` (its lifetime) and `entities` (what Home Assistant shows). `inbox` and `commands`
+take what automations send, `sensors` and `events` report.
+"""

@@ -5,8 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
 
-from assistant.speech.catalogue import Catalogue
-from assistant.timers.words import length_of
+from assistant.speech.catalogue import Catalogue, length_of
 from integrations.home_assistant.push import Push
 from integrations.web.requests import LONGEST_TEXT
 

@@ -1,1 +1,1 @@
-"""What is counted since the start, and the page by which Prometheus reads it."""
+"""Numbers for Prometheus: `measures` collects, `page` prints."""

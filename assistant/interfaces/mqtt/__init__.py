@@ -1,1 +1,5 @@
-"""Hearth as a device of Home Assistant by way of an MQTT broker (decision 0045)."""
+"""Hearth over MQTT, with discovery by Home Assistant.
+
+Begin with `face` (the connection's lifetime), `topics` and `entities`. `orders` and `commands` take
+what peers send, `states` and `events` publish.
+"""

@@ -10,6 +10,10 @@ from assistant.tools.intents import Move
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
+# Tools of the memory. A model may call one by itself, so the person's own words decide.
+REMEMBER, RECALL, FORGET, CORRECT = "remember", "recall", "forget", "correct_memory"
+BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from assistant.memory.wishes import CORRECT, FORGET, REMEMBER, asked_for
+from assistant.memory.wishes import asked_for
+from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 
 
 @pytest.mark.parametrize(

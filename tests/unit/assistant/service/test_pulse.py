@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assistant.service.pulse import HELD_S, OPENING_S, STANDING_S, STUCK_S, Pulse
+from assistant.domain.health import STUCK_S
+from assistant.service.pulse import HELD_S, OPENING_S, STANDING_S, Pulse
 from audio.steady import MicrophoneStatus as Status
 
 

@@ -8,12 +8,11 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, length_of
 from assistant.timers.recurrence import Rule
 from assistant.timers.words import (
     again_of,
     late_ring_of,
-    length_of,
     missed_of,
     moment_of,
     rest_of,

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.domain.moment import PLAIN, Mode, Moment
 from assistant.domain.outcome import Decision, Tier
-from assistant.memory.wishes import REMEMBER
+from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.costly import celsius
 from assistant.tools.deciding import Case, told
 from assistant.tools.gates import is_harmless, is_safe_to_guess

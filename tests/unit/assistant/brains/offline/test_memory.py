@@ -13,8 +13,9 @@ from assistant.brains.offline.parse import Parser
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.memory.tools import Memories
-from assistant.memory.wishes import CORRECT, FORGET, RECALL, REMEMBER, asked_for
+from assistant.memory.wishes import asked_for
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 from assistant.tools.menu import build_menu
 from tests.corpus.house import corpus_house
 

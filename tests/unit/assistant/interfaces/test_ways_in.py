@@ -83,7 +83,7 @@ LET: dict[str, frozenset[str]] = {
 
 
 class Programs(FakeConversation):
-    """Serves a program's typed turn as `assistant.conversation.for_programs` does: within its rights."""
+    """Serves a program's typed turn as `conversation.for_programs` does: within its rights."""
 
     def __init__(self, rig: "Rig") -> None:
         super().__init__()
