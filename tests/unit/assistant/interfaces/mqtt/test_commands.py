@@ -241,7 +241,7 @@ def test_what_is_nothing_of_ours_is_nothing(topic: str) -> None:
 
 
 def test_the_documentations_examples_are_understood() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "mqtt.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "mqtt.md").read_text(encoding="utf-8")
     announce, ask, _ = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
     now = datetime.fromtimestamp(json.loads(announce)["sent"], UTC)
     said = read(TOPICS, Arrival("hearth/kitchen/announce", announce.encode()), now)
