@@ -37,6 +37,7 @@ IN_PART: dict[str, list[dict[str, Any]]] = {
     "names action": [LIT, {"action": "{{ 'lock.unlock' }}", "target": RENDERED}],
     "fires": [LIT, {"event": "hearth_open_up"}],
     "says": [LIT, {"action": "conversation.process", "data": {"text": "unlock the front door"}}],
+    "cosy time": [LIT, {"event": "hearth_open_up"}, {"delay": 1}],
     "nested": [{"if": "{{ true }}", "then": [LIT, {"parallel": [{"event": "hearth_open_up"}]}]}],
 }
 
@@ -99,12 +100,13 @@ async def known_in_part(admin: Admin) -> AsyncIterator[None]:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("settings", [{}, {"POLICY__COSTLY": "allow"}, {"POLICY__MODE": "trusting"}])
 @pytest.mark.parametrize("as_admin", [False, True])
 async def test_what_is_known_in_part_is_asked_about(
-    house: Address, admin: Admin, tmp_path: Path, as_admin: bool
+    house: Address, admin: Admin, tmp_path: Path, as_admin: bool, settings: dict[str, str]
 ) -> None:
     await shut(admin)
-    program = hearth(tmp_path, house, as_admin)
+    program = hearth(tmp_path, house, as_admin, **settings)
     async with known_in_part(admin):
         for key in IN_PART:
             answer = (await program.json("ask", f"run {key}"))["answer"]
