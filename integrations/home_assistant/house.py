@@ -49,6 +49,9 @@ class Entity:
     labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
     device_name: str = ""  # what its device is called
     last_changed: str = ""  # when its state changed, as Home Assistant writes it (ISO 8601)
+    # The integration that made it ("template", "mqtt"), by the entity registry. "": the registry
+    # does not know it, as of YAML without a `unique_id`. None: not told.
+    platform: str | None = None
 
     @property
     def domain(self) -> str:

@@ -100,7 +100,9 @@ async def known_in_part(admin: Admin) -> AsyncIterator[None]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("settings", [{}, {"POLICY__COSTLY": "allow"}, {"POLICY__MODE": "trusting"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"POLICY__COSTLY": "allow"}, {"POLICY__MODE": "trusting"}]
+)
 @pytest.mark.parametrize("as_admin", [False, True])
 async def test_what_is_known_in_part_is_asked_about(
     house: Address, admin: Admin, tmp_path: Path, as_admin: bool, settings: dict[str, str]
