@@ -75,7 +75,7 @@ class House:
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # What is known of those whose effect is known in part only.
     partly: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # Which way the scripts and automations whose configuration was read switch what they touch.
+    # Which way the scripts, automations and scenes that were read switch what they touch.
     ways: Mapping[str, Mapping[str, Way]] = field(default_factory=dict)
     # Scripts, automations and scenes of which Home Assistant has not told yet what they touch.
     unread: frozenset[str] = frozenset()
