@@ -61,7 +61,12 @@ async def open_governance(
     def keeps_words() -> bool:
         return moments.modes.current is not Mode.GUEST
 
-    async with UndoStack(home, Snapshots(home), services, clock, alone=alone, store=store) as undo:
+    async with UndoStack(
+        *(home, Snapshots(home), services, clock),
+        alone=alone,
+        store=store,
+        tiers=lambda: moments.ratings.tiers,
+    ) as undo:
         governance = Governance(
             limits=Guards(settings.limits, clock),
             breakers=Breakers(clock),

@@ -148,7 +148,9 @@ class Policy(Section):
         default="confirm", description="Unlocking, opening doors, disarming, sirens."
     )
     costly: Ruling = Field(
-        default="confirm", description="Ovens, strong heating, water, vacuum, mower."
+        default="confirm",
+        description="Ovens, strong heating, water, vacuum, mower. `allow` does not free scripts, "
+        "scenes and automations that are known in part.",
     )
     pin: Pin = Field(
         default=NO_SECRET, description="4 to 12 digits, asked for where the decision is `pin`."

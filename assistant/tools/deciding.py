@@ -251,7 +251,7 @@ def _truly(
     if action is Action.OFF:
         ask = "plan_stops" if doors else "plan_stop"
     elif doors:
-        ask = f"plan_{rule}" if rule in _BOTH_WAYS else "plan_several"
+        ask = _plan_for_doors(rule, doors, plans, touched, case)
     else:
         ask = "plan_opener"
     holding = [name for name in plans if _holds(name, named, action, house)] or plans
@@ -261,6 +261,20 @@ def _truly(
         "names": spoken_names(_said(name, house) for name in doors or holding),
     }
     return _worded(verdict, ask, "plan", values)
+
+
+def _plan_for_doors(
+    rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
+) -> str:
+    """The question's key about what scenes and scripts do to doors. A scene whose states were read
+    does just that; a script may have conditions, and of others it is not known which way."""
+    if rule not in _BOTH_WAYS:
+        return "plan_several"
+    ways = (
+        way for name, way in consequences(touched, case.intent.action, case.house) if name in doors
+    )
+    sure = all(domain_of(name) == "scene" for name in plans) and Action.TOGGLE not in ways
+    return f"plan_will_{rule}" if sure else f"plan_{rule}"
 
 
 def _worded(verdict: Verdict, ask: str, base: str, values: Mapping[str, str]) -> Verdict:

@@ -12,8 +12,10 @@ from integrations.home_assistant.runs import SWITCHED
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
 _MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
-# Why a thing is asked about of which the name, the place or what was seen of it says what it does.
+# Why a thing is asked about of which the name, the place or what was seen of it says what it does,
+# or of which nothing says that it opens nothing.
 _MAY = {
+    Opening.UNKNOWN: "may_open",
     Opening.OPENS: "may_open",
     Opening.SEEN: "may_open",
     Opening.SILENCES: "may_silence",

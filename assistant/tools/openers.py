@@ -4,8 +4,9 @@ to do.
 Home Assistant tells of few things what they open: a gate is a cover without a device class, the
 relay behind a door is a plain switch, and a helper drives it. So a cover counts as an opener unless
 it is known to be none, and a relay counts as one where its name, alias, label, device or room says
-so, in any language that Hearth ships (`vocabulary`), where it is part of a lock or door, or where
-it was seen to open something (`House.seen_opening`). Pure.
+so, in any language that Hearth ships (`vocabulary`), where it is part of a lock or door, where it
+was seen to open something (`House.seen_opening`), or where it runs whatever somebody wrote for it,
+as a template does. Pure.
 """
 
 import re
@@ -29,6 +30,18 @@ _PRESSED = frozenset({"button", "input_button"})
 _RUNS = frozenset({"automation", "scene", "script"})
 # Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
 _LAMPS = frozenset({"fan", "light"})
+# Integrations whose entities run actions, commands or requests that their owner wrote, of which
+# Home Assistant tells nobody (2026.11); "": an entity without an entry in the registry, which YAML
+# of one of these makes. One of MQTT is mostly a device that says what it is.
+_RUNS_ANYTHING = frozenset(
+    {
+        *("", "command_line", "netdaemon", "nodered", "rest", "snmp", "telnet", "template"),
+        "wake_on_lan",  # to switch off is an action of its owner's
+    }
+)
+# Domains that they make and that say nothing of what is switched. Whoever makes a lamp, a lock or
+# a blind of one has said by that what it is; helpers are made by integrations of their own.
+_SAY_NOTHING = frozenset({"button", "fan", "number", "remote", "select", "switch"})
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
 # Device classes of a binary sensor of which a relay on the same device is likely to move the door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
@@ -63,7 +76,7 @@ def opening_of(entity: Entity, house: House) -> Opening:
     if domain in _LAMPS:
         telling = any(mentions_one_of(_TELLING, text) for text in _own_texts(entity))
         released = telling and is_called_to_open(entity) and not _is_beside(entity.name)
-        return Opening.OPENS if released else Opening.NONE
+        return Opening.OPENS if released else _by_maker(entity)
     if domain in RELAYS | _PRESSED:
         return _relay(entity, house)
     return _named(entity) if domain in _RUNS else Opening.NONE
@@ -84,10 +97,11 @@ def was_seen_to_open(entity_id: str, house: House) -> bool:
 def is_called_to_open(entity: Entity) -> bool:
     """Return whether a name says that this unlocks or opens a door ("Abrir portón")."""
     runs = entity.domain in _RUNS
+    acts = runs or entity.platform in _RUNS_ANYTHING
     return any(
         mentions("unlocks", text)
         or (mentions("releases", text) and (runs or not _is_beside(text)))
-        or (runs and mentions("opening", text) and _has_door(text))
+        or (acts and mentions("opening", text) and _has_door(text))
         for text in _own_texts(entity)
     )
 
@@ -123,7 +137,17 @@ def _relay(entity: Entity, house: House) -> Opening:
         return named
     around = _by_place(entity, house) or _by_device(entity, house)
     harmless = entity.domain in _PRESSED and entity.device_class in _ONLY_RESTARTS
-    return Opening.NONE if harmless or (around and _is_beside(entity.name)) else around
+    if harmless or _is_beside(entity.name):
+        return Opening.NONE
+    return around or _by_maker(entity)
+
+
+def _by_maker(entity: Entity) -> Opening:
+    """By what made it: one that runs whatever was written for it may do anything, unless its name
+    says lamp, heater, socket or the like."""
+    if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
+        return Opening.NONE
+    return Opening.NONE if _is_beside(entity.name) else Opening.UNKNOWN
 
 
 def _by_place(entity: Entity, house: House) -> Opening:

@@ -1,7 +1,7 @@
 """What is at stake when one thing is switched one way, and what the owner has ruled of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.domain.moment import Mode, Moment
@@ -34,7 +34,7 @@ IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's wor
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
 SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it sets off
 UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
-# Those of which nobody has told anything: `policy.costly` frees what is known to be unknown.
+# Those of which nobody has told anything, not even a part.
 _UNANSWERED = frozenset({SENTENCE, UNREAD})
 _ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools of many sentences
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
@@ -57,6 +57,7 @@ class Stake:
 
     tier: Tier
     rule: str  # what gave the tier: "unlock", "runs-on", "comfort"
+    rated: bool = field(default=False, compare=False)  # the tier is the owner's rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def weigh(
     rating = ratings.get(entity_id)
     if rating is not None and rule is not None and _is_the_owners(entity, rule, house):
         known_as = UNKNOWN_EFFECTS[entity.domain] if rule == UNREAD else rule
-        return Stake(rating, "rated" if rating is Tier.COMFORT else known_as)
+        return Stake(rating, "rated" if rating is Tier.COMFORT else known_as, rated=True)
     if rule is not None:
         stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
     else:
@@ -113,7 +114,7 @@ def weigh(
         stake = Stake(Tier.COSTLY, rule) if rule else Stake(Tier.COMFORT, "comfort")
     raised = rating is not None and height(rating) > height(stake.tier)
     if rating is not None and raised and action is not Action.STOP:
-        return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"))
+        return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"), rated=True)
     return stake
 
 
@@ -172,23 +173,31 @@ def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
     if found is None:
-        return _for_program(_cautious(by_tier, None, moment), None, moment.program)
+        return _for_program(_cautious(by_tier, None, caller), None, moment.program)
     by_owner = Ruled(stake, found[1].decide, called(found[0]))
     if moment.mode is Mode.GUEST and by_tier.weight > by_owner.weight:
         return _for_program(by_tier, None, moment.program)
-    return _for_program(_cautious(by_owner, found[1], moment), found[1], moment.program)
+    return _for_program(_cautious(by_owner, found[1], caller), found[1], moment.program)
 
 
-def _cautious(ruled: Ruled, rule: OwnerRule | None, moment: Moment) -> Ruled:
-    """Ask about an effect that nobody has told, or that nobody knows in a turn with text from
-    outside, unless the owner's rule names the very thing."""
-    known = ruled.stake.rule not in (UNKNOWN if moment.tainted else _UNANSWERED)
-    every = ruled.stake.rule == SENTENCE and not moment.tainted
-    named = ruled.stake.rule != UNREAD and _names(rule, every_sentence=every)
-    if known or named:
+def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
+    """Ask about an effect that is not known, or known in part: it may be to unlock a door, so that
+    neither `policy.costly` nor a mode frees it where unlocking is not free.
+
+    The owner frees it by a rating or a rule; in a turn with text from outside, and where nothing
+    at all is told of it, only by a rule that names the very thing.
+    """
+    stake, moment = ruled.stake, caller.moment
+    if stake.rule not in UNKNOWN:
         return ruled
+    if moment.tainted or stake.rule in _UNANSWERED:
+        every = stake.rule == SENTENCE and not moment.tainted
+        freed = stake.rule != UNREAD and _names(rule, every_sentence=every)
+    else:
+        worst = caller.rulings.of(Tier.SECURE, moment.mode)
+        freed = stake.rated or rule is not None or worst is Ruling.ALLOW
     asked = stricter(ruled.ruling, Ruling.CONFIRM)
-    return ruled if asked is ruled.ruling else Ruled(ruled.stake, asked, ruled.stake.rule)
+    return ruled if freed or asked is ruled.ruling else Ruled(stake, asked, stake.rule)
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:

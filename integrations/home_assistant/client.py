@@ -25,6 +25,7 @@ from integrations.home_assistant.loading import (
 )
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.rest import home_tls
+from integrations.home_assistant.scenes import ask_scene
 from integrations.home_assistant.websocket import (
     PING_EVERY_S,
     PONG_WITHIN_S,
@@ -352,7 +353,8 @@ class HomeAssistant:
         """Find out what scripts, automations and scenes do, as often as that may change."""
         picture = self._picture
         picture.forget_asked()
-        search = searching.Search(connection, picture)
+        reach = (self._url, self._token, self._verify_tls, self._ca_file)
+        search = searching.Search(connection, picture, partial(ask_scene, reach))
         while True:
             await self._to_search.wait()
             self._to_search.clear()

@@ -49,6 +49,9 @@ class Entity:
     labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
     device_name: str = ""  # what its device is called
     last_changed: str = ""  # when its state changed, as Home Assistant writes it (ISO 8601)
+    # The integration that made it ("template", "mqtt"), by the entity registry. "": the registry
+    # does not know it, as of YAML without a `unique_id`. None: not told.
+    platform: str | None = None
 
     @property
     def domain(self) -> str:
@@ -72,7 +75,7 @@ class House:
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # What is known of those whose effect is known in part only.
     partly: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # Which way the scripts and automations whose configuration was read switch what they touch.
+    # Which way the scripts, automations and scenes that were read switch what they touch.
     ways: Mapping[str, Mapping[str, Way]] = field(default_factory=dict)
     # Scripts, automations and scenes of which Home Assistant has not told yet what they touch.
     unread: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ from integrations.home_assistant.registry import (
 )
 from integrations.home_assistant.related import SEARCHED
 from integrations.home_assistant.runs import Runs, Switches
+from integrations.home_assistant.scenes import is_worth_reading
 from integrations.home_assistant.shapes import keyed, mapping, text
 from integrations.home_assistant.snapshots import is_snapshot
 
@@ -150,7 +151,8 @@ class Picture:
         self.unsearched = {
             entity.entity_id
             for entity in self._entities.values()
-            if entity.domain in SEARCHED and _members(entity) is None
+            if entity.domain in SEARCHED
+            and (_members(entity) is None or (self._registries.admin and is_worth_reading(entity)))
         }
         self._told = self._house = None
 
@@ -197,7 +199,7 @@ class Picture:
             ways={
                 name: one.touched
                 for name, one in self._effects.items()
-                if one.complete and not name.startswith("scene.")
+                if one.complete and (not name.startswith("scene.") or _has_ways(one))
             },
             unread=frozenset(self.unsearched | self._asked),
             untold=frozenset(name for name, one in self._effects.items() if not one.told),
@@ -236,6 +238,11 @@ _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 def _updated(state: Mapping[str, Any]) -> str:
     """When, as Home Assistant writes it: such texts sort by time."""
     return text(state.get("last_updated"))
+
+
+def _has_ways(effects: Effects) -> bool:
+    """Whether a scene's states were read, and tell which way something goes."""
+    return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:

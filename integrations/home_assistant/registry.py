@@ -129,6 +129,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
         labels=_labels(entry, device, area_id, registries),
         device_name=device.name if device else "",
         last_changed=text(state.get("last_changed")),
+        platform=_platform(entry),
     )
 
 
@@ -190,6 +191,11 @@ def _labels(
         ids |= device.labels
     names = {registries.labels[one] for one in ids if one in registries.labels}
     return tuple(sorted(ids | names))
+
+
+def _platform(entry: Json) -> str | None:
+    """The integration behind an entity; "" where it has no entry."""
+    return (text(entry.get("platform")) or None) if entry else ""
 
 
 def _features(attributes: Json) -> int:

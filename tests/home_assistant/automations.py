@@ -47,6 +47,20 @@ async def scripts(admin: Admin, configs: Mapping[str, Mapping[str, Any]]) -> Asy
             await admin.delete(f"/api/config/script/config/{key}")
 
 
+@asynccontextmanager
+async def scene(admin: Admin, key: str, name: str, states: Mapping[str, Any]) -> AsyncIterator[str]:
+    """A scene that sets these states, exposed while the block runs; its id."""
+    path = f"/api/config/scene/config/{key}"
+    await admin.post(path, {"name": name, "entities": dict(states)})
+    entity_id = f"scene.{name.casefold().replace(' ', '_')}"
+    try:
+        await until(lambda: _all_there(admin, [entity_id]))
+        await admin.expose([entity_id], True)
+        yield entity_id
+    finally:
+        await admin.delete(path)
+
+
 async def _all_there(admin: Admin, entity_ids: Collection[str]) -> bool:
     return set(entity_ids) <= (await admin.states()).keys()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.home_assistant.admin import Admin
-from tests.home_assistant.automations import automation, scripts
+from tests.home_assistant.automations import automation, scene, scripts
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth
 
@@ -37,6 +37,7 @@ IN_PART: dict[str, list[dict[str, Any]]] = {
     "names action": [LIT, {"action": "{{ 'lock.unlock' }}", "target": RENDERED}],
     "fires": [LIT, {"event": "hearth_open_up"}],
     "says": [LIT, {"action": "conversation.process", "data": {"text": "unlock the front door"}}],
+    "cosy time": [LIT, {"event": "hearth_open_up"}, {"delay": 1}],
     "nested": [{"if": "{{ true }}", "then": [LIT, {"parallel": [{"event": "hearth_open_up"}]}]}],
 }
 
@@ -99,12 +100,15 @@ async def known_in_part(admin: Admin) -> AsyncIterator[None]:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "settings", [{}, {"POLICY__COSTLY": "allow"}, {"POLICY__MODE": "trusting"}]
+)
 @pytest.mark.parametrize("as_admin", [False, True])
 async def test_what_is_known_in_part_is_asked_about(
-    house: Address, admin: Admin, tmp_path: Path, as_admin: bool
+    house: Address, admin: Admin, tmp_path: Path, as_admin: bool, settings: dict[str, str]
 ) -> None:
     await shut(admin)
-    program = hearth(tmp_path, house, as_admin)
+    program = hearth(tmp_path, house, as_admin, **settings)
     async with known_in_part(admin):
         for key in IN_PART:
             answer = (await program.json("ask", f"run {key}"))["answer"]
@@ -159,3 +163,27 @@ async def test_a_sentence_of_an_automation_that_unlocks(
             answer = (await program.json("ask", "sesame now"))["answer"]
             assert asks(answer), answer
             assert not await opened(admin)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("as_admin", [False, True])
+async def test_a_scene_is_asked_about_in_words_for_what_it_does(
+    house: Address, admin: Admin, tmp_path: Path, as_admin: bool
+) -> None:
+    """An administrator's token may read the states that it sets: to lock the door is free."""
+    await shut(admin)
+    program = hearth(tmp_path, house, as_admin)
+    lit = {LAMP: {"state": "on", "brightness": 50}}
+    async with (
+        scene(admin, "hearth_in", "Coming in", {**lit, DOOR: "unlocked"}),
+        scene(admin, "hearth_out", "Going out", {**lit, DOOR: {"state": "locked"}}),
+    ):
+        coming = (await program.json("ask", "activate coming in"))["answer"]
+        going = (await program.json("ask", "activate going out"))["answer"]
+        if as_admin:
+            assert "It will unlock Front" in coming
+            assert not asks(going), going
+        else:
+            assert "It may lock or unlock Front" in coming
+            assert "It may lock or unlock Front" in going
+        assert await admin.state(DOOR) == "locked"

@@ -18,6 +18,8 @@ FLOW = "/api/config/config_entries/flow"
 NOTHING: dict[str, Mapping[str, Any]] = {
     "switch": {"turn_on": [], "turn_off": []},
     "cover": {"open_cover": [], "close_cover": []},
+    "button": {"press": []},
+    "fan": {"state": "{{ false }}", "turn_on": [], "turn_off": []},
 }
 
 
@@ -60,6 +62,8 @@ THINGS: list[tuple[Thing, str, str]] = [
     (("switch", "Türöffner", {}), "turn on Türöffner", "could open"),
     (("switch", "Burglar alarm", {}), "turn off the burglar alarm", "could silence an alarm"),
     (("switch", "Front door lock relay", {}), "turn off the front door lock relay", "could open"),
+    (("switch", "Study shelf", {}), "turn on the study shelf", "could open"),
+    (("fan", "Attic air", {}), "turn on the attic air", "could open"),
 ]
 FREE: list[tuple[Thing, str]] = [
     (("cover", "Studio blinds", {}), "open the studio blinds"),
@@ -84,7 +88,7 @@ async def test_what_is_called_a_door_is_asked_about(hearth: Hearth, admin: Admin
             assert [call["decision"] for call in told["tool_calls"]] == ["allowed"], sentence
 
 
-async def test_a_switch_that_unlocked_once_is_asked_about_from_then_on(
+async def test_a_switch_that_unlocks_is_asked_about_before_and_after(
     hearth: Hearth, admin: Admin
 ) -> None:
     """What one process of Hearth has seen the next one knows, and its owner may overrule it."""
@@ -97,7 +101,14 @@ async def test_a_switch_that_unlocked_once_is_asked_about_from_then_on(
     }
     async with template(admin, "switch", "Reading corner", value_template=there, **ways) as switch:
         first = await hearth.json("ask", "turn on the reading corner")
-        assert [call["decision"] for call in first["tool_calls"]] == ["allowed"]
+        assert [call["decision"] for call in first["tool_calls"]] == ["needs_confirmation"]
+        assert await admin.state(DOOR) == "locked"
+        listed = {row["entity_id"] for row in await hearth.json("tools", "rate")}
+        assert switch in listed
+        # Its owner believes that it is a lamp: the first time shows that it is none.
+        await hearth.json("tools", "rate", "Reading corner", "comfort")
+        freed = await hearth.json("ask", "turn on the reading corner")
+        assert [call["decision"] for call in freed["tool_calls"]] == ["allowed"]
         assert await admin.settles(DOOR, "unlocked") == "unlocked"
         for way in ("off", "on"):
             asked = await hearth.json("ask", f"turn {way} the reading corner")

@@ -9,7 +9,13 @@ from typing import Any, Protocol
 from assistant.tools.intents import Move
 from assistant.tools.undo.compare import differences, is_on_the_way
 from assistant.tools.undo.players import actions
-from assistant.tools.undo.reversible import PLAYERS, is_away, is_reversible, way_back
+from assistant.tools.undo.reversible import (
+    PLAYERS,
+    AskTiers,
+    is_away,
+    is_reversible,
+    way_back,
+)
 from assistant.tools.undo.step import (
     WHY_MEDIA,
     WHY_NEVER,
@@ -70,15 +76,18 @@ class HomeStep:
         was: Mapping[str, Entity],
         number: int | None,
         not_kept: Mapping[str, str],
+        tiers: AskTiers,
     ) -> None:
         """`was`: the things as they were; `number`: of the snapshot of those that are no media
-        players, None where there are none. `not_kept`: ids of what cannot be put back, and why."""
+        players, None where there are none. `not_kept`: ids of what cannot be put back, and why;
+        `tiers`: the owner's ratings."""
         self._home = home
         self._keeper = keeper
         self._services = services
         self._was = dict(was)
         self._number = number
         self._not_kept = dict(not_kept)
+        self._tiers = tiers
         self.other_media = False  # the call chose another track or channel
 
     @property
@@ -154,7 +163,10 @@ class HomeStep:
         A scene is restored as a whole or not at all.
         """
         known = (house.entities.get(name) for name in self._scene)
-        return any(entity is not None and not is_reversible(entity) for entity in known)
+        return any(entity is not None and self._opens(entity, house) for entity in known)
+
+    def _opens(self, entity: Entity, house: House) -> bool:
+        return not is_reversible(entity, house, self._tiers())
 
     async def _restore(self) -> None:
         assert self._number is not None
@@ -184,7 +196,7 @@ class HomeStep:
             elif entity_id in same:
                 unchanged.append(name)
             elif entity_id not in moved:
-                opens = barred and now is not None and not is_reversible(now)
+                opens = barred and now is not None and self._opens(now, house)
                 left.append(NotPutBack(name, WHY_OPENER if opens else WHY_OTHERWISE))
             elif _is_same(was, house):
                 put_back.append(name)

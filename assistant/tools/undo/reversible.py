@@ -1,14 +1,17 @@
 """Which of the things that a call touches can be put back, and which never."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from assistant.domain.outcome import Tier
 from assistant.tools.intents import Action, Move
-from assistant.tools.openers import is_opener
 from assistant.tools.resolve import domain_of, members
 from assistant.tools.undo.players import actions
+from assistant.tools.weighing import SECURE_RULES, weigh
 from integrations.home_assistant.house import Entity, House
 
+Tiers = Mapping[str, Tier]  # the owner's ratings by entity id
+AskTiers = Callable[[], Tiers]  # as they are now
 PLAYERS = "media_player"
 # Home Assistant brings these back from a scene; each of these domains has a `reproduce_state`.
 _BY_SCENE = frozenset(
@@ -52,23 +55,23 @@ class Choice:
         return Choice(kept(self.by_scene), kept(self.players), kept(self.away), kept(self.never))
 
 
-def choose(entity_ids: Iterable[str], house: House) -> Choice:
+def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> Choice:
     """Sort what a call touches; in the place of groups, scenes and scripts stand their members."""
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
-        kind = _kind(entity_id, house)
+        kind = _kind(entity_id, house, tiers)
         if kind:
             found[kind].append(entity_id)
     return Choice(*(tuple(found[kind]) for kind in ("scene", "player", "away", "never")))
 
 
-def is_reversible(entity: Entity | None) -> bool:
-    """Whether putting it back cannot unlock, open, disarm or set off anything."""
-    if entity is None:
-        return False
-    if entity.domain == "cover" and is_opener(entity):
-        return False
-    return entity.domain in _BY_SCENE or entity.domain == PLAYERS
+def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
+    """Return whether putting it back cannot unlock, open, disarm or set off anything, by what it is
+    and by its owner's rating: the policy says so, as of a call."""
+    if entity.domain not in _BY_SCENE:
+        return entity.domain == PLAYERS
+    stake = weigh(entity.entity_id, Action.TOGGLE, {}, house, tiers)
+    return stake.rule not in SECURE_RULES
 
 
 def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
@@ -112,12 +115,12 @@ def is_away(entity: Entity | None) -> bool:
     return entity is None or entity.state in _AWAY
 
 
-def _kind(entity_id: str, house: House) -> str:
+def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
     entity = house.entities.get(entity_id)
     if entity is None:
         return ""
-    if not is_reversible(entity):
-        return "never" if entity.domain in _NEVER else ""
+    if not is_reversible(entity, house, tiers):
+        return "never" if entity.domain in _NEVER | _BY_SCENE else ""
     if is_away(entity):
         return "away"
     return "player" if entity.domain == PLAYERS else "scene"

@@ -13,9 +13,9 @@ from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.intents import Move, suffix
 from assistant.tools.undo.home_step import HomeStep, Services, reasons
-from assistant.tools.undo.reversible import Choice, choose
+from assistant.tools.undo.reversible import AskTiers, Choice, choose
 from assistant.tools.undo.shelf import Shelf, Snapshots
-from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport, UndoStep
+from assistant.tools.undo.step import UNKNOWN, UndoneReport, UndoStep, forgotten, ran
 from assistant.tools.undo.stored import (
     Kept,
     StoredLevel,
@@ -34,7 +34,6 @@ MAX_LEVELS = 10
 BEFORE_S = 1.0  # a call waits no longer for its snapshot
 CLOSE_S = 1.0  # for deleting what is left at the end
 _OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearchAndPlay"})
-_UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +99,15 @@ class UndoStack:
         *,
         alone: bool,
         store: Kept | None = None,
+        tiers: AskTiers = dict,
     ) -> None:
         """`alone`: no other process of Hearth uses this house now, so that every snapshot found at
         the start is left over, but those of `store`; else only old ones are deleted. `store`: where
-        it is kept what other processes can undo, too; None: nowhere."""
+        it is kept what other processes can undo, too; None: nowhere. `tiers`: the owner's ratings;
+        what may open something is put back where it is rated as harmless."""
         self._home = home
         self._services = services
+        self._tiers = tiers
         self._clock = clock
         self._tasks = OwnedTasks()
         self._shelf = Shelf(snapshots, clock, self._tasks, alone=alone)
@@ -140,7 +142,7 @@ class UndoStack:
         if self._closed:
             return
         self._open[key] = turn_id
-        choice = choose(entities, self._home.house)
+        choice = choose(entities, self._home.house, self._tiers())
         try:
             async with asyncio.timeout(BEFORE_S), self._lock:
                 await self._keep(key, choice, turn_id)
@@ -239,6 +241,7 @@ class UndoStack:
             was=stored.was,
             number=stored.number,
             not_kept=stored.not_kept,
+            tiers=self._tiers,
         )
         step.other_media = stored.other_media
         return step
@@ -298,9 +301,7 @@ class UndoStack:
         not_kept: Mapping[str, str],
     ) -> None:
         if was or not_kept:
-            step = HomeStep(
-                self._home, self._shelf, self._services, was=was, number=number, not_kept=not_kept
-            )
+            step = self._step(StoredStep(was, number, not_kept))
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
@@ -321,10 +322,10 @@ class UndoStack:
             await self._stored.drop(level.turn_id)  # first: no other process does it once more
         try:
             for one in reversed(level.kept):
-                report += await _ran(one.step)
+                report += await ran(one.step)
         finally:
             self._discard(level)
-        return report + _UNKNOWN if level.unknown else report
+        return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
         """This call leaves nothing behind; a step that no other call leans on is dropped."""
@@ -332,7 +333,7 @@ class UndoStack:
         if one.keys:
             return
         level.kept.remove(one)
-        self._tasks.start(_forgotten(one.step), "undo forgets")
+        self._tasks.start(forgotten(one.step), "undo forgets")
         if not level.kept and not level.unknown:
             self._discard(level)
 
@@ -345,7 +346,7 @@ class UndoStack:
             level.timer.cancel()
         if not self._closed:
             for one in level.kept:
-                self._tasks.start(_forgotten(one.step), "undo forgets")
+                self._tasks.start(forgotten(one.step), "undo forgets")
 
     def _forget_old(self) -> None:
         """Levels whose time has passed while the machine slept."""
@@ -371,7 +372,7 @@ class UndoStack:
         } | numbers_of(await self._stored.load() or ())
         steps = [one.step for level in self._levels for one in level.kept]
         self._levels.clear()
-        others = [_forgotten(step) for step in steps if not isinstance(step, HomeStep)]
+        others = [forgotten(step) for step in steps if not isinstance(step, HomeStep)]
         try:
             async with asyncio.timeout(CLOSE_S):
                 await asyncio.gather(*others, self._shelf.empty(besides=needed))
@@ -397,18 +398,3 @@ def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:
     if outcome.status is not Status.FAILED or outcome.observed:
         return True
     return any(not isinstance(step, HomeStep) or step.has_changed() for step in steps)
-
-
-async def _ran(step: UndoStep) -> UndoneReport:
-    try:
-        return await step.run()
-    except Exception:  # one step that is broken must not cost the others
-        _log.exception("A change could not be undone")
-        return _UNKNOWN
-
-
-async def _forgotten(step: UndoStep) -> None:
-    try:
-        await step.forget()
-    except Exception:
-        _log.exception("What was kept for a change could not be let go")

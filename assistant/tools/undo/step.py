@@ -1,7 +1,10 @@
 """One thing that can be undone, and what came of undoing it."""
 
+import logging
 from dataclasses import dataclass
 from typing import Protocol
+
+_log = logging.getLogger(__name__)
 
 # Why something is not as it was: keys of the catalogue.
 WHY_NOT_REACHED = "undo.why_not_reached"  # it cannot be reached now
@@ -50,3 +53,24 @@ class UndoStep(Protocol):
     async def forget(self) -> None:
         """It was run, or never will be: let go of what is kept for it. Called once."""
         ...
+
+
+UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
+
+
+async def ran(step: UndoStep) -> UndoneReport:
+    """Run a step and return its report. One that is broken must not cost the others: never raises
+    but for being cancelled."""
+    try:
+        return await step.run()
+    except Exception:
+        _log.exception("A change could not be undone")
+        return UNKNOWN
+
+
+async def forgotten(step: UndoStep) -> None:
+    """Let go of what is kept for a step. Never raises but for being cancelled."""
+    try:
+        await step.forget()
+    except Exception:
+        _log.exception("What was kept for a change could not be let go")

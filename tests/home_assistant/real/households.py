@@ -102,6 +102,7 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
         "packages/templates.yaml": (folder / templates).read_text(),
         "automations.yaml": "[]\n",
         "scripts.yaml": "{}\n",
+        "scenes.yaml": "[]\n",
     }
     http = {"server_host": [HOST], "server_port": port}
     settings = {
@@ -123,6 +124,7 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
         "  packages: !include_dir_named packages",
         "automation ui: !include automations.yaml",
         "script ui: !include scripts.yaml",
+        "scene ui: !include scenes.yaml",
     ]
     if since >= (2026, 8):
         made[".storage/http"] = json.dumps(_stored_http(http))

@@ -99,6 +99,19 @@ async def test_what_is_skipped_stays_asked_about(
     assert await rated(settings) == {}
 
 
+async def test_what_no_registry_knows_is_in_the_list(tmp_path: Path, console: Terminal) -> None:
+    things = (*THINGS, Thing("switch.four", "Channel 4", "off", registered=False))
+    async with DemoHome(things=things) as home:
+        given = {"url": home.url, "token": home.person_token}
+        settings = Settings.model_validate(
+            {"assistant": {"data": str(tmp_path)}, "home_assistant": given}
+        )
+        person = Typing("1")
+        assert await rate_openers(settings, person, console) == 1
+        assert any("Channel 4" in line for line in person.told)
+        assert await rated(settings) == {"switch.four": Tier.COMFORT}
+
+
 async def test_where_nobody_is_there_the_list_is_named(
     settings: Settings, console: Terminal
 ) -> None:

@@ -69,10 +69,18 @@ def test_what_must_run_by_its_name_alone_is_freed(
     assert told(capsys, "--explain", call)["tier"] == "comfort"
 
 
+@pytest.mark.parametrize(
+    "opener",
+    [
+        Thing("switch.gate", "Front gate", "off"),
+        # As a template in YAML: no registry knows it, so that it may run anything.
+        Thing("switch.gate", "Channel 4", "off", registered=False),
+    ],
+)
 def test_what_may_open_is_freed_one_by_one(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, opener: Thing
 ) -> None:
-    more = (Thing("switch.gate", "Front gate", "off"), Thing(BELL, "Bell", "unknown"))
+    more = (opener, Thing(BELL, "Bell", "unknown"))
     things = (*catalogue.THINGS, *more)
     monkeypatch.setattr(server, "DemoHome", partial(server.DemoHome, things=things))
 
@@ -82,9 +90,9 @@ def test_what_may_open_is_freed_one_by_one(
 
     assert (gate()["tier"], gate()["unrated"], gate()["seen_opening"]) == (None, "secure", [])
     assert gate("--all", "comfort")["tier"] is None
-    assert gate("front gate", "comfort")["tier"] == "comfort"
+    assert gate(opener.name, "comfort")["tier"] == "comfort"
     assert main(["tools", "rate"]) == 0
-    assert "Front gate" in capsys.readouterr().out
+    assert opener.name in capsys.readouterr().out
 
 
 def test_any_thing_may_be_asked_about_more(capsys: pytest.CaptureFixture[str]) -> None:

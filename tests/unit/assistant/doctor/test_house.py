@@ -102,6 +102,14 @@ def test_what_was_seen_to_open_something_is_told() -> None:
     assert (found.status, found.detail) == ("ok", "seen to open something: Lamp")
 
 
+@pytest.mark.parametrize("platform", ["template", "command_line", "rest", ""])
+def test_what_runs_whatever_was_written_for_it_is_named(platform: str) -> None:
+    shelf = Entity("switch.shelf", "Shelf", "off", platform=platform)
+    found = judged(shelf, LAMP)
+    assert (found.status, found.detail) == ("warn", "asked about until they are rated: Shelf")
+    assert judged(shelf, Shelf=Tier.COMFORT).detail.startswith("free, as they were rated: Shelf")
+
+
 def test_where_all_is_known_all_is_well() -> None:
     assert judged(LAMP).status == "ok"
 

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.rights import CALLERS, Program
 from assistant.tools.gates import is_safe_to_guess
 from assistant.tools.intents import Action
 from assistant.tools.openers import INSIDE
 from assistant.tools.policy import judge
+from assistant.tools.ratings import may_open, unknown_effects
+from assistant.tools.verdict import Rulings
 from assistant.tools.vocabulary import LANGUAGES, entries
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Area, Entity, House
@@ -55,6 +59,7 @@ def _house(entity_id: str, name: str, more: Mapping[str, str]) -> House:
         device_id="device",
         labels=tuple(filter(None, [more.get("label", "")])),
         device_name=more.get("device", ""),
+        platform=_platform(more.get("by")),
     )
     entities = {entity_id: own}
     if "beside" in more:
@@ -65,6 +70,10 @@ def _house(entity_id: str, name: str, more: Mapping[str, str]) -> House:
     areas = {"area": Area("area", more["area"])} if "area" in more else {}
     seen = {entity_id: frozenset({more["seen"]})} if "seen" in more else {}
     return House({}, areas, entities, seen_opening=seen)
+
+
+def _platform(by: str | None) -> str | None:
+    return "" if by == "nobody" else by
 
 
 @pytest.mark.parametrize(("thing", "name", "more", "call", "verdict"), _rows())
@@ -142,6 +151,57 @@ def test_nothing_that_opens_is_free(found: tuple[Entity, House, Action]) -> None
     entity, house, action = found
     stake = weigh(entity.entity_id, action, {}, house, {})
     assert stake.tier is Tier.SECURE
+
+
+@given(
+    st.sampled_from(["switch", "select", "number", "remote", "button", "fan"]),
+    st.sampled_from(["Reading corner", "Leseecke", "Rincón", "Coin lecture", "Canto", "Góc đọc"]),
+    st.sampled_from(["template", "command_line", "rest", "nodered", "wake_on_lan", ""]),
+    st.sampled_from([*SWITCHES, Action.SET]),
+)
+def test_nothing_that_runs_what_somebody_wrote_is_free_before_its_rating(
+    domain: str, name: str, platform: str, action: Action
+) -> None:
+    entity = Entity(f"{domain}.x", name, "off", platform=platform)
+    house = House(entities={entity.entity_id: entity})
+    rated = weigh(entity.entity_id, action, {}, house, {entity.entity_id: Tier.COMFORT})
+    assert rated.tier is Tier.COMFORT
+    if domain == "button" and action is Action.OFF:
+        return  # a button has no way off
+    assert weigh(entity.entity_id, action, {}, house, {}).rule == "may_open"
+    assert not is_safe_to_guess(entity.entity_id, house)
+    assert may_open(house) == [entity]
+    assert unknown_effects(house) == []  # so that `hearth tools rate --all` leaves it
+
+
+AGENT = Program("mcp:agent", CALLERS)
+BLIND = Entity("switch.x", "Reading corner", "off", platform="template")
+
+
+@pytest.mark.parametrize(
+    ("moment", "decision"),
+    [
+        (Moment(), Decision.NEEDS_CONFIRMATION),
+        (Moment(mode=Mode.TRUSTING), Decision.NEEDS_CONFIRMATION),
+        (Moment(mode=Mode.GUEST), Decision.DENIED),
+        (Moment(tainted=True), Decision.NEEDS_CONFIRMATION),
+        (Moment().asked_by(AGENT), Decision.NEEDS_CONFIRMATION),
+        (Moment(ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
+        (Moment(ratings={"switch.x": Tier.COMFORT}).asked_by(AGENT), Decision.ALLOWED),
+        (Moment(mode=Mode.GUEST, ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
+    ],
+)
+@pytest.mark.parametrize("tool", [ON, OFF, "HassToggle"])
+def test_who_may_switch_what_a_template_makes(
+    tool: str, moment: Moment, decision: Decision
+) -> None:
+    house = House(entities={"switch.x": BLIND})
+    verdict = judge(
+        *(entry(tool), {"name": "Reading corner"}, house, "do it", ""),
+        rulings=Rulings(costly="allow"),
+        moment=moment,
+    )
+    assert verdict.decision is decision
 
 
 @given(openers(), st.sampled_from([None, 5, 50]), st.integers(51, 100))

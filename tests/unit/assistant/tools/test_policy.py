@@ -329,8 +329,10 @@ LET_ALL = Rulings(costly="allow", secure="allow")
 @pytest.mark.parametrize(
     ("rulings", "tool", "arguments", "allowed"),
     [
-        (LET_COSTLY, "script__movie_night", {}, True),
+        (LET_COSTLY, "script__movie_night", {}, False),  # nobody knows whether it unlocks
         (LET_SECURE, "script__movie_night", {}, False),
+        (LET_ALL, "script__movie_night", {}, True),
+        (LET_COSTLY, "script__not_in_the_house", {}, False),
         (LET_COSTLY, "homeassistant__call_action", {"action": "lock.unlock"}, False),
         (LET_SECURE, "homeassistant__call_action", {"action": "lock.unlock"}, True),
         (LET_COSTLY, OFF, {"name": "Front Door"}, False),
@@ -338,7 +340,8 @@ LET_ALL = Rulings(costly="allow", secure="allow")
         (LET_COSTLY, ON, {"name": "Leave"}, False),  # the scene has a lock in it
         (LET_SECURE, ON, {"name": "Leave"}, True),
         (LET_SECURE, ON, {"name": "Blank"}, False),
-        (LET_COSTLY, ON, {"name": "Blank"}, True),
+        (LET_COSTLY, ON, {"name": "Blank"}, False),
+        (LET_ALL, ON, {"name": "Blank"}, True),
         (LET_SECURE, OFF, {"area": "Hall"}, True),
         (Rulings("deny", "pin"), OFF, {"name": "Front Door"}, False),
         (LET_ALL, OFF, {}, False),

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.test_policy import OFF, ON, OTHER, entry
 
 # What the script is known to touch, the tool, its arguments; rule, tier, allowed.
@@ -160,3 +161,55 @@ def test_a_script_that_is_called_an_opener_is_none_of_comfort(
     )
     verdict = judge(entry("script__movie_night"), {}, known, None, "")
     assert verdict.tier is (Tier.SECURE if gated else Tier.COMFORT)
+
+
+DOORS = {
+    "lock.front": ("on", "off", "unlock"),
+    "cover.garage": ("off", "on", "open"),
+    "alarm_control_panel.home": ("on", "off", "disarm"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("known", [True, False])
+def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool) -> None:
+    """One that locks or closes is free, where the states that it sets are known."""
+    shuts, opens, rule = DOORS[door]
+    things = [
+        Entity(door, "Front", "x", device_class="garage"),
+        Entity("scene.in", "Coming in", "unknown", attributes={"entity_id": [door, "light.x"]}),
+        Entity("light.x", "Lamp", "off"),
+    ]
+    there = House(entities={one.entity_id: one for one in things})
+    for way, ask in ((shuts, None), (opens, f"confirm.ask_plan_will_{rule}")):
+        ways: Any = {"scene.in": {door: way, "light.x": "either"}} if known else {}
+        verdict = judge(entry(ON), {"name": "Coming in"}, replace(there, ways=ways), "x", "")
+        if not known:
+            assert verdict.ask == f"confirm.ask_plan_{rule}"
+        elif ask is None:
+            assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, "comfort")
+        else:
+            assert (verdict.ask, verdict.tier) == (ask, "secure")
+            asked = Catalogue().say(verdict.ask, "en", **verdict.values)
+            assert asked.startswith("Start Coming in? It will")
+
+
+def test_what_a_script_may_do_is_not_said_to_be_sure(house: House) -> None:
+    """It may have conditions."""
+    touched = {"script.movie_night": frozenset({"lock.front"})}
+    read = replace(house, touches=touched, ways={"script.movie_night": {"lock.front": "off"}})
+    verdict = judge(entry("script__movie_night"), {}, read, "do it", "")
+    assert verdict.ask == "confirm.ask_plan_unlock"
+
+
+def test_a_scene_with_a_lock_and_a_gate_is_asked_about_both() -> None:
+    held = ["lock.a", "cover.b"]
+    things = [
+        Entity("lock.a", "Front", "locked"),
+        Entity("cover.b", "Gate", "closed"),
+        Entity("scene.in", "Coming in", "unknown", attributes={"entity_id": held}),
+    ]
+    ways: Any = {"scene.in": {"lock.a": "off", "cover.b": "on"}}
+    there = House(entities={one.entity_id: one for one in things}, ways=ways)
+    verdict = judge(entry(ON), {"name": "Coming in"}, there, "x", "")
+    assert verdict.ask == "confirm.ask_plan_several"

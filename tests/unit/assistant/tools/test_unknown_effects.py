@@ -65,8 +65,11 @@ def allow(**fields: Any) -> Rulings:
     return Rulings(rules=(OwnerRule(Ruling.ALLOW, **fields),))
 
 
+FREE_ALL = Rulings(costly="allow", secure="allow")
 FREE, PLAIN = Rulings(costly="allow"), Moment()
 RATED = Moment(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COMFORT))
+RATED_COSTLY = Moment(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COSTLY))
+TRUSTING_COSTLY = replace(RATED_COSTLY, mode=Mode.TRUSTING)
 TAINTED = Moment(tainted=True)
 # The house, the settings, the moment, and what becomes of starting the script by its name.
 ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
@@ -75,8 +78,20 @@ ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
     ("known to a guest", KNOWN, STRICT, Moment(mode=Mode.GUEST), ALLOWED),
     ("known in a tainted turn", KNOWN, STRICT, TAINTED, ALLOWED),
     ("in part", PARTLY, STRICT, PLAIN, ASKED),
-    ("in part, costly is free", PARTLY, FREE, PLAIN, ALLOWED),
-    ("in part, trusting", PARTLY, STRICT, Moment(mode=Mode.TRUSTING), ALLOWED),
+    ("in part, costly is free", PARTLY, FREE, PLAIN, ASKED),
+    ("in part, trusting", PARTLY, STRICT, Moment(mode=Mode.TRUSTING), ASKED),
+    ("in part, costly is free, trusting", PARTLY, FREE, Moment(mode=Mode.TRUSTING), ASKED),
+    ("in part, costly is free, rated", PARTLY, FREE, RATED, ALLOWED),
+    ("in part, costly is free, rated costly", PARTLY, FREE, RATED_COSTLY, ALLOWED),
+    ("in part, trusting, rated costly", PARTLY, STRICT, TRUSTING_COSTLY, ALLOWED),
+    ("in part, rated costly", PARTLY, STRICT, RATED_COSTLY, ASKED),
+    ("in part, rated costly, tainted", PARTLY, FREE, replace(RATED_COSTLY, tainted=True), ASKED),
+    ("in part, rated costly, a program", PARTLY, FREE, RATED_COSTLY.asked_by(AGENT), ASKED),
+    ("in part, its domain", PARTLY, allow(domain="s*"), PLAIN, ALLOWED),
+    ("in part, all is free", PARTLY, FREE_ALL, PLAIN, ALLOWED),
+    ("in part, all is free, tainted", PARTLY, FREE_ALL, TAINTED, ASKED),
+    ("in part, all is free, a program", PARTLY, FREE_ALL, PLAIN.asked_by(AGENT), ASKED),
+    ("of nothing told, costly is free", House(entities=THINGS), FREE, PLAIN, ASKED),
     ("in part, rated", PARTLY, STRICT, RATED, ALLOWED),
     ("in part, rated, a program", PARTLY, STRICT, RATED.asked_by(AGENT), ALLOWED),
     ("in part, rated, tainted", PARTLY, STRICT, replace(RATED, tainted=True), ALLOWED),
@@ -336,8 +351,8 @@ LIT = House(
             "comfort",
             ALLOWED,
         ),
-        # It was read, and fires an event: `policy.costly` frees what is known to be unknown.
-        (replace(LIT, touches={}, ways={}, partly={AUTOMATION: LAMP}), True, "automation", ALLOWED),
+        # It was read, and fires an event: nobody knows what waits for that.
+        (replace(LIT, touches={}, ways={}, partly={AUTOMATION: LAMP}), True, "automation", ASKED),
     ],
 )
 def test_a_sentence_that_automations_wait_for(
@@ -409,7 +424,8 @@ async def test_text_from_outside_asks_before_what_nobody_knows() -> None:
     clock = VirtualClock()
     watched = Governance(consents=Consents(Shelf(), clock))
     outside = replace(ASK, searched=True)
-    async with no_administrator(clock=clock, governance=watched, rulings=FREE) as house:
+    freed = allow(domain="script")
+    async with no_administrator(clock=clock, governance=watched, rulings=freed) as house:
         assert (await house.do(*FILM, situation=ASK)).status is Status.DONE
         outcome = await house.do(FILM[0], {"brightness": 31}, situation=outside)
         assert (outcome.decision, outcome.rule) == (ASKED, "script")

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -29,6 +30,8 @@ class FakeHome:
         self.refused: set[str] = set()  # command types, or events of subscribe_events
         self.failing: set[str] = set()  # items of search/related that its code stumbles over
         self.configs: dict[str, Any] = {}  # of scripts and automations, by entity id
+        self.scenes: dict[str, Any] = {}  # configurations that REST gives, by the scene's own id
+        self.asked_scenes: list[str] = []
         self.holding = False  # answers of search/related wait until `release`
         self._held: list[Row] = []
         self.asked: list[Row] = []  # every command
@@ -41,7 +44,10 @@ class FakeHome:
         """The URL while it answers."""
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            await self._converse(WebSocket(scope, receive, send))
+            if scope["type"] == "http":
+                await self._rest(scope["path"])(scope, receive, send)
+            else:
+                await self._converse(WebSocket(scope, receive, send))
 
         async with serving(app, "127.0.0.1", 0) as port:
             yield f"http://127.0.0.1:{port}"
@@ -92,6 +98,15 @@ class FakeHome:
         """End the connection."""
         assert self._socket is not None
         await self._socket.close()
+
+    def _rest(self, path: str) -> Response:
+        before, _, scene_id = path.rpartition("/")
+        assert before == "/api/config/scene/config", path
+        self.asked_scenes.append(scene_id)
+        if scene_id not in self.scenes:
+            return JSONResponse({"message": "Resource not found"}, 404)
+        config = self.scenes[scene_id]
+        return Response(config) if isinstance(config, str) else JSONResponse(config)
 
     async def _converse(self, socket: WebSocket) -> None:
         await socket.accept()

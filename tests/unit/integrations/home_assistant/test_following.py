@@ -512,3 +512,68 @@ def test_what_a_subscription_is_asked_with_is_not_shown() -> None:
     """The channel of a device is asked for with its webhook's id, a secret."""
     followed = Followed(lambda event: None, "some/channel", {"webhook_id": "s3cret"})
     assert "s3cret" not in repr(followed)
+
+
+def add_scene(fake: FakeHome, key: str, states: dict[str, Any], *, read: bool = True) -> str:
+    """A scene of Home Assistant's page."""
+    entity_id = f"scene.{key}"
+    fake.entity(entity_id, key, "unknown", entry={})
+    fake.states[entity_id]["attributes"] |= {"entity_id": list(states), "id": f"id_{key}"}
+    fake.related[entity_id] = {"entity": list(states)}
+    if read:
+        fake.scenes[f"id_{key}"] = {"id": f"id_{key}", "name": key, "entities": states}
+    return entity_id
+
+
+UNLOCKING = {"lock.front": "unlocked", "light.lamp": {"state": "on", "brightness": 3}}
+
+
+async def test_an_administrators_token_reads_which_way_a_scene_goes(fake: FakeHome) -> None:
+    fake.is_admin = True
+    fake.entity("lock.front", "Front", "locked", entry={})
+    add_scene(fake, "in", UNLOCKING)
+    add_scene(fake, "lamps", {"light.lamp": "on"})
+    add_scene(fake, "hidden", UNLOCKING, read=False)
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        house = home.house
+        assert house.ways == {"scene.in": {"lock.front": "off", "light.lamp": "either"}}
+        assert house.touches["scene.hidden"] == {"lock.front", "light.lamp"}
+        assert not house.untold
+        assert sorted(fake.asked_scenes) == ["id_hidden", "id_in"]  # lamps are free either way
+
+
+@pytest.mark.parametrize("related", [True, False])
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(None, [], 5, "no JSON", {}, {"entities": []}, {"entities": {}}),
+        {"entities": {"lock.front": "locked"}},  # less than the scene that is loaded holds
+        {"entities": {**UNLOCKING, "lock.back": "locked"}},
+    ],
+)
+async def test_a_scene_that_cannot_be_read_may_go_either_way(
+    fake: FakeHome, config: Any, related: bool
+) -> None:
+    fake.is_admin = True
+    fake.entity("lock.front", "Front", "locked", entry={})
+    fake.entity("light.lamp", "Lamp", entry={})
+    add_scene(fake, "in", UNLOCKING)
+    fake.scenes["id_in"] = config
+    if not related:
+        fake.related.clear()
+    async with followed(fake) as home:
+        await until(home, lambda house: not house.unread)
+        assert not home.house.ways
+        assert not home.house.untold  # the scene says itself what it holds
+        told = {**home.house.touches, **home.house.partly}.get("scene.in")
+        assert told == (set(UNLOCKING) if related else None)
+
+
+async def test_nobody_else_asks_for_the_states_of_a_scene(fake: FakeHome) -> None:
+    fake.entity("lock.front", "Front", "locked", entry={})
+    add_scene(fake, "in", UNLOCKING)
+    async with followed(fake) as home:
+        assert not home.house.unread
+        assert not home.house.ways
+        assert fake.asked_scenes == []

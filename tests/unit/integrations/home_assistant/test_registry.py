@@ -157,3 +157,22 @@ def test_an_area_names_the_sensors_of_its_air() -> None:
     row = {"area_id": "h", "name": "Hall", "temperature_entity_id": "sensor.t"}
     hall = read_areas([row])["h"]
     assert (hall.temperature_entity_id, hall.humidity_entity_id) == ("sensor.t", None)
+
+
+@pytest.mark.parametrize(
+    ("entry", "platform"),
+    [
+        ({"platform": "template"}, "template"),
+        ({"platform": "zha"}, "zha"),
+        ({"name": "Lamp"}, None),  # an entry that does not tell
+        ({"platform": 7}, None),
+        (None, ""),  # YAML without a `unique_id`
+    ],
+)
+def test_what_made_it(entry: dict[str, Any] | None, platform: str | None) -> None:
+    known = Registries(entities={"switch.a": entry} if entry else {})
+    entity = read_entity({"entity_id": "switch.a", "state": "on"}, known)
+    assert entity.platform == platform
+    newer = with_registries(entity, Registries(entities={"switch.a": {"platform": "rest"}}))
+    assert newer.platform == "rest"
+    assert with_state(newer, {"entity_id": "switch.a", "state": "off"}).platform == "rest"

@@ -197,8 +197,15 @@ async def test_while_a_secure_question_waits_the_volume_stays() -> None:
     assert live.volume == 0.2
 
 
-async def test_what_may_open_is_rated() -> None:
-    gate, lamp = Entity("switch.gate", "Front gate", "off"), Entity("light.lamp", "Lamp", "off")
+@pytest.mark.parametrize(
+    "gate",
+    [
+        Entity("switch.gate", "Front gate", "off"),
+        Entity("switch.gate", "Reading corner", "off", platform="template"),
+    ],
+)
+async def test_what_may_open_is_rated(gate: Entity) -> None:
+    lamp = Entity("light.lamp", "Lamp", "off")
     house = House(entities={one.entity_id: one for one in (gate, lamp)})
     kept = FakeKept()
     openers = Openers(lambda: house, Ratings(kept))

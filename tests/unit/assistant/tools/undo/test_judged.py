@@ -1,6 +1,6 @@
 """Undoing is judged by what it would switch, in the situation in which it is asked for."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import time
 from typing import Any
@@ -36,6 +36,7 @@ YES = Settlement("yes", "voice")
 LAMP = light("lamp")
 HEATER = thing("switch.space_heater", "on")
 BOILER = thing("climate.boiler", "heat", temperature=28.0, max_temp=35.0)
+LET_ALL = Rulings(costly="allow", secure="allow")
 BLIND = thing("cover.blind", "open", device_class="blind", current_position=70)
 
 
@@ -105,12 +106,22 @@ ENTITIES = (
 )
 
 
-async def _room(rulings: Rulings = STRICT, consents: Consents | None = None) -> AsyncIterator[Room]:
-    home, clock = FakeHome(*ENTITIES), VirtualClock()
+# The opener was free when it was switched, so that there is a snapshot of it.
+WERE_FREE = {"switch.opener": Tier.COMFORT}
+
+
+async def _room(
+    rulings: Rulings = STRICT,
+    consents: Consents | None = None,
+    more: Sequence[Entity] = (),
+    tiers: Mapping[str, Tier] = WERE_FREE,
+) -> AsyncIterator[Room]:
+    """`tiers`: the ratings that undo knows."""
+    home, clock = FakeHome(*ENTITIES, *more), VirtualClock()
     opener = replace(home.house.entities["switch.opener"], name="Front door opener")
     home.put(opener)
     moment = [Moment()]
-    async with UndoStack(home, home, home, clock, alone=True) as stack:
+    async with UndoStack(home, home, home, clock, alone=True, tiers=lambda: tiers) as stack:
         tools = Toolbox(
             Hub(),
             home,
@@ -193,6 +204,64 @@ async def test_nothing_is_undone_into_open(room: Room, situation: Situation) -> 
         assert (denied.decision, denied.rule) == (Decision.DENIED, "undo_opens")
         assert "Front door opener" in denied.sentence
     assert room.state("switch.opener") == "off"
+
+
+# What may open something as far as its owner's rating settles it, and how it was before it closed.
+MAY_OPEN = [
+    thing("cover.left", "open"),
+    thing("cover.roof", "open", device_class="window", current_position=60),
+    thing("cover.tor", "open", device_class="shutter"),
+    replace(thing("switch.relay", "on"), name="Front gate"),
+    replace(thing("switch.corner", "on"), platform="template"),
+    replace(thing("fan.air", "on"), platform="command_line"),
+    replace(light("release"), name="Door opener"),
+    replace(thing("input_boolean.door", "on"), name="Unlock the door"),
+]
+SHUT = {"cover": "closed"}
+
+
+@pytest.mark.parametrize("entity", MAY_OPEN, ids=lambda one: str(one.entity_id))
+@pytest.mark.parametrize("rated", [None, Tier.COMFORT, Tier.COSTLY, Tier.SECURE])
+async def test_what_may_open_is_put_back_where_it_is_rated_as_harmless(
+    entity: Entity, rated: Tier | None
+) -> None:
+    tiers = {} if rated is None else {entity.entity_id: rated}
+    shut = SHUT.get(entity.domain, "off")
+    async for room in _room(more=[entity], tiers=tiers):
+        room.moment[0] = Moment(ratings=tiers)
+        await room.change(entity.entity_id, shut, current_position=0)
+        undone = await room.undo()
+        assert undone.decision is Decision.ALLOWED
+        free = rated is Tier.COMFORT
+        assert room.state(entity.entity_id) == (entity.state if free else shut)
+        assert any(one.startswith("create") for one in room.home.done) is free
+        assert entity.name in undone.sentence
+        assert ("never undo" in undone.sentence) is not free
+
+
+@pytest.mark.parametrize("entity", MAY_OPEN, ids=lambda one: str(one.entity_id))
+async def test_a_step_back_that_opens_is_judged_as_an_opening(entity: Entity) -> None:
+    """Its rating was withdrawn since: it was seen to open something."""
+    tiers = {entity.entity_id: Tier.COMFORT}
+    shut = SHUT.get(entity.domain, "off")
+    async for room in _room(LET_ALL, more=[entity], tiers=tiers):
+        await room.change(entity.entity_id, shut, current_position=0)
+        denied = await room.undo()
+        assert (denied.decision, denied.rule) == (Decision.DENIED, "undo_opens")
+        assert room.state(entity.entity_id) == shut
+
+
+async def test_what_opens_costs_the_rest_nothing() -> None:
+    gate = replace(thing("switch.relay", "on"), name="Front gate")
+    async for room in _room(more=[gate]):
+        await room.stack.before("k", ["light.lamp", "switch.relay"], "k")
+        for name in ("light.lamp", "switch.relay"):
+            room.home.write(name, "off")
+        room.stack.after("k", outcome(entities=("light.lamp", "switch.relay")))
+        undone = await room.undo()
+        assert undone.decision is Decision.ALLOWED
+        assert (room.state("light.lamp"), room.state("switch.relay")) == ("on", "off")
+        assert "Front gate" in undone.sentence
 
 
 async def test_guests_undo_comfort_alone(room: Room) -> None:

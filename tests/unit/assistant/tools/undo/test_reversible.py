@@ -1,7 +1,10 @@
 """What a snapshot may hold."""
 
+from dataclasses import replace
+
 import pytest
 
+from assistant.domain.outcome import Tier
 from assistant.tools.undo.reversible import Choice, choose
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.undo.doubles import light, thing
@@ -61,7 +64,33 @@ HOUSE = House(
     ],
 )
 def test_choice(touched: list[str], choice: Choice) -> None:
-    assert choose(touched, HOUSE) == choice
+    assert choose(touched, HOUSE, {}) == choice
+
+
+@pytest.mark.parametrize(
+    ("entity", "rating", "kept"),
+    [
+        (thing("cover.x", "open"), None, False),
+        (thing("cover.x", "open"), Tier.COMFORT, True),
+        (thing("cover.x", "open"), Tier.COSTLY, False),
+        (thing("cover.x", "open", device_class="window"), Tier.COMFORT, True),
+        (thing("cover.x", "open", device_class="garage"), Tier.COMFORT, False),
+        (thing("cover.x", "open", device_class="blind"), Tier.SECURE, True),
+        (replace(thing("switch.x", "on"), name="Hoftor"), None, False),
+        (replace(thing("switch.x", "on"), name="Hoftor"), Tier.COMFORT, True),
+        (replace(thing("switch.x", "on"), platform="rest"), None, False),
+        (replace(thing("select.x", "a"), platform="template"), Tier.COMFORT, True),
+        (thing("switch.x", "on"), None, True),
+        (thing("lock.x", "locked"), Tier.COMFORT, False),
+    ],
+)
+def test_what_may_open_is_kept_where_it_is_rated_as_harmless(
+    entity: Entity, rating: Tier | None, kept: bool
+) -> None:
+    name = entity.entity_id
+    tiers = {name: rating} if rating is not None else {}
+    found = choose([name], House(entities={name: entity}), tiers)
+    assert found == (Choice((name,)) if kept else Choice(never=(name,)))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +102,7 @@ def test_choice(touched: list[str], choice: Choice) -> None:
 )
 def test_what_a_scene_holds(domain: str) -> None:
     name = "climate.hall" if domain == "climate" else f"{domain}.x"
-    assert choose([name], HOUSE).by_scene == (name,)
+    assert choose([name], HOUSE, {}).by_scene == (name,)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +113,9 @@ def test_what_a_scene_holds(domain: str) -> None:
     ],
 )
 def test_what_it_never_holds(domain: str) -> None:
-    assert choose([f"{domain}.x"], HOUSE) == Choice(never=(f"{domain}.x",))
+    assert choose([f"{domain}.x"], HOUSE, {}) == Choice(never=(f"{domain}.x",))
 
 
 @pytest.mark.parametrize("domain", ["sensor", "binary_sensor", "weather", "person"])
 def test_what_only_tells_does_not_count(domain: str) -> None:
-    assert choose([f"{domain}.x"], HOUSE) == Choice()
+    assert choose([f"{domain}.x"], HOUSE, {}) == Choice()
