@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.clock import VirtualClock
+from assistant.config.tools import Limits
 from assistant.confirm.consents import Consents
 from assistant.confirm.question import Settlement
 from assistant.tools.builtin.protocol import (
@@ -18,6 +19,7 @@ from assistant.tools.builtin.protocol import (
 )
 from assistant.tools.call import SentenceMatch, ToolCall
 from assistant.tools.governance import Governance
+from assistant.tools.guards import Guards
 from assistant.tools.moment import Mode, Moment
 from assistant.tools.outcome import Decision, Status, Tier
 from assistant.tools.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
@@ -344,15 +346,13 @@ class TestWhoseTurn:
 async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None:
     begun: list[Tier] = []
 
-    class Counting:
+    class Counting(Guards):
         def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
             begun.append(tier)
-            return None
+            return super().begin(turn_id, call_key, tier, alike)
 
-        def end(self, *ended: Any, **more: Any) -> None:
-            pass
-
-    async with living("Hall", governance=Governance(limits=Counting())) as house:
+    limits = Counting(Limits(), VirtualClock())
+    async with living("Hall", governance=Governance(limits=limits)) as house:
         await do(house, OFF, DOOR)
     assert begun == [Tier.READ]
 
