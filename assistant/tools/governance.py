@@ -9,7 +9,7 @@ from assistant.tools.approvals import Held
 from assistant.tools.file_undo import FileUndo
 from assistant.tools.guards import Guards
 from assistant.tools.menu import MenuEntry
-from assistant.tools.outcome import Tier, ToolOutcome
+from assistant.tools.outcome import ToolOutcome
 from integrations.mcp.servers import McpTool, ServerSpec
 
 
