@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
+from assistant import ratings
 from assistant.announce_desk import Announcing
 from assistant.clock import Clock
 from assistant.config.schema import Settings
@@ -50,6 +51,7 @@ class Reach:
     desk: Announcing
     announcements: Kept
     catalogue: Catalogue
+    store: ratings.Kept
     register: Register = field(default=mobile_app.register)
 
 
@@ -90,7 +92,7 @@ class DeviceFace:
             reach.desk,
             reach.announcements,
             reach.box,
-            Commander(reach.box, sources.happenings),
+            Commander(reach.box, sources.happenings, reach.store, clock),
             self.events,
             reach.catalogue,
             clock,
