@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.words import length_of
-from assistant.tools.house_questions import LOCKING, MOVING, Facts, Question, facts, reading
+from assistant.tools.house_questions import LOCKING, MOVING, Facts, Question, facts
+from assistant.tools.room_climate import reading
 from assistant.tools.spoken_names import capitalised, named_thing
 from assistant.tools.states import UNKNOWN, plain_state
 from integrations.home_assistant.house import Entity, House
