@@ -381,8 +381,6 @@ async def test_no_more_than_so_many_are_watched() -> None:
     ("language", "name", "said"),
     [
         ("en", "Front Door", "The front door is locked now."),
-        ("en", "the cellar", "The cellar is locked now."),
-        ("en", "Ana's door", "Ana's door is locked now."),
         ("es", "Puerta principal", "Puerta principal ya se ha cerrado con llave."),
         ("de", "Haustür", "Haustür ist jetzt verriegelt."),
         ("fr", "Porte d'entrée", "Porte d'entrée: c'est verrouillé maintenant."),
