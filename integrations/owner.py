@@ -1,7 +1,7 @@
 """A context that owns background tasks: they end with it, its body's errors stay as they are."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -29,6 +29,19 @@ class OwnedTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def start_on(
+        self, event: asyncio.Event, work: Callable[[], Awaitable[None]], name: str
+    ) -> asyncio.Task[None]:
+        """Run `work` each time `event` is set, one run at a time; it clears the event before."""
+
+        async def repeat() -> None:
+            while True:
+                await event.wait()
+                event.clear()
+                await work()
+
+        return self.start(repeat(), name)
 
     async def __aexit__(
         self,

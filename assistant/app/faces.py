@@ -153,7 +153,7 @@ def _device(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) ->
     sources = Sources(
         app.runner, stay.figures, stay.timers, troubles, bridge.happenings, bridge.keeps_words
     )
-    reach = Reach(box, stay.desk, stay.announcements, bridge.catalogue)
+    reach = Reach(box, stay.desk, stay.announcements, bridge.catalogue, bridge.store)
     return DeviceFace(app.settings, bridge.device, bridge.home, sources, reach, clock)
 
 

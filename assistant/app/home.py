@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from assistant.app.guards import Governed, open_governance
 from assistant.app.moments import Moments, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
+from assistant.config.fields import own_paths
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
@@ -284,7 +285,7 @@ async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
 def _other_servers(settings: Settings) -> list[ServerSpec]:
     """The tool servers of the configuration, beside Home Assistant's own."""
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
-    closed = (*map(str, settings.own_paths), *([credentials] if credentials else []))
+    closed = (*map(str, own_paths(settings)), *([credentials] if credentials else []))
     return [
         ServerSpec(
             name=server.name,

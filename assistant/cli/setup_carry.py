@@ -87,12 +87,14 @@ async def _export(
         rows = await export_rows(store.memory)
         timers = await store.timers()
         kept = {name: await store.kept(name) for name in KEPT_NAMES}
+        openings = await store.openings()
     secret = bool(arguments.with_secrets)
     contents = Contents(
         settings=without_secrets(text) if text else None,
         secrets=secrets_in(settings) if secret else {},
         timers=timers,
         kept={name: value for name, value in kept.items() if value is not None},
+        openings=openings,
         tokens=await asyncio.to_thread(TokenFile(settings.data_folder).rows),
         device=await asyncio.to_thread(_device, settings) if secret else None,
     )
@@ -156,6 +158,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
     facts, ids = await look(settings, clock)
     async with Store(settings.database, clock) as store:
         kept = {name: await store.kept(name) for name in KEPT_NAMES}
+        openings = await store.openings()
     device = await asyncio.to_thread(_device, settings)
     return Here(
         target=target,
@@ -164,6 +167,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
         memory=facts,
         timer_ids=ids,
         kept=kept,
+        openings=openings,
         tokens=await asyncio.to_thread(TokenFile(settings.data_folder).rows),
         registered=device is not None and bool(device.webhook_id),
     )

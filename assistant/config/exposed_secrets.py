@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.config.errors import ConfigError
-from assistant.config.fields import all_keys, is_secret
+from assistant.config.fields import all_keys, is_secret, secret_files
 from assistant.config.load import read_toml
 from assistant.config.schema import Settings
 
@@ -49,16 +49,11 @@ def _named(settings: Settings, config: Path | None) -> Iterator[Path]:
     """The configuration where secrets stand in it, and the files that it says secrets are in."""
     if config is not None and _holds_secrets(config):
         yield config
-    for section, key, field in all_keys():
-        if is_secret(field):
-            named = getattr(getattr(settings, section), f"{key}_file", "")
-            if named:
-                yield Path(named)
-    for server in settings.mcp.servers:
-        yield from (Path(named) for named in (server.headers_file, server.env_file) if named)
-    key_file = settings.http.tls_key or settings.http.tls_cert  # which may hold the key too
-    if key_file and (settings.http.tls_key or _holds_key(Path(key_file))):
-        yield Path(key_file)
+    http = settings.http
+    alone = Path(http.tls_cert) if http.tls_cert and not http.tls_key else None
+    for path in secret_files(settings):
+        if path != alone or _holds_key(path):
+            yield path
 
 
 def _kept(settings: Settings) -> Iterator[Path]:

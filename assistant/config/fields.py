@@ -1,12 +1,14 @@
 """Looks into the schema: which sections and keys there are, which are secret, which are text."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from assistant.config.kinds import Section
+from assistant.config.places import candidate_folders
 from assistant.config.schema import Settings
 
 SECTIONS: dict[str, type[Section]] = {
@@ -58,3 +60,24 @@ def table_in(field: FieldInfo) -> type[Section] | None:
     values = get_args(kind)[origin is dict] if origin in (tuple, dict) else None
     inner = core(values)
     return inner if isinstance(inner, type) and issubclass(inner, Section) else None
+
+
+def secret_files(settings: Settings) -> Iterator[Path]:
+    """The files that the configuration says secrets are in, the key of its certificate included."""
+    for section, key, field in all_keys():
+        if is_secret(field):
+            named = getattr(getattr(settings, section), f"{key}_file", "")
+            if named:
+                yield Path(named)
+    for server in settings.mcp.servers:
+        yield from (Path(named) for named in (server.headers_file, server.env_file) if named)
+    key_file = settings.http.tls_key or settings.http.tls_cert  # which may hold the key too
+    if key_file:
+        yield Path(key_file)
+
+
+def own_paths(settings: Settings) -> tuple[Path, ...]:
+    """Hearth's own files and folders, which no tool server may read: its state, its configuration
+    and its secrets."""
+    sources = [*candidate_folders(), *([settings.source] if settings.source else [])]
+    return (settings.data_folder, settings.database, *sources, *secret_files(settings))

@@ -35,7 +35,7 @@ from assistant.config.kinds import (
     at_least_one,
     no_repeats,
 )
-from assistant.config.places import candidate_folders, data_folder
+from assistant.config.places import data_folder
 from assistant.config.profiles import Profile, misfits, no_profile
 from assistant.config.quiet import QuietHours
 from assistant.config.sounds import SoundChoice
@@ -381,18 +381,9 @@ class Settings(Section):
         return self.data_folder / Path(self.journal.path or "hearth.db").expanduser()
 
     @property
-    def own_paths(self) -> tuple[Path, ...]:
-        """Hearth's own files and folders, which no tool server may read: its state, its
-        configuration and its secrets."""
-        tables = (self.home_assistant, self.gemini, self.policy, self.http, self.mqtt)
-        files = [
-            getattr(table, key)
-            for table in (*tables, *self.mcp.servers)
-            for key in type(table).model_fields
-            if key.endswith("_file") and key != "ca_file" and getattr(table, key)
-        ]
-        sources = [*candidate_folders(), *([self._source] if self._source else [])]
-        return (self.data_folder, self.database, *sources, *map(Path, files))
+    def source(self) -> Path | None:
+        """The file that these were read from, if any."""
+        return self._source
 
     def read_from(self, file: Path | None) -> Self:
         """Return these settings, knowing the file that they were read from."""

@@ -6,10 +6,14 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from assistant.conversation.bill import Bill
-from assistant.conversation.effects import AwaitAnswer, EndAnswer, HearAnswer, NoAnswer, OpenTurn
+from assistant.conversation.effects import (
+    AwaitAnswer,
+    EndAnswer,
+    HearAnswer,
+    NoAnswer,
+)
 from assistant.conversation.events import (
     ConfirmationAsked,
     ConfirmationSettled,
@@ -31,6 +35,9 @@ from assistant.tools.guards import LIMITS
 from assistant.tools.request import lost
 from integrations.errors import IntegrationError
 from integrations.mcp.servers import HOME_ASSISTANT
+
+if TYPE_CHECKING:  # it imports this module
+    from assistant.conversation.live import LiveTurn
 
 _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
@@ -57,70 +64,6 @@ class Promoted:
     turn_id: str
 
 
-class Turn(Protocol):
-    """The turn that asks (`assistant.conversation.live.LiveTurn`)."""
-
-    audio: TurnAudio | None
-
-    @property
-    def turn_id(self) -> str:
-        """As in the journal."""
-        ...
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-    @property
-    def profile(self) -> str:
-        """Its profile's name."""
-        ...
-
-    @property
-    def language(self) -> str:
-        """Its language."""
-        ...
-
-    @property
-    def outcomes(self) -> list[ToolOutcome]:
-        """Of its calls so far."""
-        ...
-
-    async def ask_aloud(self, sentence: str) -> bool:
-        """Say a question; whether it has sounded to its end."""
-        ...
-
-    async def ask_further(self, sentence: str) -> bool:
-        """The same of a question that follows another one."""
-        ...
-
-    def ask_next(self, question: Question, before: "Before") -> None:
-        """Ask about the turn's next call that waits for a yes."""
-        ...
-
-    def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
-        """Let the model answer with what the call has given, behind `told`. False: it cannot."""
-        ...
-
-    def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """A further stretch of speech: the coroutine returns at its end."""
-        ...
-
-    def leave_brain(self) -> None:
-        """What the brain still does for the request is not waited for."""
-        ...
-
-    @property
-    def bill(self) -> Bill:
-        """What it has cost."""
-        ...
-
-    def called(self, outcome: ToolOutcome) -> None:
-        """What came of a call is known."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Before:
     """What led to a question that follows another one of its turn."""
@@ -135,7 +78,7 @@ class Confirming:
     def __init__(
         self,
         exchange: Exchange,
-        turn: Turn,
+        turn: "LiveTurn",
         performers: Performers,
         means: Means,
         dispatch: Callable[[Event], None],

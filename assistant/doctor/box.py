@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assistant.config.errors import ConfigError
@@ -14,6 +14,8 @@ from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
+from assistant.interfaces.device import old_orders
+from assistant.interfaces.device.commands import MARK
 from assistant.journal.store import Store
 
 
@@ -86,9 +88,34 @@ def judge_secrets(found: Sequence[Exposed]) -> Found:
     return odd(told, " && ".join(one.command for one in found))
 
 
+async def _messages(scene: Scene) -> Found:
+    clock = SystemClock()
+    try:
+        async with Store(scene.settings.database, clock) as store:
+            kept = await store.kept(old_orders.NAME)
+    except (ConfigError, StoreError):
+        return odd("not known", "mend the journal first")
+    return judge_messages(old_orders.recent(kept, clock.now()))
+
+
+def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
+    """By the messages of Home Assistant whose text was an order in earlier versions."""
+    if not old:
+        return good("none has its order in the text")
+    told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
+    last = max(one.last for one in old.values()).astimezone()
+    order = min(old).removeprefix("command_")
+    return odd(
+        f"not obeyed, since the order is in the text: {told}; the last on {last:%Y-%m-%d at %H:%M}",
+        "change the automation in Home Assistant that ran then: in its notify action, put "
+        f'"data: {{{MARK}: {order}}}" in place of the text (docs/home-assistant.md has the rest)',
+    )
+
+
 CHECKS: tuple[Check[Scene], ...] = (
     Check("data folder", _data_folder),
     Check("journal", _journal),
     Check("disk", _disk),
     Check("secrets", _secrets),
+    Check("messages", _messages),
 )

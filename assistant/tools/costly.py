@@ -1,16 +1,15 @@
 """What uses much or runs on unattended: ovens, strong heating, water, vacuums, mowers, washing.
 
 Home Assistant has no device class for most of it: an oven is a switch, a number or a thermostat
-that is called one, in whatever language its owner speaks. So the names decide, word by word.
+that is called one, in whatever language its owner speaks. So the names decide, by the vocabulary.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from assistant.tools.intents import Action
+from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity
 
 HEATING_LIMIT_C = 25.0
@@ -22,42 +21,9 @@ _NAMED = frozenset(
     }
 )
 _STARTING = frozenset({Action.ON, Action.TOGGLE, Action.START})
+# Names that say nothing of a thermostat: its degrees count.
+_OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended", "runs-on"))
 _COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
-
-
-def _words(*patterns: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(patterns)})\b")
-
-
-_OVENS = _words(
-    *("ovens?", "stoves?", "stovetop", "hobs?", "cooktops?", "cookers?", "range cooker", "kilns?"),
-    *("saunas?", "grills?", "barbecue", "fryers?", "air ?fryer", "hot plate", "hornos?"),
-    *("hornillos?", "vitro", "vitroceramica", "placa de (?:induccion|cocina|gas)"),
-    *("cocina (?:de gas|electrica)", "fogon(?:es)?", "freidoras?", "parrillas?"),
-    *("barbacoa", "plancha", "fornos?", "fogao", "backofen", "ofen", "herd"),
-    *("four a? ?gaz", "four electrique", "cuisiniere", "plaque de cuisson"),
-)
-# Of a thermostat these say nothing: its degrees are what counts.
-_HEATERS = _words("space heater", "estufas?", "braseros?", "calefactor(?:es)?", "heizlufter")
-_WET = _words(
-    *("irrigation", "irrigators?", "sprinklers?", "watering", "water pump", "pool pump", "hose"),
-    *("taps?", "faucets?", "bathtub", "hot tub", "water heater", "hot water", "boiler"),
-    *("immersion heater", "riegos?", "aspersor(?:es)?", "goteo", "bomba (?:de agua|piscina)"),
-    *("bomba de (?:la )?piscina", "grifos?", "banera", "jacuzzi", "termo(?: electrico)?"),
-    *("calentador", "agua caliente", "manguera", "bewasserung", "sprinkleranlage", "arrosage"),
-)
-_UNATTENDED = _words(
-    *("vacuum(?: cleaner)?", "roomba", "robot cleaner", "mowers?", "lawnmower", "dishwashers?"),
-    *("washing machine", "washers?", "tumble dryer", "clothes dryer", "dryer", "aspiradora"),
-    *("robot aspirador", "cortacesped", "lavadora", "lavavajillas", "secadora"),
-    *("waschmaschine", "geschirrspuler", "staubsauger", "lave linge", "lave vaisselle"),
-)
-# What belongs to one, and starts nothing.
-_ONLY_BESIDE = _words(
-    *("lights?", "lamps?", "leds?", "luz", "luces", "lamparas?", "licht", "hoods?", "campana"),
-    *("extractor", "fan", "ventilador", "child lock", "bloqueo", "sounds?", "beep", "notif\\w*"),
-    *("sensor", "timer", "temporizador", "clock", "reloj", "display", "pantalla", "solar"),
-)
 
 
 def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | None:
@@ -96,13 +62,9 @@ def _by_name(entity: Entity) -> str | None:
 
 @lru_cache(4_096)
 def _rule_of(name: str, thermostat: bool) -> str:
-    signs = unicodedata.normalize("NFKD", name[:200].casefold())
-    letters = "".join(one for one in signs if not unicodedata.combining(one))
-    plain = " ".join(re.findall(r"[^\W_]+", letters))
-    if _ONLY_BESIDE.search(plain):
+    if mentions("beside_costly", name):
         return ""
-    if _OVENS.search(plain):
+    if mentions("ovens", name):
         return "oven"
-    others = (("oven", _HEATERS), ("water", _WET), ("runs-on", _UNATTENDED))
-    found = (rule for rule, words in others if words.search(plain))
+    found = (rule for topic, rule in _OTHERS if mentions(topic, name))
     return "" if thermostat else next(found, "")

@@ -4,31 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.domain.outcome import Tier, ToolOutcome
+from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AuditRecord
 from assistant.tools.approvals import Held
+from assistant.tools.guards import Guards
 from assistant.tools.menu import MenuEntry
 from assistant.tools.undo.file_undo import FileUndo
 from integrations.mcp.servers import McpTool, ServerSpec
-
-
-class Limits(Protocol):
-    """How much one turn, one minute and one server may (`guards.Guards`)."""
-
-    def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
-        """A call is about to be run, or asked about; a rule's name where it may not be."""
-        ...
-
-    def end(
-        self,
-        turn_id: str,
-        call_key: str,
-        failed: bool = False,
-        gave: str = "",
-        changed: bool = False,
-    ) -> None:
-        """It has its outcome."""
-        ...
 
 
 class Admitting(Protocol):
@@ -104,7 +86,7 @@ class Auditing(Protocol):
 class Governance:
     """Each may be missing, as in tests of something else; in a process of Hearth none is."""
 
-    limits: Limits | None = None
+    limits: Guards | None = None
     breakers: Admitting | None = None
     files: FileUndo | None = None  # what servers do to files can be undone
     undo: Undoing | None = None

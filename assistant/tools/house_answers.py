@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from assistant.speech.catalogue import Catalogue, length_of
-from assistant.tools.house_questions import LOCKING, MOVING, Facts, Question, facts, reading
+from assistant.tools.house_questions import LOCKING, MOVING, Facts, Question, facts
+from assistant.tools.room_climate import reading
+from assistant.tools.spoken_names import capitalised, named_thing
 from assistant.tools.states import UNKNOWN, plain_state
 from integrations.home_assistant.house import Entity, House
 
@@ -21,7 +23,6 @@ _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
-_OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
 _PLURAL = re.compile(r"(?i)[^sui]s$")  # English names of several things
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles that the person said
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
@@ -53,7 +54,7 @@ class HouseAnswers:
         if not found.asked:
             return self._say.say("offline.none_there", language)
         telling = _Telling(self._say, language, age_s, what)
-        return _sentence(telling.lost(found) if age_s != 0 else telling.live(found))
+        return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def tell(self, things: Sequence[Entity], language: str, age_s: float | None) -> str:
         """Say how the things are, where it is not known what was asked about them."""
@@ -61,7 +62,7 @@ class HouseAnswers:
         unknown = tuple(one for one in things if one.state in UNKNOWN)
         found = Facts("which", "", yes=known, unknown=unknown)
         telling = _Telling(self._say, language, age_s)
-        return _sentence(telling.lost(found) if age_s != 0 else telling.live(found))
+        return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def of_room(
         self,
@@ -287,18 +288,14 @@ class _Telling:
 
     def _names(self, things: Iterable[Entity]) -> str:
         """The names, as a sentence has them."""
-        names = [self._name(name) for name in dict.fromkeys(one.name for one in things)]
+        names = [
+            named_thing(name, self._catalogue, self._language)
+            for name in dict.fromkeys(one.name for one in things)
+        ]
         if len(names) > _LISTED:
             listed, rest = ", ".join(names[:_LISTED]), len(names) - _LISTED
             return self._say("more", names=listed, count=rest)
         return self._joined(names)
-
-    def _name(self, name: str) -> str:
-        if not self._lowers:
-            return self._say("thing", name=name)
-        if _OWNED.match(name):
-            return name
-        return self._say("thing", name=_lowered(name))
 
     @property
     def _lowers(self) -> bool:
@@ -336,15 +333,3 @@ def _listed(things: Sequence[Entity]) -> str:
     names = list(dict.fromkeys(one.name for one in things))
     more = f", +{len(names) - _LISTED}" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
-
-
-def _lowered(name: str) -> str:
-    """A name within a sentence: "Kitchen Window" is no proper name, "TV" stays."""
-    return " ".join(
-        word.lower() if word[:1].isupper() and word[1:].islower() else word for word in name.split()
-    )
-
-
-def _sentence(text: str) -> str:
-    """With a capital letter at the beginning of each of its sentences."""
-    return text[:1].upper() + text[1:]

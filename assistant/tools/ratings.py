@@ -42,7 +42,7 @@ class Ratings:
 
     async def load(self) -> None:
         """Read them from the disk. Raises StoreError."""
-        self._tiers = _read(await self._kept.kept(NAME))
+        self._tiers = read_tiers(await self._kept.kept(NAME))
 
     async def rate(self, tiers: Mapping[str, Tier]) -> None:
         """Rate these, and leave the others as they are. Raises StoreError."""
@@ -110,8 +110,8 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
     return rule in SECURE_RULES and not is_settled(entity, rule, house)
 
 
-def _read(value: Any) -> dict[str, Tier]:
-    """From the disk; what cannot be read is left out, so that it is asked about."""
+def read_tiers(value: Any) -> dict[str, Tier]:
+    """Read what the store keeps; what cannot be read is left out, so that it is asked about."""
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
         try:

@@ -41,7 +41,7 @@ class SeenOpening:
         """Recall what earlier processes have seen. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
-        self._owner.start(self._write_on(), "what switches open")
+        self._owner.start_on(self._came, self._write_on, "what switches open")
         return self
 
     async def __aexit__(
@@ -65,12 +65,9 @@ class SeenOpening:
             self._unwritten[entity_id] = self._unwritten.get(entity_id, frozenset()) | opened
 
     async def _write_on(self) -> None:
-        while True:
-            await self._came.wait()
-            self._came.clear()
-            if not await self._write():
-                await self._clock.sleep(RETRY_S)
-                self._came.set()
+        if not await self._write():
+            await self._clock.sleep(RETRY_S)
+            self._came.set()
 
     async def _write(self) -> bool:
         """Add what is new to the disk. False: that failed, and it is kept for another try."""

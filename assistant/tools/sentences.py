@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assistant.domain.outcome import Observed, Status
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.answer import Answer
+from assistant.tools.spoken_names import named_thing
 from assistant.tools.verify import Finding
 from integrations.cleaning import one_line
 from integrations.home_assistant.house import House
@@ -62,13 +63,13 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """ "Front Door still reports unlocked", or how many things do not follow."""
+        """ "the front door still reports unlocked", or how many things do not follow."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=len(late))
         return "; ".join(
             self.say(
                 "tools.still_reports" if one.after == one.before else "tools.reports",
-                name=_name(one, house),
+                name=named_thing(_name(one, house), self._catalogue, self._language),
                 state=self.state(one.after),
             )
             for one in late

@@ -14,6 +14,7 @@ from typing import Self
 from assistant.domain.outcome import Awaited, Observed, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.sentences import Sentences
+from assistant.tools.spoken_names import capitalised, named_thing
 from assistant.tools.states import short_state
 from assistant.tools.verify import UNDER_WAY, LivePicture
 from integrations.home_assistant.house import Entity, House
@@ -170,9 +171,10 @@ class Watch:
         sentences = Sentences(self._catalogue, language)
         whole = key.startswith("watch.")  # also how bright, how warm
         state = sentences.state(short_state(entity) if whole else entity.state)
-        told = sentences.say(key, name=entity.name, state=state)
+        name = named_thing(entity.name, self._catalogue, language)
+        told = capitalised(sentences.say(key, name=name, state=state))
         if then:
-            told = f"{told} {sentences.say(then, name=entity.name, state=state)}"
+            told = f"{told} {sentences.say(then, name=name, state=state)}"
         self._announce(told, self._catalogue.own(language))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,12 +17,15 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.record import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
 from assistant.interfaces.http_tokens import TokenRow
-from assistant.journal import kept, memory_rows, timer_rows
+from assistant.journal import kept, memory_rows, seen_rows, timer_rows
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all
+from assistant.tools.ratings import NAME as RATINGS
+from assistant.tools.ratings import read_tiers
 from assistant.transfer.contents import Contents, still_to_come
 from assistant.transfer.destinations import address, same_place
+from assistant.transfer.rated import merged_tiers, told_openings, told_tiers
 from assistant.transfer.settings import (
     SecretFile,
     changed_keys,
@@ -44,6 +47,7 @@ class Here:
     memory: Sequence[MemoryRecord]
     timer_ids: frozenset[str]  # of all that is known, over or not
     kept: dict[str, Any]
+    openings: Mapping[str, frozenset[str]]
     tokens: Sequence[TokenRow]
     registered: bool  # this box is a device of the house already
 
@@ -56,6 +60,7 @@ class Change:
     memory: tuple[MemoryRecord, ...]
     timers: tuple[TimerRecord, ...]
     kept: dict[str, Any]
+    openings: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
     accepted: Settings | None  # as they would be, where they bring a yes to Gemini
     lost: tuple[str, ...] = ()  # secrets of this box that do not stay (`settings.Restored`)
@@ -77,6 +82,12 @@ def change_of(contents: Contents, here: Here, now: datetime) -> Change:
     merged = {name: _merged(here.kept.get(name), value) for name, value in contents.kept.items()}
     for name, value in contents.kept.items():
         lines.append(f"{name}: {len(value)}")
+    lines += told_openings(here.openings, contents.openings)
+    was, brought = (read_tiers(side.kept.get(RATINGS)) for side in (here, contents))
+    tiers = merged_tiers(was, brought, here.openings, contents.openings)
+    if tiers != was or RATINGS in merged:
+        merged[RATINGS] = {name: str(tier) for name, tier in tiers.items()}
+    lines += told_tiers(was, tiers)
     tokens = {row.name for row in here.tokens}
     added = [row for row in contents.tokens if row.name not in tokens]
     if added:
@@ -88,7 +99,14 @@ def change_of(contents: Contents, here: Here, now: datetime) -> Change:
         files.append(NewFile(here.settings.data_folder / DEVICE_FILE, record))
         lines.append("the registration with Home Assistant: the other box must not run any more")
     return Change(
-        tuple(files), tuple(contents.memory), tuple(timers), merged, tuple(lines), accepted, lost
+        tuple(files),
+        tuple(contents.memory),
+        tuple(timers),
+        merged,
+        contents.openings,
+        tuple(lines),
+        accepted,
+        lost,
     )
 
 
@@ -106,6 +124,7 @@ async def bring(change: Change, here: Here, clock: Clock) -> None:
             timer_rows.add(db, timer)
         for name, value in change.kept.items():
             kept.keep(db, name, json.dumps(value, ensure_ascii=False), now)
+        seen_rows.add(db, change.openings, now)
         if change.files:  # last: what fails here takes the rows back with it
             before.append(write_all(change.files))
 

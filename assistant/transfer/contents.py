@@ -30,6 +30,7 @@ KEPT_NAMES = tuple(_FORMS)
 _TIMERS = TypeAdapter(tuple[TimerRecord, ...])
 _TOKENS = TypeAdapter(tuple[TokenRow, ...])
 _SECRETS = TypeAdapter(dict[str, str])
+_OPENINGS = TypeAdapter(dict[str, frozenset[str]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Contents:
     memory: Sequence[MemoryRecord] = ()
     timers: Sequence[TimerRecord] = ()
     kept: Mapping[str, Any] = field(default_factory=dict)
+    openings: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by entity id
     tokens: Sequence[TokenRow] = ()
     device: DeviceRecord | None = None
 
@@ -55,6 +57,9 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
     }
     if contents.settings is not None:
         parts[package.SETTINGS] = contents.settings.encode()
+    if contents.openings:  # an earlier Hearth refuses a file with them
+        rows = {name: sorted(ids) for name, ids in contents.openings.items()}
+        parts[package.OPENINGS] = _json(rows)
     if contents.secrets:
         parts[package.SECRETS] = _json(dict(contents.secrets))
     if contents.device is not None:
@@ -77,6 +82,8 @@ def contents_of(package_: Package, name: str) -> Contents:
         timers = _timers(parts.get(part, b"[]"))
         part = package.KEPT
         kept = _kept(json.loads(parts.get(part, b"{}")))
+        part = package.OPENINGS
+        openings = _OPENINGS.validate_json(parts.get(part, b"{}"))
         part = package.TOKENS
         tokens = _TOKENS.validate_json(parts.get(part, b"[]"))
         part = package.DEVICE
@@ -85,7 +92,7 @@ def contents_of(package_: Package, name: str) -> Contents:
         raise ConfigError(f"{name} holds a {part} that this Hearth cannot read") from None
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigError(f"{name} holds a {part} that this Hearth cannot read: {error}") from None
-    return Contents(settings, secrets, memory, timers, kept, tokens, device)
+    return Contents(settings, secrets, memory, timers, kept, openings, tokens, device)
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:

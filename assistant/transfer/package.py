@@ -25,9 +25,10 @@ SECRETS = "secrets.json"
 MEMORY = "memory.json"
 TIMERS = "timers.json"
 KEPT = "kept.json"
+OPENINGS = "openings.json"
 TOKENS = "tokens.json"
 DEVICE = "device.json"
-PARTS = (SETTINGS, SECRETS, MEMORY, TIMERS, KEPT, TOKENS, DEVICE)
+PARTS = (SETTINGS, SECRETS, MEMORY, TIMERS, KEPT, OPENINGS, TOKENS, DEVICE)
 
 
 # What a zip raises that is none, has lost something, or means harm.

@@ -21,7 +21,7 @@ from tests.chaos.unharmed import until_done
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 AWAY = "I cannot reach Home Assistant at the moment."
-STILL = "I asked, but Office light still reports on"
+STILL = "I asked, but the office light still reports on"
 BLIND = "I asked, but I cannot see whether it happened."
 UNKNOWN = "I do not know whether that worked for the shopping list."
 TIMEOUT = "The house did not answer in time; look at the shopping list."

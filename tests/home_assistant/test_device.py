@@ -31,6 +31,7 @@ from integrations.home_assistant.client import HomeAssistant
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed
+from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 pytestmark = real_only
 
@@ -138,7 +139,7 @@ def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
     """One that speaks; what else it may do is tested in test_device_face.py."""
     heard = Heard()
     desk = AnnounceDesk(announcements, None, clock)
-    commander = Commander(box, heard.happenings)
+    commander = Commander(box, heard.happenings, Shelf(), clock)
     return Inbox(desk, announcements, box, commander, Fired(), Catalogue(), clock, ("en",))
 
 

@@ -25,6 +25,7 @@ from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
+from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 
@@ -94,7 +95,7 @@ async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Op
     async def opened(**sections: Any) -> AsyncIterator[Stage]:
         settings = Settings.model_validate({**given, **sections})
         stage = Stage(settings, admin)
-        reach = Reach(stage.box, stage.says, stage.says, Catalogue())
+        reach = Reach(stage.box, stage.says, stage.says, Catalogue(), Shelf())
         async with (
             HomeAssistant(house.url, house.admin_token) as watcher,
             HomeAssistant(house.url, house.token) as home,

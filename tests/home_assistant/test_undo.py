@@ -4,140 +4,50 @@ What is put back is compared attribute by attribute with what an administrator s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
 
 from assistant.domain.call import ToolCall
-from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.domain.records import CallRecord
-from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.undo import CORRECT_LAST, UNDO, Undoing, through
-from assistant.tools.governance import Governance
-from assistant.tools.toolbox import Toolbox
-from assistant.tools.undo.stack import UndoStack
-from integrations.home_assistant.client import HomeAssistant
+from assistant.domain.outcome import Status
+from assistant.tools.builtin.undo import CORRECT_LAST
 from integrations.home_assistant.house import House
-from integrations.home_assistant.services import Services
-from integrations.home_assistant.snapshots import Snapshots, is_snapshot
-from integrations.mcp.hub import McpHub
-from integrations.mcp.servers import HOME_ASSISTANT, home_assistant_server
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.talk import Json
-from tests.home_assistant.things import Thing, put_back
+from tests.home_assistant.undoing import (
+    ATTIC,
+    BED,
+    CEILING,
+    ECOBEE,
+    FAN,
+    GARAGE,
+    HUMIDIFIER,
+    KITCHEN,
+    LOCK,
+    PUMP,
+    RGBW,
+    SEEN_S,
+    SPEAKER,
+    SWITCH,
+    WINDOW,
+    Room,
+    done,
+    gone,
+    restored,
+)
 
 pytestmark = real_only
 
-SEEN_S = 15.0  # a demo cover takes a second for ten percent
-CEILING, BED, KITCHEN = "light.ceiling_lights", "light.bed_light", "light.kitchen_lights"
-RGBW, PUMP, ECOBEE = "light.office_rgbw_lights", "climate.heatpump", "climate.ecobee"
-WINDOW, SPEAKER, FAN = "cover.living_room_window", "media_player.walkman", "fan.living_room_fan"
-HUMIDIFIER, SWITCH, LOCK = "humidifier.humidifier", "switch.decorative_lights", "lock.front_door"
-GARAGE, ATTIC = "cover.garage_door", "light.attic_light"
 _MOVING = ("last_changed", "last_updated", "last_reported", "context")
 # Not settings: what the thing measures or tells of the moment.
 _OF_THE_MOMENT = ("hvac_action", "current_temperature", "media_position", "is_closed")
 
 
-@dataclass
-class Journal:
-    """Takes everything."""
-
-    finished: list[ToolOutcome] = field(default_factory=list)
-
-    async def start_call(self, call: CallRecord) -> None:
-        pass
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        self.finished.append(outcome)
-
-
-@dataclass
-class Room:
-    """A house with Hearth's tools on it."""
-
-    home: HomeAssistant
-    hub: McpHub
-    tools: Toolbox
-    stack: UndoStack
-    admin: Admin
-    services: Services
-    turns: int = 0
-
-    async def do(self, tool: str, /, **arguments: Any) -> ToolOutcome:
-        """One call in a turn of its own; it must be done."""
-        self.turns += 1
-        call = ToolCall("c1", tool, arguments)
-        outcome = await self.tools.call(call, f"turn-{self.turns}", "do it in the house")
-        assert outcome.status is Status.DONE, outcome
-        return outcome
-
-    async def change(self, entity_id: str, action: str, **data: Any) -> None:
-        """What no tool of Home Assistant's reaches, as a call of the toolbox would change it."""
-        self.turns += 1
-        key, turn = f"key-{self.turns}", f"turn-{self.turns}"
-        await self.stack.before(key, [entity_id], turn)
-        domain, _, service = action.partition(".")
-        await self.services.call(domain, service, data, entities=[entity_id])
-        self.stack.after(key, done())
-
-    async def undo(self, steps: int = 1) -> ToolOutcome:
-        self.turns += 1
-        call = ToolCall("c1", UNDO, {"steps": steps})
-        return await self.tools.call(call, f"turn-{self.turns}", "undo that")
-
-    async def sees(self, holds: Callable[[House], bool]) -> None:
-        """Wait until Hearth's picture is so."""
-        assert await self.home.wait_for(list(self.home.house.entities), holds, SEEN_S)
-
-    async def snapshots(self) -> list[str]:
-        return [name for name in await self.admin.states() if is_snapshot(name)]
-
-
-def done() -> ToolOutcome:
-    """A call of the home's that has changed something."""
-    seen = (Observed("x", None, None),)
-    return ToolOutcome(
-        "c1", HOME_ASSISTANT, "x", {}, Decision.ALLOWED, Tier.COMFORT, Status.DONE, seen, 0.0, ""
-    )
-
-
-@asynccontextmanager
-async def room(house: Address, admin: Admin) -> AsyncIterator[Room]:
-    async with AsyncExitStack() as stack:
-        catalogue, clock = Catalogue(), SystemClock()
-        hub = await stack.enter_async_context(
-            McpHub([home_assistant_server(house.url, house.token)])
-        )
-        home = await stack.enter_async_context(HomeAssistant(house.url, house.token))
-        assert home.connected, home.problem
-        services = Services(home)
-        undo = await stack.enter_async_context(
-            UndoStack(home, Snapshots(home), services, clock, alone=True)
-        )
-        tools = Toolbox(hub, home, Journal(), catalogue, clock, governance=Governance(undo=undo))
-        tools.offer(
-            *Undoing(
-                undo, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue
-            ).tools()
-        )
-        await tools.menu()
-        yield Room(home, hub, tools, undo, admin, services)
-
-
 @pytest.fixture
 async def at_home(house: Address, admin: Admin) -> AsyncIterator[Room]:
-    if house.kind != "english":
-        pytest.skip("belongs to the english house")
-    entities = (CEILING, BED, KITCHEN, RGBW, PUMP, ECOBEE, WINDOW, SPEAKER, FAN, HUMIDIFIER, SWITCH)
-    states = await admin.states()
-    things = [Thing(name, "", "", states[name]["state"], {}, True) for name in entities]
-    async with put_back(admin, *things), room(house, admin) as at:
+    async with restored(house, admin) as at:
         yield at
 
 
@@ -293,13 +203,6 @@ async def at_rest(admin: Admin, entity_id: str) -> None:
             return
         was = seen
         await asyncio.sleep(1.2)
-
-
-async def gone(at: Room) -> None:
-    """No snapshot is left."""
-    async with asyncio.timeout(5.0):
-        while await at.snapshots():  # noqa: ASYNC110 (Home Assistant tells no such moment)
-            await asyncio.sleep(0.05)
 
 
 async def test_several_levels_the_newest_first(at_home: Room, admin: Admin) -> None:
@@ -478,53 +381,3 @@ async def test_a_correction_that_would_unlock_is_not_done(at_home: Room, admin: 
     assert outcome.status is Status.FAILED
     assert await admin.state(KITCHEN) == "on"
     assert await admin.state(LOCK) == "locked"
-
-
-async def test_leftovers_are_deleted_at_the_start(house: Address, admin: Admin) -> None:
-    for number in (1, 7, 4007):
-        await admin.call(
-            "scene.create", scene_id=f"hearth_undo_{number}", snapshot_entities=[KITCHEN]
-        )
-    async with room(house, admin) as at:
-        await gone(at)
-        await at.do("HassTurnOn", name="Bed Light")
-        assert len(await at.snapshots()) == 1
-    assert not [name for name in await admin.states() if is_snapshot(name)]
-
-
-async def test_a_second_process_leaves_young_snapshots_alone(house: Address, admin: Admin) -> None:
-    async with room(house, admin) as at:
-        await at.do("HassTurnOn", name="Bed Light")
-        mine = await at.snapshots()
-        other = UndoStack(at.home, Snapshots(at.home), at.services, SystemClock(), alone=False)
-        async with other:
-            await other.before("key", [KITCHEN], "turn")
-            assert len(await at.snapshots()) == 2
-        assert await at.snapshots() == mine
-
-
-async def test_nobody_sees_a_snapshot(at_home: Room, admin: Admin) -> None:
-    before = await at_home.hub.prompt(HOME_ASSISTANT)
-    await at_home.do("HassTurnOn", name="Bed Light")
-    (snapshot,) = await at_home.snapshots()
-    assert snapshot in await admin.exposed()  # Home Assistant exposes each new scene
-    assert snapshot not in at_home.home.house.entities
-    prompt = await at_home.hub.prompt(HOME_ASSISTANT)
-    assert prompt == before
-    assert prompt is not None
-    assert "hearth_undo" not in prompt
-    outcome = await at_home.tools.call(
-        ToolCall("c1", "HassTurnOn", {"name": snapshot.partition(".")[2]}), "x", "turn it on"
-    )
-    assert outcome.status is Status.NOT_RUN
-
-
-async def test_a_snapshot_takes_no_time_to_speak_of(at_home: Room) -> None:
-    entities = [KITCHEN, BED, RGBW, PUMP, WINDOW, FAN, SWITCH]
-    clock, times = SystemClock(), []
-    for number in range(8):
-        began = clock.monotonic()
-        await at_home.stack.before(f"k{number}", entities, f"t{number}")
-        times.append((clock.monotonic() - began) * 1000)
-    print(f"a snapshot of {len(entities)} things: {min(times):.0f} to {max(times):.0f} ms")
-    assert sorted(times)[4] < 300

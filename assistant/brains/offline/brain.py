@@ -155,10 +155,8 @@ class OfflineTurn:
             yield TurnDone(understood=False)
             return
         language = understood.language
-        age_s: float | None = 0.0
-        if any(command.intent in ABOUT_STATES for command in understood.commands):
-            age_s = await self._brain.look()
-            house = self._brain.house()
+        age_s = await self._age(understood)
+        house = self._brain.house()  # looking may have brought another one
         steps = self._plan(understood.commands, house, menu, language, age_s)
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
@@ -181,6 +179,12 @@ class OfflineTurn:
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
         yield TurnDone()
+
+    async def _age(self, understood: Understood) -> float | None:
+        """How old the picture is, where a state is asked for; None: there is none."""
+        if any(command.intent in ABOUT_STATES for command in understood.commands):
+            return await self._brain.look()
+        return 0.0
 
     async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
         """As of `Expected`, where this sentence is no command. A person was asked, no program."""

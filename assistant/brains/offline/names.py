@@ -5,6 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from assistant.brains.offline.numbers import number_words
 from assistant.tools.house_questions import door_of, is_of_a_door, without_part
@@ -126,3 +127,32 @@ def _places(places: Iterable[tuple[str, tuple[str, ...]]], kind: str) -> Iterabl
             text = spoken(written)
             if text:
                 yield Name(text, written, (place_id,), kind)
+
+
+def name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Yield what entities are called, what is written, and what it means, as hassil takes them."""
+    for name in names.entities:
+        context = {"domain": name.domain}
+        metadata = {"ids": name.ids, "domain": name.domain}
+        for text in dict.fromkeys((name.text, *_plain(name))):
+            yield text, name.written, context, metadata
+
+
+def door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Yield the same of doors, each by the names of its parts."""
+    for name in names.doors:
+        metadata = {"ids": name.ids, "domain": name.domain}
+        for text in dict.fromkeys((name.text, *_plain(name))):
+            yield text, name.written, {}, metadata
+
+
+def place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
+    """Yield what areas or floors are called, and their ids."""
+    for place in places:
+        for text in dict.fromkeys((place.text, *_plain(place))):
+            yield text, place.ids[0]
+
+
+def _plain(name: Name) -> tuple[str, ...]:
+    """The written form too, where the spoken one is that and not one made from it."""
+    return () if name.derived else (name.written.lower(),)

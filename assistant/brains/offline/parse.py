@@ -4,7 +4,7 @@ The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apach
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -20,7 +20,7 @@ from assistant.brains.offline.memory_sentences import LISTS as MEMORY_LISTS
 from assistant.brains.offline.memory_sentences import SENTENCES as MEMORY_SENTENCES
 from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
 from assistant.brains.offline.memory_sentences import as_written
-from assistant.brains.offline.names import Name, Names
+from assistant.brains.offline.names import Names, door_values, name_values, place_values
 from assistant.brains.offline.numbers import digits_for_quantities
 from assistant.brains.offline.own import OWN_SENTENCES
 from assistant.brains.offline.profile_sentences import LISTS as PROFILE_LISTS
@@ -256,10 +256,10 @@ class Parser:
 
     def __init__(self, names: Names) -> None:
         self._slot_lists: dict[str, SlotList] = {
-            "name": TextSlotList.from_tuples(_name_values(names), allow_template=False),
-            "area": TextSlotList.from_tuples(_place_values(names.areas), allow_template=False),
-            "door": TextSlotList.from_tuples(_door_values(names), allow_template=False),
-            "floor": TextSlotList.from_tuples(_place_values(names.floors), allow_template=False),
+            "name": TextSlotList.from_tuples(name_values(names), allow_template=False),
+            "area": TextSlotList.from_tuples(place_values(names.areas), allow_template=False),
+            "door": TextSlotList.from_tuples(door_values(names), allow_template=False),
+            "floor": TextSlotList.from_tuples(place_values(names.floors), allow_template=False),
         }
 
     def parse(self, text: str, language: str, area_id: str = "") -> Command | None:
@@ -376,29 +376,3 @@ def _intents(language: str) -> Intents | None:
             found["lists"] = {**found["lists"], **lists}
             return Intents.from_dict(found)
     return None
-
-
-def _name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    for name in names.entities:
-        context = {"domain": name.domain}
-        metadata = {"ids": name.ids, "domain": name.domain}
-        for text in dict.fromkeys((name.text, *_plain(name))):
-            yield text, name.written, context, metadata
-
-
-def _door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    for name in names.doors:
-        metadata = {"ids": name.ids, "domain": name.domain}
-        for text in dict.fromkeys((name.text, *_plain(name))):
-            yield text, name.written, {}, metadata
-
-
-def _place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
-    for place in places:
-        for text in dict.fromkeys((place.text, *_plain(place))):
-            yield text, place.ids[0]
-
-
-def _plain(name: Name) -> tuple[str, ...]:
-    """The written form too, where the spoken one is that and not one made from it."""
-    return () if name.derived else (name.written.lower(),)

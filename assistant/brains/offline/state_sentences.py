@@ -57,16 +57,12 @@ class _Sentences:
         yield _block(self.which_open, "which", state="open", **whole)
         yield _block(self.any_unlocked, "any", state="unlocked", **whole)
         yield _block(self.which_unlocked, "which", state="unlocked", **whole)
-        sensed: Mapping[str, tuple[_Texts, Any]] = {
-            "smoke": (self.smoke, "smoke"),
-            "gas": (self.gas, ["gas", "carbon_monoxide"]),
-            "leak": (self.leak, "moisture"),
-            "motion": (self.motion, ["motion", "occupancy", "presence", "moving"]),
-        }
-        for texts, device_class in sensed.values():
-            yield _block(
-                texts, "any", domain="binary_sensor", device_class=device_class, state="on"
-            )
+        sensor = {"domain": "binary_sensor", "state": "on"}
+        motion = ["motion", "occupancy", "presence", "moving"]
+        yield _block(self.smoke, "any", device_class="smoke", **sensor)
+        yield _block(self.gas, "any", device_class=["gas", "carbon_monoxide"], **sensor)
+        yield _block(self.leak, "any", device_class="moisture", **sensor)
+        yield _block(self.motion, "any", device_class=motion, **sensor)
         battery = {"domain": "binary_sensor", "device_class": "battery"}
         yield _block(self.battery_any, "any", state="low", **battery)
         yield _block(self.battery_which, "which", state="low", **battery)

@@ -8,9 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
+from assistant.domain.records import StoreError
+from assistant.interfaces.device import old_orders
 from assistant.interfaces.device.messages import plain
 from assistant.interfaces.device.wishes import checked, number
+from assistant.tools.ratings import Kept
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.callers import Caller
@@ -78,9 +82,11 @@ def old_command_of(push: Push) -> str:
 class Commander:
     """Carries commands out. What cannot be done is logged and told as a `fault`."""
 
-    def __init__(self, box: Buttons, happenings: Happenings) -> None:
+    def __init__(self, box: Buttons, happenings: Happenings, store: Kept, clock: Clock) -> None:
         self._box = box
         self._happenings = happenings
+        self._store = store
+        self._clock = clock
 
     async def obey(self, command: Command) -> None:
         """Return once it holds. Never raises for what cannot be."""
@@ -89,9 +95,14 @@ class Commander:
         except (NotKept, NotPossible) as error:
             self.complain(command.what or MARK, str(error))
 
-    def ignore(self, what: str) -> None:
-        """A text that would once have been an order does nothing."""
+    async def ignore(self, what: str) -> None:
+        """Complain of a text that would once have been an order, and keep it for the doctor."""
         self.complain(what, _OLD_FORM)
+        try:
+            await old_orders.note(self._store, what, self._clock.now())
+        except StoreError as error:
+            if not error.told:
+                _log.warning("the doctor will not tell of %s: %s", what, error)
 
     def complain(self, what: str, problem: str) -> None:
         """A message could not be served."""

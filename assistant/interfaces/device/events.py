@@ -69,7 +69,7 @@ class DeviceEvents:
 
     async def __aenter__(self) -> Self:
         await self._owner.__aenter__()
-        self._owner.start(self._tell_all(), "device-events")
+        self._owner.start_on(self._more, self._tell_all, "device-events")
         return self
 
     async def __aexit__(
@@ -108,11 +108,8 @@ class DeviceEvents:
         self._more.set()
 
     async def _tell_all(self) -> None:
-        while True:
-            await self._more.wait()
-            self._more.clear()
-            while self._waiting:
-                await self._tell(self._waiting.popleft())
+        while self._waiting:
+            await self._tell(self._waiting.popleft())
 
     async def _tell(self, event: _Event) -> None:
         if self._clock.monotonic() - event.at_s > FRESH_S:

@@ -19,6 +19,7 @@ from assistant.interfaces.device.register import Register, appearance
 from assistant.interfaces.device.sensors import DeviceSensors
 from assistant.interfaces.facts import Conversation, Facts, Figures, Timers, Troubles, facts_of
 from assistant.speech.catalogue import Catalogue
+from assistant.tools import ratings
 from integrations.home_assistant import mobile_app
 
 
@@ -50,6 +51,7 @@ class Reach:
     desk: Announcing
     announcements: Kept
     catalogue: Catalogue
+    store: ratings.Kept
     register: Register = field(default=mobile_app.register)
 
 
@@ -90,7 +92,7 @@ class DeviceFace:
             reach.desk,
             reach.announcements,
             reach.box,
-            Commander(reach.box, sources.happenings),
+            Commander(reach.box, sources.happenings, reach.store, clock),
             self.events,
             reach.catalogue,
             clock,

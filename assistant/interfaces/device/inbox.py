@@ -106,7 +106,7 @@ class Inbox:
             await self._commander.obey(command)
             return
         if old := old_command_of(push):
-            self._commander.ignore(old)
+            await self._commander.ignore(old)
             return
         words = words_of(push, self._catalogue, self._languages[0])
         if words is None:

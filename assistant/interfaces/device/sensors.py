@@ -56,12 +56,13 @@ class DeviceSensors:
         self._connections = 0
         self._begun = False  # something was shown
         self._changed = asyncio.Event()
+        self._pause_s = _PAUSE_S[0]  # after the next failure
         self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
         await self._owner.__aenter__()
-        self._owner.start(self._tell(), "device-sensors")
+        self._owner.start_on(self._changed, self._tell, "device-sensors")
         return self
 
     async def __aexit__(
@@ -92,25 +93,22 @@ class DeviceSensors:
         self._changed.set()
 
     async def _tell(self) -> None:
-        pause_s = _PAUSE_S[0]
-        while True:
-            await self._changed.wait()
-            await self._clock.sleep(BURST_S)
-            self._changed.clear()
-            if not self._webhook_id:
-                continue
-            try:
-                await self._send(self._webhook_id)
-            except Stale as error:  # until it is registered again
-                self._webhook_id = ""
-                self._say(error)
-            except IntegrationError as error:
-                self._say(error)
-                await self._clock.sleep(pause_s)
-                pause_s = min(2 * pause_s, _PAUSE_S[1])
-                self._changed.set()
-            else:
-                pause_s, self._said = _PAUSE_S[0], ""
+        await self._clock.sleep(BURST_S)
+        self._changed.clear()
+        if not self._webhook_id:
+            return
+        try:
+            await self._send(self._webhook_id)
+        except Stale as error:  # until it is registered again
+            self._webhook_id = ""
+            self._say(error)
+        except IntegrationError as error:
+            self._say(error)
+            await self._clock.sleep(self._pause_s)
+            self._pause_s = min(2 * self._pause_s, _PAUSE_S[1])
+            self._changed.set()
+        else:
+            self._pause_s, self._said = _PAUSE_S[0], ""
 
     async def _send(self, webhook_id: str) -> None:
         """Raises IntegrationError."""

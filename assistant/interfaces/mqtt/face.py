@@ -111,7 +111,7 @@ class MqttFace:
             parts.troubles.follow(self._changed.set),
             parts.happenings.follow(self._on_happening),
         ]
-        self._tasks.start(self._tell(), "mqtt-states")
+        self._tasks.start_on(self._changed, self._tell, "mqtt-states")
         return self
 
     async def __aexit__(
@@ -151,18 +151,15 @@ class MqttFace:
         self._changed.set()
 
     async def _tell(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            if not self._client.connected:
-                continue
-            try:
-                await self._publish_all()
-            except IntegrationError as error:
-                _log.info("the broker was not told everything: %s", error)
-                self._greeting = True
-                await self._clock.sleep(AGAIN_S)
-                self._changed.set()
+        if not self._client.connected:
+            return
+        try:
+            await self._publish_all()
+        except IntegrationError as error:
+            _log.info("the broker was not told everything: %s", error)
+            self._greeting = True
+            await self._clock.sleep(AGAIN_S)
+            self._changed.set()
 
     async def _publish_all(self) -> None:
         """Raises IntegrationError."""

@@ -23,6 +23,20 @@ from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"
 MAX_ROWS = 40
+_DESCRIPTION = (
+    "Finds the devices and sensors of this home by any of the arguments, with their exact names, "
+    "areas and present states. Call it before you control something whose name or area you do not "
+    "know for sure, and for questions about many devices, such as which lights are on or which "
+    "windows are open."
+)
+_ARGUMENTS = {
+    "name": "What it is called, or a part of it.",
+    "area": "The room it is in.",
+    "floor": "The floor it is on.",
+    "domain": "Its kind: light, cover, sensor, lock, climate and so on.",
+    "device_class": "Its finer kind: window, door, motion, temperature …",
+    "state": "Only those in this state: on, off, open, unavailable …",
+}
 MAX_NEAR = 5  # names that only look like the one asked for
 
 Place = TypeVar("Place", Area, Floor)
@@ -31,7 +45,7 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
 
 
 def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+    """Build the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
 
     In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what
     fits everything but whose state nobody knows, where a state was asked for.
@@ -75,24 +89,13 @@ def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
         told = {**front, **told}
         return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False), stale=bool(warning))
 
-    def argument(description: str) -> dict[str, str]:
-        return {"type": "string", "description": description}
-
     return BuiltIn(
         name=FIND_DEVICES,
-        description="Finds the devices and sensors of this home by any of the arguments, with "
-        "their exact names, areas and present states. Call it before you control something whose "
-        "name or area you do not know for sure, and for questions about many devices, such as "
-        "which lights are on or which windows are open.",
+        description=_DESCRIPTION,
         schema={
             "type": "object",
             "properties": {
-                "name": argument("What it is called, or a part of it."),
-                "area": argument("The room it is in."),
-                "floor": argument("The floor it is on."),
-                "domain": argument("Its kind: light, cover, sensor, lock, climate and so on."),
-                "device_class": argument("Its finer kind: window, door, motion, temperature …"),
-                "state": argument("Only those in this state: on, off, open, unavailable …"),
+                name: {"type": "string", "description": told} for name, told in _ARGUMENTS.items()
             },
         },
         tier=Tier.READ,

@@ -56,3 +56,26 @@ async def test_what_has_ended_is_not_kept() -> None:
         await asyncio.sleep(0)
         gc.collect()
         assert large() is None
+
+
+async def test_work_is_done_each_time_that_its_event_is_set() -> None:
+    event, free, runs = asyncio.Event(), asyncio.Event(), list[bool]()
+
+    async def work() -> None:
+        runs.append(event.is_set())
+        await free.wait()
+
+    async with OwnedTasks() as owner:
+        task = owner.start_on(event, work, "work")
+        await asyncio.sleep(0)
+        assert runs == []
+        event.set()
+        await asyncio.sleep(0.01)
+        event.set()  # while it runs: one more run, afterwards
+        event.set()
+        await asyncio.sleep(0.01)
+        assert runs == [False]
+        free.set()
+        await asyncio.sleep(0.01)
+        assert runs == [False, False]
+    assert task.cancelled()

@@ -55,6 +55,7 @@ class Box:
             await store.add_timer(TimerRecord("t1", NOW + timedelta(hours=1), 3600.0, NOW, "tea"))
             await store.add_timer(TimerRecord("t2", NOW - timedelta(hours=1), 3600.0, NOW, "old"))
             await store.keep("ratings", {"script.movie": "comfort"})
+            await store.add_openings({"switch.hall": frozenset({"lock.front", "lock.back"})})
             await store.keep("microphone_muted", True)
         TokenFile(self.data).make("panel", ["read"], NOW)
         DeviceFile(self.data, SystemClock()).write(
@@ -100,6 +101,8 @@ async def test_everything_comes_over_but_secrets(
     told = " ".join(capsys.readouterr().err.split())
     for part in ("assistant.area", "memory: 1 facts, 1 of them new", "1 are over", "tokens: panel"):
         assert part in told
+    assert "things seen to open something: 1, new here: switch.hall" in told
+    assert "asked about less than now: script.movie (unrated -> comfort)" in told
     assert await new.holds() == (["m1"], ["t1"], {"script.movie": "comfort"})
     settings = new.settings
     assert (settings.assistant.area, settings.data_folder) == ("Kitchen", new.data)
@@ -108,6 +111,7 @@ async def test_everything_comes_over_but_secrets(
     assert DeviceFile(new.data, SystemClock()).read() is None
     async with new.store() as store:
         assert await store.kept("microphone_muted") is None
+        assert await store.openings() == {"switch.hall": frozenset({"lock.front", "lock.back"})}
 
 
 async def test_with_secrets_the_other_box_is_the_same_device(
@@ -189,6 +193,25 @@ async def test_taken_up_twice_it_is_the_same_once(old: Box, new: Box, tmp_path: 
     assert await setup(new, "--import", file, "--non-interactive") == 0
     # What was ended since does not begin again.
     assert await new.holds() == (["m1"], [], {"script.movie": "comfort"})
+
+
+async def test_a_rating_does_not_hold_over_what_the_other_box_saw(
+    old: Box, new: Box, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "hearth.zip"
+    async with old.store() as store:
+        await store.keep("ratings", {"switch.yard": "comfort", "cover.left": "comfort"})
+    async with new.store() as store:
+        await store.keep("ratings", {"switch.hall": "comfort", "cover.left": "secure"})
+        await store.add_openings({"switch.yard": frozenset({"cover.gate"})})
+    assert await setup(old, "--export", file) == 0
+    assert await setup(new, "--import", file, "--non-interactive") == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "asked about less than now: cover.left (secure -> comfort)" in told
+    assert "ratings that end, since these were seen to open something: switch.hall" in told
+    async with new.store() as store:
+        assert await store.kept("ratings") == {"cover.left": "comfort"}
+        assert sorted(await store.openings()) == ["switch.hall", "switch.yard"]
 
 
 async def test_while_hearth_runs_nothing_is_taken_up(

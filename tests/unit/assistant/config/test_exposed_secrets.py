@@ -9,6 +9,7 @@ from assistant.cli import run
 from assistant.cli.main import main
 from assistant.config import exposed_secrets
 from assistant.config.exposed_secrets import KEPT
+from assistant.config.fields import own_paths
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.doctor.box import CHECKS
@@ -135,6 +136,14 @@ def test_a_certificate_that_holds_its_key(file: Path) -> None:
     assert len(exposed(file)) == 1
     cert.unlink()
     assert exposed(file) == []
+
+
+def test_no_tool_server_reads_what_would_be_told(file: Path) -> None:
+    folder, held = file.parent, settings(file)
+    wanted = {file, held.data_folder, held.database, folder / "key.pem"}
+    assert wanted | {folder / name for name in NAMED} <= set(own_paths(held))
+    _write(file, f'[http]\ntls_cert = "{folder}/cert.pem"')
+    assert folder / "cert.pem" in own_paths(settings(file))  # which may hold its key
 
 
 def test_what_setup_leaves_to_the_services_group_is_no_trouble(

@@ -304,7 +304,7 @@ async def _broker(rig: Rig) -> AsyncIterator[Callable[[str, str], Awaitable[bool
 @asynccontextmanager
 async def _inbox(rig: Rig) -> AsyncIterator[Inbox]:
     says = Says()
-    commander = Commander(rig.box, rig.happenings)
+    commander = Commander(rig.box, rig.happenings, Shelf(), VirtualClock())
     inbox = Inbox(
         *(FakeDesk(), says, rig.box, commander, Fired(), Catalogue(), VirtualClock()), ("en",)
     )

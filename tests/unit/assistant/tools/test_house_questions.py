@@ -14,10 +14,9 @@ from assistant.tools.house_questions import (
     door_of,
     facts,
     openings,
-    reading,
-    room_sensors,
     shows,
 )
+from assistant.tools.room_climate import reading, room_sensors
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.things import contact, house_of, lock, thing
 

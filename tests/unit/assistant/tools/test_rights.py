@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from assistant.config.tools import Limits
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode, Moment
@@ -22,6 +23,7 @@ from assistant.tools.builtin.protocol import (
 )
 from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
+from assistant.tools.guards import Guards
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
@@ -344,15 +346,13 @@ class TestWhoseTurn:
 async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None:
     begun: list[Tier] = []
 
-    class Counting:
+    class Counting(Guards):
         def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
             begun.append(tier)
-            return None
+            return super().begin(turn_id, call_key, tier, alike)
 
-        def end(self, *ended: Any, **more: Any) -> None:
-            pass
-
-    async with living("Hall", governance=Governance(limits=Counting())) as house:
+    limits = Counting(Limits(), VirtualClock())
+    async with living("Hall", governance=Governance(limits=limits)) as house:
         await do(house, OFF, DOOR)
     assert begun == [Tier.READ]
 

@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from assistant.domain.outcome import Tier
 from assistant.tools import vocabulary
+from assistant.tools.intents import Action
+from assistant.tools.kinds_heard import wants_open
 from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions, without
+from assistant.tools.weighing import weigh
+from integrations.home_assistant.house import Entity, House
 
 TABLES = {
     "de": {"gates": ["*tor", "tür*", "*klappe", "*lür!"]},
@@ -99,3 +104,52 @@ def test_fold() -> None:
 def test_every_language_has_the_same_topics() -> None:
     topics = {language: set(vocabulary._table(language)) for language in LANGUAGES}
     assert all(found == topics["en"] for found in topics.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("abre la verja", True),
+        ("abrir el portón", True),
+        ("abra a janela", True),
+        ("destrava a porta", True),
+        ("pon una alarma el 3 de abril", False),
+        ("põe um alarme para 3 de abril", False),
+        ("manda um abraço", False),
+        ("sube la calefacción al abrigo del viento", False),
+    ],
+)
+def test_words_that_only_begin_like_opening_ask_for_none(text: str, opens: bool) -> None:
+    assert wants_open(text) is opens
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("Trava elétrica", True),
+        ("Trava infantil", False),
+        ("Grille d'entrée", True),
+        ("Grille-pain", False),
+        ("Porte-serviettes", False),
+        ("Porte d'entrée", True),
+        ("Riegel Haustür", True),
+        ("Abridor de puerta", True),
+        ("Abridor de garagem", True),
+        ("Plafonnier porte d'entrée", False),
+        ("Holofote do portão", False),
+    ],
+)
+def test_names_of_relays_that_let_somebody_in(name: str, asked: bool) -> None:
+    relay = Entity("switch.x", name, "off")
+    tier = weigh("switch.x", Action.ON, {}, House(entities={"switch.x": relay}), {}).tier
+    assert (tier is Tier.SECURE) is asked
+
+
+@pytest.mark.parametrize("name", ["Tủ lạnh", "switch.tu_lanh", "switch.may_chu", "Bể cá"])
+def test_things_that_must_run_are_known_without_their_marks(name: str) -> None:
+    assert mentions("keeps_running", name)
+
+
+def test_a_screen_is_no_blind() -> None:
+    assert not mentions("asked_blinds", "màn hình phòng khách")
+    assert mentions("asked_blinds", "màn cửa phòng khách")

@@ -96,14 +96,14 @@ async def settle() -> None:
 @pytest.mark.parametrize(
     ("movement", "end", "said"),
     [
-        ("closing", "closed", ["Garage Door is closed now."]),
-        ("closing 40 %", "closed", ["Garage Door is closed now."]),
-        ("locking", "locked", ["Garage Door is locked now."]),
+        ("closing", "closed", ["The garage door is closed now."]),
+        ("closing 40 %", "closed", ["The garage door is closed now."]),
+        ("locking", "locked", ["The garage door is locked now."]),
         ("returning", "docked", []),
-        ("closing", "open", ["Garage Door did not get there: it is open."]),
-        ("closing", "unavailable", ["Garage Door did not get there: it is not reachable."]),
-        ("locking", "jammed", ["Garage Door did not get there: it is jammed."]),
-        ("returning", "error", ["Garage Door did not get there: it is error."]),
+        ("closing", "open", ["The garage door did not get there: it is open."]),
+        ("closing", "unavailable", ["The garage door did not get there: it is not reachable."]),
+        ("locking", "jammed", ["The garage door did not get there: it is jammed."]),
+        ("returning", "error", ["The garage door did not get there: it is error."]),
         ("closed", "open", []),
     ],
 )
@@ -171,23 +171,23 @@ class Still:
 @pytest.mark.parametrize(
     ("before", "asked", "states", "said"),
     [
-        ("unlocked", "HassTurnOn", ["locked"], ["Front door is locked now."]),
-        ("unlocked", "HassTurnOn", ["locking", "locked"], ["Front door is locked now."]),
-        ("locked", "HassTurnOff", ["unlocking", "unlocked"], ["Front door is unlocked now."]),
-        ("unlocked", "HassTurnOn", ["jammed"], ["Front door didn't lock. It's jammed."]),
+        ("unlocked", "HassTurnOn", ["locked"], ["The front door is locked now."]),
+        ("unlocked", "HassTurnOn", ["locking", "locked"], ["The front door is locked now."]),
+        ("locked", "HassTurnOff", ["unlocking", "unlocked"], ["The front door is unlocked now."]),
+        ("unlocked", "HassTurnOn", ["jammed"], ["The front door didn't lock. It's jammed."]),
         (
             "unlocked",
             "HassTurnOn",
             ["locking", "unlocked"],
-            ["Front door didn't lock. It's still unlocked."],
+            ["The front door didn't lock. It's still unlocked."],
         ),
         (
             "unlocked",
             "HassTurnOn",
             ["unavailable"],
-            ["Front door didn't lock. It's not reachable."],
+            ["The front door didn't lock. It's not reachable."],
         ),
-        ("unavailable", "HassTurnOn", ["unlocked", "locked"], ["Front door is locked now."]),
+        ("unavailable", "HassTurnOn", ["unlocked", "locked"], ["The front door is locked now."]),
         ("unlocked", "HassTurnOn", ["open"], []),  # it goes on
     ],
 )
@@ -206,9 +206,9 @@ async def test_what_was_not_seen_at_all_is_followed_to_its_end(
 @pytest.mark.parametrize(
     ("before", "state", "said"),
     [
-        ("unlocked", "unlocked", ["Front door didn't lock. It's still unlocked."]),
-        ("unlocked", "locking", ["Front door has not got there yet: it is still locking."]),
-        ("unavailable", "unavailable", ["Front door didn't lock. It's still not reachable."]),
+        ("unlocked", "unlocked", ["The front door didn't lock. It's still unlocked."]),
+        ("unlocked", "locking", ["The front door has not got there yet: it is still locking."]),
+        ("unavailable", "unavailable", ["The front door didn't lock. It's still not reachable."]),
     ],
 )
 async def test_what_never_came_about_is_told_after_a_minute(
@@ -231,7 +231,7 @@ async def test_a_lock_that_goes_the_other_way_has_not_locked() -> None:
         await stage.begin()
         await stage.picture.show("unlocked", entity_id=LOCK)
         await settle()
-    assert stage.told == ["Front door didn't lock. It's unlocked."]
+    assert stage.told == ["The front door didn't lock. It's unlocked."]
 
 
 async def test_a_lock_that_was_seen_to_move_and_did_not_get_there() -> None:
@@ -242,7 +242,7 @@ async def test_a_lock_that_was_seen_to_move_and_did_not_get_there() -> None:
         await settle()
         await stage.picture.show("jammed", entity_id=LOCK)
         await settle()
-    assert [text for text, _ in stage.said] == ["Front door didn't lock. It's jammed."]
+    assert [text for text, _ in stage.said] == ["The front door didn't lock. It's jammed."]
 
 
 async def test_any_other_change_is_told_with_how_it_is_now() -> None:
@@ -257,7 +257,7 @@ async def test_any_other_change_is_told_with_how_it_is_now() -> None:
         await settle()
         await stage.picture.show("on", entity_id="light.desk", brightness=77)
         await settle()
-    assert [text for text, _ in stage.said] == ["Desk lamp is on 30 % now."]
+    assert [text for text, _ in stage.said] == ["The desk lamp is on 30 % now."]
 
 
 @pytest.mark.parametrize("entity_id", ["script.night", "scene.film", "todo.shopping"])
@@ -281,9 +281,11 @@ async def test_one_that_takes_too_long_is_told() -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
+        ("es", ("Garage Door no ha llegado: está abierto.", "es")),
+        ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
         ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
         ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
-        ("it", ("Garage Door did not get there: it is open.", "en")),  # we have no Italian
+        ("it", ("The garage door did not get there: it is open.", "en")),  # we have no Italian
     ],
 )
 async def test_it_is_told_in_the_language_of_its_turn(language: str, said: tuple[str, str]) -> None:
@@ -373,3 +375,25 @@ async def test_no_more_than_so_many_are_watched() -> None:
             stage.watch.follow(outcome("closing", name), "en")
         await settle()
         assert stage.picture.waiting == MAX_WATCHED
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "said"),
+    [
+        ("en", "Front Door", "The front door is locked now."),
+        ("es", "Puerta principal", "Puerta principal ya se ha cerrado con llave."),
+        ("de", "Haustür", "Haustür ist jetzt verriegelt."),
+        ("fr", "Porte d'entrée", "Porte d'entrée: c'est verrouillé maintenant."),
+        ("pt", "Porta da frente", "Porta da frente já trancou."),
+        ("vi", "Cửa trước", "Cửa trước đã khóa rồi."),
+    ],
+)
+async def test_the_name_stands_as_the_language_has_it(language: str, name: str, said: str) -> None:
+    stage = Stage()
+    stage.picture.name(LOCK, name, "locking")
+    async with stage.watch:
+        stage.watch.follow(outcome("locking", LOCK), language)
+        await settle()
+        await stage.picture.show("locked", entity_id=LOCK)
+        await settle()
+    assert [text for text, _ in stage.said] == [said]

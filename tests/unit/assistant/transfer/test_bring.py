@@ -22,9 +22,9 @@ async def test_somebody_who_leaves_in_the_midst_finds_it_done_as_a_whole(
     """Neither rows without the files nor files without the rows."""
     clock, target = VirtualClock(), tmp_path / "hearth.toml"
     settings = Settings.model_validate({"assistant": {"data": str(tmp_path)}})
-    here = Here(target, "", settings, (), frozenset(), {}, (), False)
+    here = Here(target, "", settings, (), frozenset(), {}, {}, (), False)
     fact = MemoryRecord("m1", "The bin goes out on Tuesday", clock.now())
-    change = Change((NewFile(target, b"# new"),), (fact,), (), {}, (), None)
+    change = Change((NewFile(target, b"# new"),), (fact,), (), {}, {}, (), None)
     written, left = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 

@@ -43,6 +43,7 @@ ALL = Contents(
     memory=(FACT,),
     timers=(timer("tea"), timer("bins", kind="reminder", text="Bins", payload=None)),
     kept={"ratings": {"script.movie": "comfort"}, "approvals": {"s": {"t": {"hash": "h"}}}},
+    openings={"switch.hall": frozenset({"lock.front", "cover.gate"})},
     tokens=(TokenRow(name="panel", scopes=("read",), sha256="0" * 64, created=NOW),),
     device=DeviceRecord("box", "http://ha", "hook"),
 )

@@ -22,6 +22,7 @@ from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices
 from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
+from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 
 class Sees(TakesDevices):
@@ -80,7 +81,7 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
             **settings,
         }
     )
-    reach = Reach(stage.box, stage.says, stage.says, Catalogue(), stage.home.register)
+    reach = Reach(stage.box, stage.says, stage.says, Catalogue(), Shelf(), stage.home.register)
     device = HouseDevice(known, clock)
     async with DeviceFace(known, device, stage.home, stage.sources, reach, clock):
         await stage.settle()

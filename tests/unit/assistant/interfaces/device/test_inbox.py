@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
+from assistant.interfaces.device import old_orders
 from assistant.interfaces.device.commands import Commander
 from assistant.interfaces.device.inbox import Inbox
 from assistant.speech.catalogue import Catalogue
@@ -14,6 +16,7 @@ from integrations.home_assistant.push import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed, Says
+from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 YES_NO = [{"action": "YES", "title": "Yes"}, {"action": "NO", "title": "No"}]
 
@@ -23,12 +26,12 @@ class Room:
 
     def __init__(self) -> None:
         self.box, self.says, self.fired, self.heard = Pressed(), Says(), Fired(), Heard()
-        self.clock = VirtualClock()
+        self.clock, self.shelf = VirtualClock(), Shelf()
         self.inbox = Inbox(
             self.says,
             self.says,
             self.box,
-            Commander(self.box, self.heard.happenings),
+            Commander(self.box, self.heard.happenings, self.shelf, self.clock),
             self.fired,
             Catalogue(),
             self.clock,
@@ -101,6 +104,18 @@ async def test_a_text_is_neither_an_order_nor_spoken_as_one(
     ((what, problem),) = room.heard.faults
     assert what == message.partition(" ")[0]
     assert "data: {hearth_command: mode, mode: guest}" in problem  # how it is sent now
+    assert list(old_orders.recent(room.shelf.values[old_orders.NAME], room.clock.now())) == [what]
+
+
+async def test_a_full_disk_keeps_no_old_order_and_harms_nothing(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def keep(name: str, value: Any) -> None:
+        raise StoreError("The disk is full")
+
+    monkeypatch.setattr(room.shelf, "keep", keep)
+    await room.send("command_mute")
+    assert [what for what, _ in room.heard.faults] == ["command_mute"]
 
 
 @pytest.mark.parametrize("message", ["", "clear_notification", "command_bluetooth", "?!"])
