@@ -99,3 +99,8 @@ def test_fold() -> None:
 def test_every_language_has_the_same_topics() -> None:
     topics = {language: set(vocabulary._table(language)) for language in LANGUAGES}
     assert all(found == topics["en"] for found in topics.values())
+
+
+@pytest.mark.parametrize("text", ["Kühlschrank", "Kuhlschrank", "Kuehlschrank", "KUEHLSCHRANK 2"])
+def test_german_words_are_known_without_umlauts_too(text: str) -> None:
+    assert mentions("keeps_running", text)
