@@ -1,4 +1,7 @@
-"""What people say to lock up. Home Assistant's own sentences lock one door by its name, in Spanish with its bolt."""
+"""What people say to lock up.
+
+Home Assistant's own sentences lock one door by its name, and in Spanish only with bolt or key.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -114,7 +114,7 @@ def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spellings(entry: str, language: str) -> set[str]:
-    """As it is written, and in German as where a keyboard or an id has no umlauts: "Kuehlschrank"."""
+    """An entry as it is written, in German also as without umlauts: "Kuehlschrank"."""
     return {entry, entry.translate(_DIGRAPHS)} if language == "de" else {entry}
 
 
