@@ -277,6 +277,26 @@ def test_heating_elsewhere_is_offered() -> None:
         assert "Kitchen" in told
 
 
+@pytest.mark.parametrize(
+    ("domain", "heard"),
+    [
+        ("cover", "turn off all the lights"),
+        ("fan", "schalte alle Lichter aus"),
+        ("climate", "apaga todas las luces"),
+        ("media_player", "éteins toutes les lumières"),
+        ("fan", "apague todas as luzes"),
+        ("climate", "tắt tất cả đèn"),
+        ("light", "turn off all the fans"),
+    ],
+)
+def test_a_kind_that_was_not_said_is_not_switched_in_the_whole_house(
+    domain: str, heard: str
+) -> None:
+    verdict = judged(OFF, {"domain": [domain]}, heard, "Kitchen")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_thing")
+    assert verdict.options
+
+
 def test_a_lamp_elsewhere_is_not_offered() -> None:
     verdict = judged(ON, {"domain": ["light"]}, "turn on the light", "Hallway")
     assert (verdict.rule, verdict.options) == ("none_here", ())
