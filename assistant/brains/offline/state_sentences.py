@@ -139,10 +139,8 @@ _ES = _Sentences(
         "(está|están) {STATE} [el|la|los|las] {door:name}",
     ),
     kind=(
-        "(está|están) [todas|todos] [el|la|los|las] {cover_classes:device_class} "
-        "{cover_states:state}",
-        "(está|están) {cover_states:state} [todas|todos] [el|la|los|las] "
-        "{cover_classes:device_class}",
+        "está[n] [todas|todos] [el|la|los|las] {cover_classes:device_class} {cover_states:state}",
+        "está[n] {cover_states:state} [todas|todos] [el|la|los|las] {cover_classes:device_class}",
         "(está|están) [el|la|los|las] {cover_classes:device_class} "
         "(del|de|en) [el|la|los|las] {area} {cover_states:state}",
         "(está|están) {cover_states:state} [el|la|los|las] {cover_classes:device_class} "
