@@ -176,11 +176,11 @@ def test_only_what_begins_to_open_counts(seen: Seen, before: str, after: str) ->
 
 @pytest.mark.parametrize("parent", ["", "an automation's"])
 def test_templates_that_told_no_state_until_they_were_used(seen: Seen, parent: str) -> None:
-    by = {} if parent else {"user_id": "somebody"}
+    user = "" if parent else "somebody"
     seen.tell("fan.loft", "unknown", "start")
     seen.tell("lock.front", "unknown", "start")
-    seen.tell("lock.front", "unlocked", "call", parent, **by)
-    seen.tell("fan.loft", "on", "call", parent, **by)
+    seen.tell("lock.front", "unlocked", "call", parent, user_id=user)
+    seen.tell("fan.loft", "on", "call", parent, user_id=user)
     assert seen.opening == {"fan.loft": LOCK}
 
 
