@@ -14,6 +14,8 @@ from integrations.mcp.servers import HOME_ASSISTANT
 
 OWN_BRAINS = frozenset({"offline", "home-assistant"})  # what they say is from our catalogue
 _OPEN_ENDS = frozenset({Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN})
+# Tools of ours that switch things of the house, now or later.
+_OURS_IN_THE_HOUSE = frozenset({"correct_last", "do_later", "undo"})
 # A model meets these when it does not stop calling; they are no wish of the person's.
 _FOR_MODELS = LIMITS | {"too_fast"}
 
@@ -22,12 +24,13 @@ def is_in_doubt(outcome: ToolOutcome) -> bool:
     """True of a change whose end nobody has seen, or that failed in the house.
 
     Why a tool of another server failed only the model can tell, from its data. The long work of
-    Hearth's own tools is announced when it ends.
+    Hearth's own tools is announced when it ends; one that would not do something for later, or not
+    take it back, is answered by our own sentence.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
     if outcome.status is Status.FAILED:
-        return outcome.server == HOME_ASSISTANT
+        return outcome.server == HOME_ASSISTANT or _is_left_by_us(outcome)
     own_work = outcome.running and outcome.server == HEARTH
     return outcome.status in _OPEN_ENDS and not own_work
 
@@ -43,6 +46,11 @@ def is_undone(outcome: ToolOutcome) -> bool:
     if outcome.status is Status.FAILED:
         return changes and outcome.server != HEARTH
     return changes and outcome.status is Status.NOT_RUN and outcome.rule not in _FOR_MODELS
+
+
+def _is_left_by_us(outcome: ToolOutcome) -> bool:
+    """True where a tool of ours that moves the house has not done so."""
+    return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 
 def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:

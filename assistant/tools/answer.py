@@ -1,6 +1,7 @@
 """What a server's answer says: Home Assistant's lists of successes and failures, or plain text."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ _MAX_READ = 200_000  # of one that is looked at: a tool server's are no longer (
 _CUT = "\n[cut: these are the first {kept} of {all} characters]"
 _MAX_NAME = 300
 _MAX_REASON = 300
+_IN_VAIN = re.compile(r"Failed to call \w+ for: \[(?P<ids>[^\]]*)\]")
+_ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _PREFIX = "Error calling tool: "
 
 
@@ -60,6 +63,13 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
         succeeded=tuple(name for one in answers for name in one.succeeded),
         failed=tuple(dict.fromkeys(failed)),
     )
+
+
+def called_in_vain(error: str) -> tuple[str, ...]:
+    """Return the ids of the things that Home Assistant could not call, in its own words for that;
+    they are no words for people."""
+    found = _IN_VAIN.fullmatch(error)
+    return tuple(_ENTITY.findall(found["ids"])) if found else ()
 
 
 def capped(text: str) -> str:

@@ -148,7 +148,7 @@ class Executor:
             return replace(
                 outcome,
                 status=Status.FAILED,
-                sentence=sentences.with_options("tools.failed", near, reason=answer.error),
+                sentence=sentences.failed(answer.error, near, before),
                 data=answer.text,
                 retryable=bool(near),
                 valid_options=near,

@@ -25,7 +25,7 @@ from assistant.tools.kinds_heard import (
 )
 from assistant.tools.must_run import RULES
 from assistant.tools.parts import Saying, say, takes
-from assistant.tools.resolve import consequences, reach
+from assistant.tools.resolve import can, consequences, reach
 from assistant.tools.vocabulary import mentions
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Entity
@@ -196,9 +196,14 @@ def _tells(heard: Heard) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """The things of these kinds that are there, where the call's own kind is another one."""
+    """The things of these kinds that are there, where the call's own kind is another one. A call
+    that names no place is for all of the house."""
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
-    there = [case.house.entities[name] for name in reach(case.intent, place, case.house).touched]
+    if any(place.get(key) for key in ("area", "floor")):
+        found = reach(case.intent, place, case.house).touched
+        there = [case.house.entities[name] for name in found]
+    else:
+        there = [one for one in case.house.exposed() if can(one, case.intent.action)]
     names = [one.name for one in there if any(kind.holds(one) for kind in kinds)]
     return tuple(dict.fromkeys(names))[:MOST_OFFERED]
 

@@ -46,7 +46,7 @@ _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes 
 # Device classes of a binary sensor of which a relay on the same device is likely to move the door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
 # Without a word of these a name says nothing of a door or an alarm.
-_TELLING = ("opens", "gates", "windows", "garages", "releases", "unlocks", "alarm")
+_TELLING = (*("opens", "gates", "windows", "entrances", "garages", "releases", "unlocks", "alarm"),)
 _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
@@ -206,7 +206,7 @@ def _says_door(text: str) -> bool:
         return False
     if mentions("gates", plain) or _is_only_garage(plain):
         return True
-    doors = mentions("opens", plain) or mentions("windows", plain) or mentions("releases", plain)
+    doors = mentions_one_of(("opens", "windows", "entrances", "releases"), plain)
     return doors and not mentions("blinds", plain)
 
 

@@ -42,7 +42,7 @@ from assistant.tools.resolve import (
     reach,
 )
 from assistant.tools.saying import NAME, TRIGGER
-from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed
+from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed, widened
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.spoken_names import spoken_names
 from assistant.tools.verdict import STRICT, Rulings, Verdict
@@ -252,6 +252,9 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
         arguments = {**rest, "name": paused[0]}
     selector = _choosing(intent, arguments)
     by_place = not _is_named(selector) and intent.action is not Action.NOTE
+    if by_place and live and heard is not None:
+        arguments = widened(case, arguments, heard)
+        selector = _choosing(intent, arguments)
     boundless = _is_boundless(selector) and intent.action is not Action.NOTE
     if boundless and intent.domains is None and not _has_kind(selector):
         return denied(Tier.COMFORT, "which_thing", arguments, {})

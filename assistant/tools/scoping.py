@@ -61,6 +61,20 @@ def bounded(
     return scoped
 
 
+def widened(case: Case, arguments: Mapping[str, Any], heard: Heard) -> Mapping[str, Any]:
+    """The call without its room or floor, where the words say all of its kind and no place: "turn
+    off all the lights" is no wish for one room's, which a model would tell as all."""
+    rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
+    kind = arguments.get("domain") or arguments.get("device_class")
+    if len(rest) == len(arguments) or not kind or heard.left is not None or heard.in_part:
+        return arguments
+    if not heard.wanted.everywhere:
+        return arguments
+    there = reach(case.intent, arguments, case.house)
+    said = _is_everywhere(case, (*there.touched, *there.candidates))
+    return rest if said else arguments
+
+
 def resumed(
     house: House, arguments: Mapping[str, Any], heard: Heard | None, own: Area | None
 ) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assistant.domain.outcome import Observed, Status
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.answer import Answer
+from assistant.tools.answer import Answer, called_in_vain
 from assistant.tools.spoken_names import named_thing
 from assistant.tools.verify import Finding
 from integrations.cleaning import one_line
@@ -32,6 +32,14 @@ class Sentences:
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
+
+    def failed(self, error: str, options: Sequence[str], house: House) -> str:
+        """What did not work: the server's reason, or the things that cannot do it."""
+        things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
+        if not things:
+            return self.with_options("tools.failed", options, reason=error)
+        names = ", ".join(one.name for one in things[:MAX_NAMED])
+        return self.with_options("tools.cannot", options, names=names)
 
     def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
         """What was done, what was seen, and what did not work, by name."""

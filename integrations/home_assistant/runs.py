@@ -112,18 +112,19 @@ class Switches:
         if not own or domain not in _CARRIERS | SWITCHED | _OPEN.keys():
             return
         happening = self._happening(own, text(context.get("parent_id")))
+        # By somebody or something: what follows has its cause in the contexts, not in the time.
+        by_itself = not (happening.parent or text(context.get("user_id")))
         if domain in _CARRIERS:
             happening.carried = True
-        elif domain in SWITCHED and _is_switched(domain, before, now):
+        elif domain in SWITCHED and _is_switched(domain, before, now, by_itself=by_itself):
             self._lately.append((_at(state), entity_id))
             happening.switched.append(entity_id)
             if not happening.carried:
                 self._learn(happening.switched, happening.opened)
-        elif now in _OPEN.get(domain, ()) and before not in _AWAY | _OPEN[domain]:
+        elif now in _OPEN.get(domain, ()) and not _stood_open(domain, before, by_itself=by_itself):
             if entity_id in self._asked:
                 return
             happening.opened.append(entity_id)
-            by_itself = not (happening.parent or text(context.get("user_id")))
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
@@ -158,10 +159,17 @@ class Switches:
         return self._contexts[own]
 
 
-def _is_switched(domain: str, before: str, now: str) -> bool:
-    """A button that was never pressed has no state before."""
-    known = before != "unavailable" if domain in _BUTTONS else before not in _AWAY
-    return known and now not in _AWAY and now != before
+def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
+    """A button that was never pressed has no state before, nor has a template that tells none until
+    it is used: what comes from that by itself may be the start of Home Assistant."""
+    away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
+    return before not in away and now not in _AWAY and now != before
+
+
+def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
+    """Whether it was open before, or nobody knows."""
+    away = _AWAY if by_itself else {"unavailable"}
+    return before in away or before in _OPEN[domain]
 
 
 def _state(state: Mapping[str, Any]) -> str:

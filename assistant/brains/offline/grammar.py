@@ -80,7 +80,11 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
         ("area", "cover"),
         "<move> [<the>] (blinds | blind | shades | shade | curtains | shutters) in [<the>] <area>",
     ),
-    (("lock",), "(lock | unlock) [<the>] <lock>"),
+    (
+        ("lock",),
+        "(lock | unlock) [<the>] <lock>"
+        " | lock (all [<the>] doors | <the> doors | every door | everything | up | <the> house)",
+    ),
     (
         ("media_player",),
         "set [<the>] <media_player> volume to <percent>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.brains.offline.numbers import number_words
-from assistant.tools.house_questions import door_of, is_of_a_door, without_part
+from assistant.tools.doors import door_of, is_of_a_door, without_part
 from integrations.home_assistant.house import Entity, House
 
 
@@ -95,11 +95,16 @@ def _told_apart(
     text: str, domain: str, found: list[tuple[Entity, str]], house: House
 ) -> Iterable[Name]:
     for entity, written in found:
-        area = house.areas.get(entity.area_id or "")
-        if area is not None:
-            room = spoken(area.name)
+        for room in _rooms(entity, house):
             for told in (f"{room} {text}", f"{text} in the {room}", f"{text} in {room}"):
                 yield Name(told, written, (entity.entity_id,), domain, derived=True)
+
+
+def _rooms(entity: Entity, house: House) -> list[str]:
+    """What the room is called in which it stands."""
+    area = house.areas.get(entity.area_id or "")
+    names = (area.name, *area.aliases) if area is not None else ()
+    return [room for name in names if (room := spoken(name))]
 
 
 def _doors(house: House) -> Iterable[Name]:

@@ -16,6 +16,7 @@ from hassil.recognize import RecognizeResult
 
 from assistant.brains.offline.alarm_sentences import LISTS as ALARM_LISTS
 from assistant.brains.offline.alarm_sentences import SENTENCES as ALARM_SENTENCES
+from assistant.brains.offline.lock_sentences import SENTENCES as LOCK_SENTENCES
 from assistant.brains.offline.memory_sentences import LISTS as MEMORY_LISTS
 from assistant.brains.offline.memory_sentences import SENTENCES as MEMORY_SENTENCES
 from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
@@ -25,6 +26,7 @@ from assistant.brains.offline.numbers import digits_for_quantities
 from assistant.brains.offline.own import OWN_SENTENCES
 from assistant.brains.offline.profile_sentences import LISTS as PROFILE_LISTS
 from assistant.brains.offline.profile_sentences import SENTENCES as PROFILE_SENTENCES
+from assistant.brains.offline.reword import reworded
 from assistant.brains.offline.state_sentences import LISTS as STATE_LISTS
 from assistant.brains.offline.state_sentences import SENTENCES as STATE_SENTENCES
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
@@ -210,19 +212,6 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
                 "response": "one_yesno",
             },
         ],
-        # Theirs speak of bolts and keys alone.
-        "HassTurnOn": [
-            {
-                "sentences": ["bloque(a|e|á|ar) [el|la] {name}"],
-                "requires_context": {"domain": "lock"},
-            },
-        ],
-        "HassTurnOff": [
-            {
-                "sentences": ["desbloque(a|e|á|ar) [el|la] {name}"],
-                "requires_context": {"domain": "lock"},
-            },
-        ],
     },
 }
 
@@ -255,6 +244,7 @@ class Parser:
     """Parses sentences about one picture of the house's names."""
 
     def __init__(self, names: Names) -> None:
+        self._areas = names.areas
         self._slot_lists: dict[str, SlotList] = {
             "name": TextSlotList.from_tuples(name_values(names), allow_template=False),
             "area": TextSlotList.from_tuples(place_values(names.areas), allow_template=False),
@@ -264,6 +254,12 @@ class Parser:
 
     def parse(self, text: str, language: str, area_id: str = "") -> Command | None:
         """The one command that the whole text is, or None. `area_id`: where the assistant is."""
+        if (found := self._parse(text, language, area_id)) is not None:
+            return found
+        others = (self._parse(o, language, area_id) for o in reworded(text.lower(), self._areas))
+        return next((one for one in others if one is not None and one.entity_ids), None)
+
+    def _parse(self, text: str, language: str, area_id: str) -> Command | None:
         intents = _intents(language)
         if intents is None:
             return None
@@ -358,7 +354,7 @@ def _intents(language: str) -> Intents | None:
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
-            for ours in (_MORE_SENTENCES, STATE_SENTENCES, TIMER_SENTENCES):
+            for ours in (_MORE_SENTENCES, LOCK_SENTENCES, STATE_SENTENCES, TIMER_SENTENCES):
                 for intent, more in ours.get(code, {}).items():
                     found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
             for own in (OWN_SENTENCES, UNDO_SENTENCES):

@@ -77,7 +77,7 @@ def _block(texts: _Texts, response: str, **slots: Any) -> dict[str, Any]:
 
 
 _EN = _Sentences(
-    door=("<is> [<the>] {door:name} {STATE}",),
+    door=("(<is>|(did i|did we|have i) (leave|left)) [<the>] {door:name} {STATE}",),
     kind=(
         "<is> [<the>|a] {cover_classes:device_class} {cover_states:state}",
         "<is> [<the>|a] {area} {cover_classes:device_class} {cover_states:state}",
@@ -135,8 +135,8 @@ _ES = _Sentences(
         "(está|están) {STATE} [el|la|los|las] {door:name}",
     ),
     kind=(
-        "(está|están) [el|la|los|las] {cover_classes:device_class} {cover_states:state}",
-        "(está|están) {cover_states:state} [el|la|los|las] {cover_classes:device_class}",
+        "está[n] [todas|todos] [el|la|los|las] {cover_classes:device_class} {cover_states:state}",
+        "está[n] {cover_states:state} [todas|todos] [el|la|los|las] {cover_classes:device_class}",
         "(está|están) [el|la|los|las] {cover_classes:device_class} "
         "(del|de|en) [el|la|los|las] {area} {cover_states:state}",
         "(está|están) {cover_states:state} [el|la|los|las] {cover_classes:device_class} "

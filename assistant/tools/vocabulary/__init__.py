@@ -15,6 +15,7 @@ LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
 # Without its marks a Vietnamese word often is another one: "cổng" (gate), "công tắc" (switch). In
 # other languages an entry that ends with "!" keeps them: "*tür!" is not to find "Temperatur".
 _MARKS_MATTER = frozenset({"vi"})
+_DIGRAPHS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _LONGEST = 200  # characters of a text that are looked at
 _MAX_TEXTS = 16_384
 _WORD = re.compile(r"[^\W_]+")
@@ -106,9 +107,15 @@ def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     for language in LANGUAGES:
         for entry in [entry for topic in topics for entry in entries(topic, language)]:
             marks = language in _MARKS_MATTER or entry.endswith("!")
-            written[marks].append(_pattern(entry.rstrip("!"), marks))
+            for spelt in _spellings(entry.rstrip("!"), language):
+                written[marks].append(_pattern(spelt, marks))
     plain, marked = (re.compile("|".join(written[marks]) or r"(?!)") for marks in (False, True))
     return plain, marked
+
+
+def _spellings(entry: str, language: str) -> set[str]:
+    """An entry as it is written, in German also as without umlauts: "Kuehlschrank"."""
+    return {entry, entry.translate(_DIGRAPHS)} if language == "de" else {entry}
 
 
 def _pattern(entry: str, marks: bool) -> str:

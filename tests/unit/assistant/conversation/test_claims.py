@@ -37,6 +37,10 @@ CLAIM = "The front door is locked."
         ({"status": Status.UNKNOWN, "running": True, "server": "hearth"}, False, False),
         ({"status": Status.FAILED}, True, True),
         ({"status": Status.FAILED, "server": "hearth"}, False, False),
+        *(
+            ({"status": Status.FAILED, "server": "hearth", "name": name}, True, True)
+            for name in ("do_later", "undo", "correct_last")
+        ),
         ({"status": Status.FAILED, "server": "notes"}, False, True),
         ({"status": Status.FAILED, "tier": Tier.READ}, False, False),
         ({"status": Status.UNKNOWN, "tier": Tier.READ}, False, False),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.answer import Answer, join_answers, read_answer
+from assistant.tools.answer import Answer, called_in_vain, join_answers, read_answer
 from integrations.mcp.servers import McpResult
 
 
@@ -56,3 +56,16 @@ def test_the_parts_of_a_call_are_one_answer() -> None:
     assert joined.error == ""
     assert "one" in joined.text
     assert join_answers([bad, bad]) == bad
+
+
+@pytest.mark.parametrize(
+    ("error", "things"),
+    [
+        ("Failed to call turn_off for: ['cover.study_blinds']", ("cover.study_blinds",)),
+        ("Failed to call turn_on for: ['light.a', 'light.b_2']", ("light.a", "light.b_2")),
+        ("Failed to call turn_on for: []", ()),
+        ("The area does not exist", ()),
+    ],
+)
+def test_what_home_assistant_could_not_call(error: str, things: tuple[str, ...]) -> None:
+    assert called_in_vain(error) == things

@@ -277,6 +277,64 @@ def test_heating_elsewhere_is_offered() -> None:
         assert "Kitchen" in told
 
 
+@pytest.mark.parametrize(
+    ("domain", "heard"),
+    [
+        ("cover", "turn off all the lights"),
+        ("fan", "schalte alle Lichter aus"),
+        ("climate", "apaga todas las luces"),
+        ("media_player", "éteins toutes les lumières"),
+        ("fan", "apague todas as luzes"),
+        ("climate", "tắt tất cả đèn"),
+        ("light", "turn off all the fans"),
+    ],
+)
+def test_a_kind_that_was_not_said_is_not_switched_in_the_whole_house(
+    domain: str, heard: str
+) -> None:
+    verdict = judged(OFF, {"domain": [domain]}, heard, "Kitchen")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_thing")
+    assert verdict.options
+
+
+ALL_LIGHTS = {
+    "de": "schalte alle Lichter aus",
+    "en": "turn off all the lights",
+    "es": "apaga todas las luces",
+    "fr": "éteins toutes les lumières",
+    "pt": "apague todas as luzes",
+    "vi": "tắt tất cả đèn",
+}
+
+
+@pytest.mark.parametrize("place", [{"area": "Den"}, {"floor": "Ground floor"}])
+@pytest.mark.parametrize("heard", ALL_LIGHTS.values(), ids=ALL_LIGHTS)
+def test_a_call_for_one_room_does_all_that_was_said(heard: str, place: dict[str, str]) -> None:
+    verdict = judged(OFF, {**place, "domain": ["light"]}, heard, "Den")
+    assert (verdict.decision, set(verdict.entities)) == (Decision.ALLOWED, LIGHTS)
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        "turn off the lights",
+        "turn off all the lights in here",
+        "turn off all the lights in the den",
+        "turn off all the lights except in the kitchen",
+        "turn off everything in the den",
+        "turn off all the fans, and the lights in here",
+    ],
+)
+def test_a_call_for_the_room_that_was_said_stays_there(heard: str) -> None:
+    verdict = judged(OFF, {"area": "Den", "domain": ["light"]}, heard, "Den")
+    assert set(verdict.entities) == DEN
+
+
+def test_all_that_was_said_is_judged_where_one_room_was_called() -> None:
+    verdict = judged(OFF, {"area": "Hallway", "domain": ["lock"]}, "unlock all the locks", "Den")
+    assert verdict.decision is not Decision.ALLOWED
+
+
 def test_a_lamp_elsewhere_is_not_offered() -> None:
     verdict = judged(ON, {"domain": ["light"]}, "turn on the light", "Hallway")
     assert (verdict.rule, verdict.options) == ("none_here", ())

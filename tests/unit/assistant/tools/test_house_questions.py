@@ -5,15 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.tools.doors import door_key, door_of, openings
 from assistant.tools.house_questions import (
     EVERYTHING,
     Facts,
     Question,
     Shows,
-    door_key,
-    door_of,
     facts,
-    openings,
     shows,
 )
 from assistant.tools.room_climate import reading, room_sensors
@@ -380,3 +378,15 @@ def test_a_place_outdoors_has_a_sensor_outdoors() -> None:
 )
 def test_a_reading_is_a_number_or_nothing(entity: Entity, value: float | None) -> None:
     assert reading(entity, "temperature") == value
+
+
+def test_the_only_drive_and_contact_of_a_garage_are_one_door() -> None:
+    drive = replace(thing("cover.d", "Garage door", "opening", "garage"), area_id="garage")
+    mate = replace(contact("m", "Garage contact", "off", "garage_door"), area_id="garage")
+    house = house_of(drive, mate)
+    assert door_of(drive, house) == [drive, mate]
+    assert door_of(mate, house) == [mate, drive]
+    second = replace(mate, entity_id="binary_sensor.s", name="Second door")
+    assert door_of(drive, house_of(drive, mate, second)) == [drive]
+    elsewhere = replace(mate, area_id=None)
+    assert door_of(drive, house_of(drive, elsewhere)) == [drive]

@@ -44,29 +44,35 @@ MUST_RUN = {
         *("Fish tank pump", "Aquarium heater", "Dad's CPAP", "Oxygen concentrator", "Main router"),
         *("Cable modem", "Wi-Fi access point", "Network switch", "Sump pump", "Security cameras"),
         *("NVR", "Baby monitor", "Dialysis machine", "Insulin box"),
+        *("Ice maker", "Starlink", "Reef tank", "Well pump", "ResMed", "Hue bridge", "Eero"),
     ],
     "de": [
         *("Kühlschrank", "Gefriertruhe Keller", "Medienserver", "Aquarium", "Beatmungsgerät"),
         *("Sauerstoffgerät Oma", "WLAN", "Fritz!Box", "Internetrouter", "Tauchpumpe", "Hebeanlage"),
         *("Überwachungskamera", "Babyfon", "Einbaukühlschrank", "Netzwerkschrank"),
+        *("Kuehlschrank", "Getränkekühlschrank", "Aquariumpumpe", "Teichfilter", "Dialysegerät"),
     ],
     "es": [
         *("Nevera", "Frigorífico", "Congelador del garaje", "Servidor", "Acuario", "Pecera"),
         *("Concentrador de oxígeno", "Respirador", "Router", "Módem", "Bomba de achique"),
         *("Cámara del jardín", "Vigilabebés"),
+        *("Vinoteca", "Rúter", "Bomba del pozo"),
     ],
     "fr": [
         *("Frigo", "Réfrigérateur", "Congélateur", "Serveur", "Aquarium", "Respirateur", "Livebox"),
         *("Concentrateur d'oxygène", "Routeur", "Pompe de relevage", "Caméra", "Babyphone"),
+        *("Frigidaire", "Pompe du puits", "Baie informatique"),
     ],
     "pt": [
         *("Geladeira", "Frigorífico", "Congelador", "Freezer", "Servidor", "Aquário", "Respirador"),
         *("Concentrador de oxigênio", "Roteador", "Modem", "Bomba de poço", "Câmera da entrada"),
         *("Babá eletrônica",),
+        *("Frigobar", "Bomba do poço", "Cadeira elevatória"),
     ],
     "vi": [
         *("Tủ lạnh", "Tủ đông", "Máy chủ", "Bể cá", "Máy thở", "Máy tạo oxy", "Bộ phát wifi"),
         *("Bộ định tuyến", "Bơm chống ngập", "Camera an ninh", "Máy báo khóc"),
+        *("Tủ rượu", "tu lanh", "may chu"),
     ],
 }
 NAMES = [(language, name) for language, names in MUST_RUN.items() for name in names]
@@ -75,6 +81,7 @@ PLAIN = [
     *("Kaffeemaschine", "Ventilator", "Aquariumlicht", "Kühlschranklicht", "Weihnachtsbaum"),
     *("Cafetera", "Luz del acuario", "Cafetière", "Lumière du frigo", "Cafeteira", "Quạt"),
     *("Đèn bể cá", "Lámpara roja", "TV", "Observer", "Camper"),
+    *("Towel rack", "USB hub"),
 ]
 
 

@@ -153,3 +153,8 @@ def test_things_that_must_run_are_known_without_their_marks(name: str) -> None:
 def test_a_screen_is_no_blind() -> None:
     assert not mentions("asked_blinds", "màn hình phòng khách")
     assert mentions("asked_blinds", "màn cửa phòng khách")
+
+
+@pytest.mark.parametrize("text", ["Kühlschrank", "Kuhlschrank", "Kuehlschrank", "KUEHLSCHRANK 2"])
+def test_german_words_are_known_without_umlauts_too(text: str) -> None:
+    assert mentions("keeps_running", text)

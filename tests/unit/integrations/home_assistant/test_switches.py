@@ -174,6 +174,23 @@ def test_only_what_begins_to_open_counts(seen: Seen, before: str, after: str) ->
     assert seen.opening == {}
 
 
+@pytest.mark.parametrize("parent", ["", "an automation's"])
+def test_templates_that_told_no_state_until_they_were_used(seen: Seen, parent: str) -> None:
+    user = "" if parent else "somebody"
+    seen.tell("fan.loft", "unknown", "start")
+    seen.tell("lock.front", "unknown", "start")
+    seen.tell("lock.front", "unlocked", "call", parent, user_id=user)
+    seen.tell("fan.loft", "on", "call", parent, user_id=user)
+    assert seen.opening == {"fan.loft": LOCK}
+
+
+def test_the_start_of_home_assistant_switches_nothing(seen: Seen) -> None:
+    seen.tell("switch.hall", "unknown", "start", s=9)
+    seen.tell("switch.hall", "on", "restored", s=10)
+    seen.tell("lock.front", "unlocked", "its own", s=10.5)
+    assert seen.opening == {}
+
+
 def test_a_change_without_context_or_time_tells_nothing(seen: Seen) -> None:
     seen.tell("switch.hall", "on", "")
     change = {"entity_id": "lock.front", "state": "unlocked", "context": {"id": "own"}}

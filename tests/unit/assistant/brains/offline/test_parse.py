@@ -5,7 +5,7 @@ import pytest
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Command, Parser
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
 
 PARSER = Parser(house_names(corpus_house()))
@@ -54,6 +54,10 @@ def _target(command: Command) -> str:
         ("make the living room twenty two degrees", ["HassClimateSetTemperature living_room"]),
         ("stop the music in the living room", ["HassMediaPause living_room"]),
         ("stop the music in the fridge", []),
+        ("lock all the doors", ["HassTurnOn lock"]),
+        ("lock the doors", ["HassTurnOn lock"]),
+        ("lock up", ["HassTurnOn lock"]),
+        ("lock every door", ["HassTurnOn lock"]),
         ("turn off the kitchen light and make me a sandwich", []),
         ("don't turn on the kitchen light", []),
         ("turn on the", []),
@@ -180,3 +184,45 @@ def test_no_word_is_cut_for_a_list(text: str, item: str) -> None:
     command = Parser(house_names(LISTS)).parse(text, "es")
     assert command is not None
     assert command.slots["item"] == item
+
+
+def _study() -> Parser:
+    """A room with two names, a lamp that is called by one of them, and numbered plugs."""
+    office = Area("office", "Office", ("study",))
+    things = [
+        Entity("light.main", "Office main light", "off", area_id="office"),
+        Entity("light.hall", "Hall main light", "off"),
+        *(Entity(f"switch.plug_{number}", f"Plug {number}", "off") for number in (1, 2, 12)),
+    ]
+    house = House({}, {"office": office}, {one.entity_id: one for one in things})
+    return Parser(house_names(house))
+
+
+@pytest.mark.parametrize(
+    ("text", "thing"),
+    [
+        ("turn on the main light in the office", "light.main"),
+        ("turn on the main light in the study", "light.main"),
+        ("switch off the main light of the study", "light.main"),
+        ("turn on the study main light", None),
+        ("turn on the main light in the cellar", None),
+        ("turn on the desk light in the study", None),
+        ("turn on plug number two", "switch.plug_2"),
+        ("turn on plug number 12", "switch.plug_12"),
+        ("turn on plug number 4", None),
+        ("turn on number two", None),
+    ],
+)
+def test_a_thing_is_found_by_its_room_and_number_however_that_is_said(
+    text: str, thing: str | None
+) -> None:
+    command = _study().parse(text, "en")
+    assert (command.entity_ids if command is not None else None) == ((thing,) if thing else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["bloquea todas las puertas", "cierra con llave las puertas", "cierra la casa con llave"],
+)
+def test_locking_up_in_spanish(text: str) -> None:
+    assert understood(text, "es") == ["HassTurnOn lock"]

@@ -262,3 +262,16 @@ def test_names_that_cannot_be_pronounced_are_left_out_of_the_doors() -> None:
     names = house_names(HOUSE)
     assert "patio door" in [name.text for name in names.doors]
     assert "patio door" not in [name.text for name in without_words(names, {"patio"}).doors]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("did i leave the patio door open", "en", "No, the patio door is closed."),
+        ("have i left the front door unlocked", "en", "No, the front door is locked."),
+        ("están cerradas todas las puertas", "es", "Sí, todas están cerradas."),
+        ("están todas las puertas cerradas", "es", "Sí, todas están cerradas."),
+    ],
+)
+def test_what_was_left_open_and_all_of_a_kind(text: str, language: str, said: str) -> None:
+    assert answer(text, language) == said
