@@ -16,6 +16,7 @@ from assistant.app.watching import Broker, Page, Watched, watching
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.moment import Mode
+from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.confirmations import Confirmations
 from assistant.interfaces.api.history import History
@@ -28,7 +29,6 @@ from assistant.interfaces.http_serving import open_guard, serving_http
 from assistant.interfaces.metrics.page import CONTENT_TYPE
 from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
-from assistant.version import own_version
 from integrations.mcp_server.endpoint import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.metrics import metrics_route

@@ -11,10 +11,10 @@ from assistant.app.build import App
 from assistant.app.loop_lag import LoopLag
 from assistant.app.services import Stay
 from assistant.domain.records import StoreError
+from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Sound
 from assistant.interfaces.metrics.measures import Measures
 from assistant.interfaces.metrics.standing import Standing
-from assistant.version import own_version
 from integrations.web.box import NotKept
 from integrations.web.health import Health
 

@@ -22,13 +22,13 @@ from assistant.config.schema import Settings
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord, new_id
+from assistant.domain.version import own_version
 from assistant.evaluation.commands import Sentence, make_recording, sentences
 from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
 from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
 from assistant.setup.consent import ONE_COMMAND
-from assistant.version import own_version
 from integrations.address import shown
 from integrations.gemini.access import NO_KEY
 from integrations.gemini.models import ModelRow, cost_usd, model_row

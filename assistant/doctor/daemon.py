@@ -18,8 +18,8 @@ import httpx
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.doctor.signing_in import signed_in
+from assistant.domain.version import own_version
 from assistant.interfaces.http_tokens import HASHED
-from assistant.version import own_version
 
 VISIT_S = 5.0  # for all that is asked
 _FINDINGS_S = 60.0  # it looks at the house itself

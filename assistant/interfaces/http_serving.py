@@ -10,9 +10,9 @@ from starlette.routing import BaseRoute
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
+from assistant.domain.version import own_version
 from assistant.interfaces.http_sessions import Sessions
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile, admin_of
-from assistant.version import own_version
 from integrations.serving import serving
 from integrations.tls import server_context
 from integrations.web.api import api_routes, web_app

@@ -8,10 +8,10 @@ from typing import Protocol, Self
 
 from assistant.announcements.desk import Announcing
 from assistant.config.schema import Settings
+from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable
-from assistant.version import own_version
 from audio.errors import AudioError
 from audio.resample import resample
 from audio.tts import Chunk

@@ -19,8 +19,8 @@ from assistant.domain.moment import Mode
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.domain.rights import CALLERS
+from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
-from assistant.version import own_version
 from audio.microphone_status import MicrophoneStatus
 from audio.speaker_status import SpeakerChange
 from integrations.web.box import NotKept, NotPossible, Unknown

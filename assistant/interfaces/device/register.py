@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from assistant.config.schema import Settings
+from assistant.domain.version import own_version
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord, new_record
-from assistant.version import own_version
 from integrations.errors import Misconfigured, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.commands import Commands

@@ -14,11 +14,11 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.moment import Mode
 from assistant.domain.rights import CALLERS
+from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.openers import Openers
 from assistant.interfaces.api.parts import Parts
 from assistant.tools.ratings import Ratings
-from assistant.version import own_version
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown
