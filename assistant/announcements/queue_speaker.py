@@ -73,8 +73,8 @@ class Announcements:
     again for as long as the store has it. Without a loudspeaker nothing is begun; where it goes in
     the middle, the whole is said again when it is back, unless it has expired.
 
-    Of a record's options these count: `priority` (see `announcement_order`), `language` (a code),
-    `sound`, `volume`, `alarm` and `caller` as in `assistant.speech.manner.Manner`, and `media`, the
+    Of a record's options these count: `priority` (see `order`), `language` (a code),
+    `sound`, `volume`, `alarm` and `caller` as in `Manner`, and `media`, the
     name of the clip that sounds in place of a text.
     """
 
