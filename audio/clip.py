@@ -9,11 +9,51 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import soxr
 
 from audio.errors import InputUnusable
-from audio.resample import Resampler, resample
 from audio.track import RATE
 from audio.tts.level import level_whole
+
+# Changing the rate of mono int16 sound, a stream at a time or a buffer at a time, with libsoxr.
+
+
+QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz, holds back about 20 ms
+
+
+class Resampler:
+    """Changes the rate of a stream of mono int16; equal rates pass through untouched."""
+
+    def __init__(self, from_rate: int, to_rate: int) -> None:
+        """Rates in Hz, both above 0."""
+        self._stream = (
+            None
+            if from_rate == to_rate
+            else soxr.ResampleStream(from_rate, to_rate, 1, dtype="int16", quality=QUALITY)
+        )
+
+    def push(self, pcm: bytes) -> bytes:
+        """Take a block, give what is ready: with HQ that comes in bursts, often nothing."""
+        return self._run(pcm, last=False)
+
+    def flush(self) -> bytes:
+        """What the filter held back. The resampler must not be used afterwards."""
+        return self._run(b"", last=True)
+
+    def _run(self, pcm: bytes, *, last: bool) -> bytes:
+        if self._stream is None:
+            return pcm
+        samples = np.frombuffer(pcm, dtype=np.int16)
+        return bytes(self._stream.resample_chunk(samples, last=last).tobytes())
+
+
+def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
+    """The whole buffer of mono int16 at another rate, in one go; rates in Hz."""
+    if from_rate == to_rate or not pcm:
+        return pcm
+    samples = np.frombuffer(pcm, dtype=np.int16)
+    return bytes(soxr.resample(samples, from_rate, to_rate, quality=QUALITY).tobytes())
+
 
 LONGEST_S = 120.0
 MOST_CHANNELS = 8

@@ -4,14 +4,238 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+import contextlib
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from audio.capture import BLOCK_MS, QUEUE_MS, Block, Blocks, DeviceCapture
+import numpy as np
+
+from audio.clip import Resampler
 from audio.clock import LoopClock
-from audio.errors import DeviceLost
+from audio.devices import DeviceInfo, chosen, find_device, load_portaudio, register_stream
+from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE, Frame, Framer
-from audio.resample import Resampler
+from audio.wake.gated import EnergyGate
+
+# One opening of a microphone: PortAudio's stream, and the queue from its thread to the loop.
+
+
+BLOCK_MS = 80  # bare capture costs 0.35 % of a core with it, 1.3 % with 20
+QUEUE_MS = 2000  # a listener that is further behind than this loses sound
+# PortAudio's paInvalidChannelCount and paInvalidSampleRate: the device is fine, the wish was not.
+_REFUSALS = (-9998, -9997)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a device hands over at a time."""
+
+    pcm: bytes  # int16 of all channels, interleaved, at the device's rate
+    at: float  # seconds of the clock, when it came
+
+
+class Blocks:
+    """A bounded queue from PortAudio's thread to the loop. Full, it drops the oldest block."""
+
+    def __init__(
+        self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
+    ) -> None:
+        """`size`: in blocks. `now`: reads the clock, from any thread. `news` is called on the
+        running loop after a block, or the end, has come."""
+        self.dropped = 0
+        self._loop = asyncio.get_running_loop()
+        self._now = now
+        self._news = news
+        self._lock = threading.Lock()
+        self._queue: deque[Block] = deque(maxlen=size)
+        self._ended = False
+        self._changed = asyncio.Event()
+
+    def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
+        """Add a block; `lost`: PortAudio had to throw one away before it. Any thread.
+
+        `may_wait`: nobody is told; it is taken with the next one that may not.
+        """
+        block = Block(pcm, self._now())
+        with self._lock:
+            self.dropped += lost + (len(self._queue) == self._queue.maxlen)
+            self._queue.append(block)
+        if not may_wait:
+            self._tell()
+
+    def end(self) -> None:
+        """No block will follow. Any thread."""
+        self._ended = True
+        self._tell()
+
+    def take(self) -> Block | None:
+        """The oldest block that waits, None where none does."""
+        with self._lock:
+            return self._queue.popleft() if self._queue else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether no block will follow those that wait."""
+        return self._ended
+
+    async def get(self) -> Block | None:
+        """The next block, None after the last."""
+        while True:
+            self._changed.clear()
+            if (block := self.take()) is not None:
+                return block
+            if self._ended:
+                return None
+            await self._changed.wait()
+
+    def _tell(self) -> None:
+        # The loop may be over before a stream that could not be closed.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        if self._news is not None:
+            self._news()
+
+
+class Capture(Protocol):
+    """A device that records into `Blocks`. `open` and `close` block; `open` comes first."""
+
+    @property
+    def rate(self) -> int:
+        """Hz of the blocks, known after `open`."""
+        ...
+
+    def open(self) -> None:
+        """Start recording. Raises InputUnusable."""
+        ...
+
+    def close(self) -> None:
+        """Stop at once and give the device back. More than once is fine."""
+        ...
+
+    def mono(self, pcm: bytes) -> bytes:
+        """A block's one channel that is listened to, int16."""
+        ...
+
+
+class DeviceCapture:
+    """Records from a device of PortAudio.
+
+    It asks for 16 kHz and as few channels as will do; what the device has instead it takes.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        blocks: Blocks,
+        block_ms: int = BLOCK_MS,
+        channel: int | None = None,
+        patient: bool = False,
+    ) -> None:
+        """`device`: a name as `list_devices` gives it. `block_ms`: 20 to 80, of what PortAudio
+        hands over at a time. `channel`: which one is listened to, from 1; None: the mean.
+        `patient`: in a quiet room the blocks come a few at once (see `QuietRoom`), where the
+        device gives one channel at SAMPLE_RATE."""
+        self.rate = SAMPLE_RATE  # Hz
+        self._device = device
+        self._blocks = blocks
+        self._block_ms = block_ms
+        self._channel = channel
+        self._channels = 1
+        self._patient = patient
+        self._quiet: QuietRoom | None = None
+        self._stream: Any = None
+        self._release: Callable[[], None] = lambda: None  # tells that no stream is open
+
+    def open(self) -> None:
+        self._release = register_stream()
+        try:
+            self._start(find_device(self._device, "input"))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close(ignore_errors=True)
+            self._stream = None
+        self._release()
+
+    def mono(self, pcm: bytes) -> bytes:
+        if self._channels == 1:
+            return pcm
+        samples = np.frombuffer(pcm, "<i2").reshape(-1, self._channels)
+        if self._channel is not None:
+            return bytes(np.ascontiguousarray(samples[:, self._channel - 1]).tobytes())
+        return bytes(np.rint(samples.mean(axis=1)).astype("<i2").tobytes())
+
+    def _start(self, device: DeviceInfo) -> None:
+        if self._channel is not None and self._channel > device.channels:
+            raise InputUnusable(
+                f'The microphone "{device.name}" has {device.channels} channels: '
+                f"audio.channel is {self._channel}, set it to one of them."
+            )
+        portaudio = load_portaudio()
+        try:
+            with chosen(device):
+                self.rate, self._channels = _negotiate(portaudio, device, self._channel or 1)
+                if self._patient and (self.rate, self._channels) == (SAMPLE_RATE, 1):
+                    self._quiet = QuietRoom(self._block_ms)
+                self._stream = portaudio.RawInputStream(
+                    device=device.index,
+                    samplerate=self.rate,
+                    channels=self._channels,
+                    dtype="int16",
+                    blocksize=self.rate * self._block_ms // 1000,
+                    callback=self._callback,
+                    finished_callback=self._blocks.end,
+                )
+                self._stream.start()
+        except portaudio.PortAudioError as error:
+            raise InputUnusable(
+                f'The microphone "{device.name}" cannot be opened ({_reason(error)}): close other '
+                "programs that record from it, or set audio.input to another."
+            ) from error
+
+    def _callback(self, indata: Any, frames: int, time: Any, status: Any) -> None:
+        pcm = bytes(indata)
+        may_wait = self._quiet is not None and self._quiet.may_wait(pcm)
+        self._blocks.put(pcm, bool(status.input_overflow), may_wait)
+
+
+def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int]:
+    """The rate and channels that the device takes, ours if it does; at least so many channels."""
+    counts = [count for count in (1, 2, least) if least <= count <= device.channels]
+    wishes = [(rate, count) for count in sorted(set(counts)) for rate in (SAMPLE_RATE, device.rate)]
+    wishes += [(SAMPLE_RATE, device.channels), (device.rate, device.channels)]
+    for rate, channels in wishes[:-1]:
+        try:
+            portaudio.check_input_settings(
+                device=device.index, samplerate=rate, channels=channels, dtype="int16"
+            )
+        except portaudio.PortAudioError as error:
+            if _code(error) not in _REFUSALS:
+                raise
+        else:
+            return rate, channels
+    return wishes[-1]  # if it will not take its own, opening says why
+
+
+def _code(error: Exception) -> int | None:
+    """PortAudio's error code: the second argument, where sounddevice has one."""
+    return error.args[1] if len(error.args) > 1 else None
+
+
+def _reason(error: Exception) -> str:
+    """PortAudio's own words: sounddevice puts what it was doing and a colon before them."""
+    return str(error.args[0] if error.args else error).split(": ", 1)[-1]
+
 
 _SILENT_S = 1.0  # without a block for so long, the device is gone: a suspended one says nothing
 _FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
@@ -82,3 +306,32 @@ class Microphone:
         if block is None:
             raise DeviceLost(f'The microphone "{self._device}" has gone: plug it in again.')
         return block
+
+
+# Which blocks of a microphone may wait: in a quiet room nobody is in a hurry to hear them.
+
+
+# Waking the program costs more than all that it does with a block of silence (measured: 0.3 of
+# 1.2 % of a core). So long the oldest block waits, at most.
+LONGEST_MS = 400
+
+
+class QuietRoom:
+    """Takes each block of mono int16 at SAMPLE_RATE, in whole frames. For one thread.
+
+    Its gate is the one before the wake engine: as soon as that would open nothing waits, and for
+    the 1.5 s that it stays open.
+    """
+
+    def __init__(self, block_ms: int) -> None:
+        self._gate = EnergyGate()
+        self._most = LONGEST_MS // block_ms
+        self._waiting = 0  # blocks
+
+    def may_wait(self, pcm: bytes) -> bool:
+        """Whether the next block, with those before it, need not be handed over now."""
+        self._waiting += 1
+        if self._gate.glance(pcm) or self._waiting >= self._most:
+            self._waiting = 0
+            return False
+        return True

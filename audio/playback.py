@@ -15,11 +15,11 @@ from audio.devices import (
     refresh,
     register_stream,
 )
-from audio.echo.protocol import Reference
+from audio.echo.choose import Reference
 from audio.errors import AudioError, DeviceLost, InputUnusable, Unlisted
 from audio.mixer import Mixer
 from audio.player import Conversion
-from audio.stalls import Stalls
+from audio.steady_parts import Stalls
 from audio.track import RATE
 
 BLOCK_MS = 10  # what the device takes at a time

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from audio.clip import Resampler
 from audio.clock import Clock, LoopClock
 from audio.errors import InputUnusable
-from audio.resample import Resampler
 
 AHEAD_SECONDS = 2.0  # how much sound a player takes before `play` waits
 EMPTY_FILE_RATE = 22_050  # Hz of a WAV file into which nothing was played

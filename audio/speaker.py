@@ -9,12 +9,12 @@ import numpy as np
 
 from audio.bounded import BoundedCalls, Calls, CallStuck
 from audio.clock import Clock, LoopClock
-from audio.echo.protocol import Reference
+from audio.device_status import Presence, SpeakerStatus
+from audio.echo.choose import Reference
 from audio.errors import AudioError
 from audio.mixer import Mixer
 from audio.playback import DevicePlayback, MakePlayback, Playback, lost
 from audio.player import AHEAD_SECONDS, Conversion, Player, StreamName
-from audio.speaker_status import Presence, SpeakerStatus
 from audio.track import RATE, Track
 
 IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent

@@ -3,15 +3,15 @@
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from audio.alarm import Alarm
 from audio.bounded import BoundedCalls, Calls, CallStuck, Result
-from audio.capture import Block, Blocks
 from audio.clock import Clock, LoopClock
-from audio.device_list import DeviceList
-from audio.echo.protocol import Cleaner
+from audio.device_status import MicrophoneChange, MicrophoneStatus
+from audio.devices.watch import DeviceList
+from audio.earcons import Alarm
+from audio.echo.choose import Cleaner
 from audio.errors import AudioError
 from audio.frames import Frame
-from audio.microphone_status import MicrophoneChange, MicrophoneStatus
+from audio.microphone import Block, Blocks
 from audio.steady_parts import (
     FIRST_BLOCK_S,
     SHORTEST_PAUSE_S,

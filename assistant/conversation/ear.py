@@ -25,12 +25,10 @@ from assistant.conversation.lasting import Lasting
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
-from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
-from audio.ring import Ring
+from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame, Ring
 from audio.vad.protocol import VoiceDetector
 from audio.wake.gated import GatedWake
-from audio.wake.protocol import Detection, NearMiss, WakeEngine
-from audio.wake.trigger import REFRACTORY
+from audio.wake.protocol import REFRACTORY, Detection, NearMiss, WakeEngine
 
 # What else sounds. While we speak or media plays a wake word has to be more certain than usual.
 Distraction = Literal["speaking", "media", "ringing"]

@@ -104,6 +104,6 @@ async def _know_words(
 def _make(worker: Executor, language: str, area: str) -> "HouseEndings":
     """Imports the recogniser and loads its model, 0.1 s and 5 MB; its grammar takes that too."""
     from assistant.conversation.house_ending import HouseEndings
-    from audio.recognize.sphinx_live import SphinxLive
+    from audio.recognize.sphinx import SphinxLive
 
     return HouseEndings(SphinxLive(), worker, language, area)

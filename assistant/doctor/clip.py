@@ -9,9 +9,9 @@ them alone does.
 import subprocess
 from dataclasses import dataclass
 
+from audio.clip import resample
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
-from audio.resample import resample
 from audio.tts.espeak import HEADER_BYTES, RATE
 
 OTHER_SPEECH = "What is the weather going to be like tomorrow afternoon?"

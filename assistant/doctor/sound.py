@@ -19,12 +19,12 @@ from assistant.sound.echo_paths import EchoPaths
 from assistant.sound.echo_plan import is_device, plan_echo
 from assistant.sound.mute import NAME as MUTED
 from audio.bounded import BoundedCalls
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
 from audio.echo.measure import EchoPath
 from audio.echo.pair import find_pair, measure_pair
 from audio.errors import AudioError, DeviceLost
 from audio.frames import SAMPLE_RATE
-from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.steady import SteadyMicrophone
 from audio.steady_parts import DeviceInput
 from integrations.owner import OwnedTasks

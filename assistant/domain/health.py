@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
-from audio.speaker_status import SpeakerStatus
+from audio.device_status import SpeakerStatus
 from audio.steady import MicrophoneStatus
 
 if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
@@ -29,7 +29,7 @@ class Microphone(Protocol):
 
 
 class Loudspeaker(Protocol):
-    """What is needed of `audio.speaker_status.Presence`."""
+    """What is needed of `audio.device_status.Presence`."""
 
     @property
     def status(self) -> SpeakerStatus: ...

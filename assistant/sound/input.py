@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from assistant.config.schema import Settings
 from assistant.sound.echo_plan import is_device
 from assistant.sound.echo_watch import EchoWatch
-from audio.device_watch import DeviceWatch
-from audio.echo.protocol import Cleaner
+from audio.devices.watch import DeviceWatch
+from audio.echo.choose import Cleaner
 from audio.player import Outputs
 from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone

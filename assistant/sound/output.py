@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from audio.echo.protocol import Reference
+from audio.echo.choose import Reference
 from audio.player import NullPlayer, OneOutput, Outputs, Player, WavPlayer
 from audio.speaker import Speaker
 

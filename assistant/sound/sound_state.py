@@ -7,9 +7,9 @@ from typing import Any
 from assistant.domain.health import DEAF_S, health_of, is_deaf
 from assistant.sound.echo_plan import EchoPlan
 from assistant.sound.echo_watch import EchoWatch
+from audio.device_status import Presence
 from audio.player import Outputs
 from audio.speaker import Speaker
-from audio.speaker_status import Presence
 from audio.steady import SteadyMicrophone
 from integrations.web.health import Health
 

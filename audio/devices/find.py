@@ -1,19 +1,99 @@
 """Which devices there are, and which one a name in the configuration means."""
 
+import atexit
 import os
 import re
+import shutil
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audio.devices.cards import SYS, usb_names
 from audio.devices.info import DeviceInfo, Kind
-from audio.devices.portaudio import default_device, raw_devices
-from audio.devices.server import NoServer, ServerDevice, server_devices
+from audio.devices.server import SYS, NoServer, ServerDevice, server_devices, usb_names
 from audio.errors import InputUnusable
+
+# PortAudio: its list of devices, and when it may look for devices anew.
+
+
+_guard = threading.RLock()  # of the two below; held while PortAudio starts anew
+_streams: set[object] = set()
+
+
+def load_portaudio() -> Any:
+    """The sounddevice module. It is loaded here, and late, because it needs a system library.
+
+    Raises InputUnusable when the library is missing.
+    """
+    leave_heavy_plugins_out()
+    try:
+        import sounddevice
+    except OSError as error:
+        raise InputUnusable(
+            "Sound devices need the system's PortAudio library, which is missing: "
+            "install it with `sudo apt install libportaudio2`."
+        ) from error
+    return sounddevice
+
+
+def raw_devices() -> list[dict[str, Any]]:
+    """PortAudio's own list, as it was taken when PortAudio started or was refreshed.
+
+    Raises InputUnusable when PortAudio is missing.
+    """
+    portaudio = load_portaudio()
+    with _guard:
+        return [dict(device) for device in portaudio.query_devices()]
+
+
+def default_device(kind: Kind) -> int:
+    """PortAudio's index of the system's choice, -1 for none. Raises as `raw_devices`."""
+    portaudio = load_portaudio()
+    with _guard:
+        return int(portaudio.default.device[0 if kind == "input" else 1])
+
+
+def register_stream() -> Callable[[], None]:
+    """Tell that a stream is about to be opened: from now on nobody can refresh PortAudio.
+
+    Call it before `find_device`, whose index a refresh makes stale. The result is to be called
+    when the stream is closed; from any thread, and more than once does no harm. A stream that
+    hangs in closing stays registered, because a refresh would pull PortAudio from under it.
+    """
+    token = object()
+    with _guard:
+        _streams.add(token)
+
+    def release() -> None:
+        with _guard:
+            _streams.discard(token)
+
+    return release
+
+
+def refresh() -> bool:
+    """Let PortAudio look for devices anew, about 40 ms. False: a stream is open, nothing was done.
+
+    Raises InputUnusable when PortAudio is missing or does not start again.
+    """
+    portaudio = load_portaudio()
+    with _guard:
+        if _streams:
+            return False
+        try:
+            # It counts its starts: nothing is to be ended where the last start failed.
+            while portaudio._initialized:
+                portaudio._terminate()
+            portaudio._initialize()
+        except portaudio.PortAudioError as error:
+            raise InputUnusable(
+                f"PortAudio does not start again ({error}): restart Hearth."
+            ) from error
+    return True
+
 
 # ALSA's card and device number, e.g. " (hw:1,0)". They may change from one boot to the next.
 _NUMBERS = re.compile(r"\s*\((?:plug)?hw:(\d+),(\d+)\)$")
@@ -198,3 +278,57 @@ def _numbers(name: str) -> tuple[int | None, int]:
     """ALSA's numbers of the card and of the device on it, from PortAudio's name for it."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
+
+
+#
+# Keeps FFmpeg out of a process that only wants to know the sound devices.
+#
+# PortAudio asks every device of ALSA's configuration what it can do. Where the package of ALSA's
+# plugins is installed, two of those are the encoder for surround sound on a digital cable and a
+# resampler, and both bring FFmpeg with them: 13 MB of memory for good, that nobody uses here.
+
+
+_HEAVY = ("a52", "lavrate")  # as in the names of their files and of the devices that need them
+_FOLDERS = ("/usr/lib/*-linux-gnu*/alsa-lib", "/usr/lib64/alsa-lib", "/usr/lib/alsa-lib")
+# A person who has set up a device that needs one of them keeps it.
+_CONFIGURATIONS = ("/etc/asound.conf", "~/.asoundrc", "~/.config/alsa/asoundrc")
+_VARIABLE = "ALSA_PLUGIN_DIR"  # alsa-lib looks for plugins there
+
+
+def leave_heavy_plugins_out() -> None:
+    """To be called before PortAudio is loaded; what cannot be done is left as it is."""
+    if _VARIABLE in os.environ:
+        return
+    folders = [found for pattern in _FOLDERS for found in Path("/").glob(pattern[1:])]
+    if len(folders) != 1 or wanted(_configurations()):
+        return
+    plugins = list(folders[0].iterdir())
+    light = [plugin for plugin in plugins if not is_heavy(plugin.name)]
+    if len(light) == len(plugins):
+        return
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hearth-alsa-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        for plugin in light:
+            (folder / plugin.name).symlink_to(plugin)
+    except OSError:
+        return
+    os.environ[_VARIABLE] = str(folder)  # read once, when the first plugin is looked for
+
+
+def is_heavy(name: str) -> bool:
+    """Whether a plugin's file of that name brings FFmpeg."""
+    return any(heavy in name for heavy in _HEAVY)
+
+
+def wanted(configurations: Iterable[str]) -> bool:
+    """Whether one of these texts of ALSA's configuration names a heavy plugin."""
+    return any(is_heavy(text) for text in configurations)
+
+
+def _configurations() -> Iterable[str]:
+    for name in _CONFIGURATIONS:
+        try:
+            yield Path(name).expanduser().read_text(errors="replace")
+        except (OSError, RuntimeError):  # it is not there; nobody's home is known
+            continue

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from audio.devices.find import chosen
+from audio.devices.find import chosen, load_portaudio, register_stream
 from audio.devices.info import DeviceInfo
-from audio.devices.portaudio import load_portaudio, register_stream
 
 SILENCE_DBFS = -100.0  # stands for digital silence; one step of 16 bits is -90
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.capture import BLOCK_MS
 from audio.echo.reference import PlayedSound
 from audio.echo.residual import Residual
 from audio.errors import InputUnusable
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE
+from audio.microphone import BLOCK_MS
 
 _log = logging.getLogger(__name__)
 

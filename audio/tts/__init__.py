@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from audio.errors import InputUnusable
-from audio.tts.cache import PhraseCache
 from audio.tts.espeak import EspeakVoice
 from audio.tts.level import Leveller
 from audio.tts.piper import PiperVoice
 from audio.tts.protocol import Chunk, Speed, Voice, speed_now
-from audio.tts.tuned import TunedVoice
+from audio.tts.tuned import PhraseCache, TunedVoice
 
 __all__ = [
     "Chunk",

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import IO
 
 from audio.errors import InputUnusable
+from audio.tts.durations import plain, spelled
 from audio.tts.protocol import Chunk, Speed, speed_now
-from audio.tts.text import plain, spelled
 
 logger = logging.getLogger(__name__)
 

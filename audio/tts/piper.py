@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from audio.errors import InputUnusable
-from audio.tts.durations import durations_output
+from audio.tts.durations import durations_output, plain, spelled, word_ends, word_positions
 from audio.tts.protocol import Chunk, Speed, speed_now
-from audio.tts.text import plain, spelled
-from audio.tts.words import word_ends, word_positions
 
 _log = logging.getLogger(__name__)
 THREADS = 2  # more make the wake word stutter on a four-core Pi

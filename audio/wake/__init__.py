@@ -6,8 +6,7 @@ from typing import Literal
 
 from audio.errors import InputUnusable
 from audio.wake.models import added_words
-from audio.wake.protocol import WakeEngine
-from audio.wake.trigger import Sensitivity
+from audio.wake.protocol import Sensitivity, WakeEngine
 
 __all__ = ["ENGINES", "added_words", "built_in_words", "make_wake_engine"]
 

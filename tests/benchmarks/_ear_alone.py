@@ -16,10 +16,9 @@ from typing import Any
 from assistant.conversation.ear import Ear
 from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
-from audio.capture import BLOCK_MS
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLES_PER_MS, Framer
-from audio.quiet import QuietRoom
+from audio.microphone import BLOCK_MS, QuietRoom
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
 from audio.wav import read_wav

@@ -14,9 +14,9 @@ import numpy as np
 from assistant.conversation.ear import Ear
 from assistant.conversation.hearing import Hearing
 from assistant.domain.clock import VirtualClock
-from audio.capture import Blocks
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
+from audio.microphone import Blocks
 from audio.steady import SteadyMicrophone
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine

@@ -10,7 +10,7 @@ import numpy as np
 from assistant.conversation.ending import Endings, FixedEndings
 from assistant.conversation.house_ending import HouseEndings
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
-from audio.recognize.sphinx_live import SphinxLive
+from audio.recognize.sphinx import SphinxLive
 from audio.vad.silero import SileroDetector
 from audio.vad.webrtc import WebrtcDetector
 from audio.wav import read_wav

@@ -14,7 +14,6 @@ from typing import Any
 from assistant.conversation.ear import Ear
 from assistant.conversation.ending import Endings
 from assistant.conversation.events import SpeechEnded
-from audio.capture import BLOCK_MS
 from audio.endpoint import Endpointer
 from audio.frames import (
     FRAME_BYTES,
@@ -24,6 +23,7 @@ from audio.frames import (
     SAMPLES_PER_MS,
     Frame,
 )
+from audio.microphone import BLOCK_MS
 from audio.vad.protocol import VoiceDetector, Voicing
 from tests.unit.assistant.conversation.doubles import NoWake
 

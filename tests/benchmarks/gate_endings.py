@@ -8,7 +8,7 @@ from assistant.brains.offline.names import house_names
 from assistant.brains.offline.sayable import sayable
 from audio.frames import SAMPLE_RATE
 from audio.recognize.protocol import Grammar
-from audio.recognize.sphinx_live import SphinxLive
+from audio.recognize.sphinx import SphinxLive
 from tests.benchmarks.gate_ratio import Pair, Round, in_turns
 from tests.benchmarks.gate_works import frames, transforms
 from tests.benchmarks.scale.houses import picture

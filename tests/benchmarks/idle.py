@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE
+from audio.microphone import BLOCK_MS
 from audio.wav import write_wav
 from tests.benchmarks._household import HOUSE_TOKEN, playing, python_process, simulated_house
 from tests.benchmarks.figures import how_many, print_table, write_figures
@@ -60,7 +60,7 @@ _STEPS: Sequence[tuple[str, str]] = (
     ("the offline recogniser", "from audio.recognize.sphinx import SphinxRecognizer as r; c = r()"),
     (
         "the recogniser for the end of a command",
-        "from audio.recognize.sphinx_live import SphinxLive as l; d = l()",
+        "from audio.recognize.sphinx import SphinxLive as l; d = l()",
     ),
 )
 _REST = "the house: its picture, grammar, connections; streams"

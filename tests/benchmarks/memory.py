@@ -31,7 +31,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("the turn's rules, store, speech", "import assistant.cli.run"),
         (
             "PortAudio, ALSA's and PulseAudio's libraries",
-            "from audio.devices.portaudio import load_portaudio as p; p().RawInputStream()",
+            "from audio.devices.find import load_portaudio as p; p().RawInputStream()",
         ),
         (
             "micro, one word",
@@ -55,7 +55,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
         (
             "the recogniser for the end of a command",
             "import assistant.conversation.house_ending; "
-            "from audio.recognize.sphinx_live import SphinxLive as l; d = l()",
+            "from audio.recognize.sphinx import SphinxLive as l; d = l()",
         ),
     ),
     "where it is used": (

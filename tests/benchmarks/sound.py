@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.capture import BLOCK_MS
 from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
+from audio.microphone import BLOCK_MS
 from audio.player import NullPlayer
 from audio.tts import Chunk
 from audio.wav import WavSource, read_wav, write_wav

@@ -12,8 +12,7 @@ from audio.wake.micro import LEAD_MS as MICRO_LEAD_MS
 from audio.wake.micro import MicroWake
 from audio.wake.open import LEAD_MS as OPEN_LEAD_MS
 from audio.wake.open import OpenWake
-from audio.wake.protocol import Detection
-from audio.wake.trigger import Sensitivity, Trigger
+from audio.wake.protocol import Detection, Sensitivity, Trigger
 from audio.wav import read_wav
 from tests.benchmarks.noises import Noise, active_level, mix
 from tests.shared_data import shared_folder

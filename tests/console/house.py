@@ -20,8 +20,8 @@ from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.sound.sound_state import SoundState
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
-from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.player import NullPlayer, OneOutput
 from integrations.serving import serving
 from integrations.web.callers import Scope

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.device_watch import DeviceWatch
+from audio.devices.watch import DeviceWatch
 from audio.echo.livekit import LivekitCleaner
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
 from audio.frames import SAMPLE_RATE, Frame

@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 
-from audio.device_watch import DeviceWatch
+from audio.devices.watch import DeviceWatch
 from audio.frames import SAMPLE_RATE
 from audio.steady import MicrophoneStatus, SteadyMicrophone
 from audio.steady_parts import DeviceInput

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assistant.conversation.ear import Ear
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.domain.brain import BrainEvent, Heard, TurnDone
-from audio.device_watch import DeviceWatch
+from audio.devices.watch import DeviceWatch
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
 from audio.steady import SteadyMicrophone

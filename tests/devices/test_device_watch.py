@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.device_watch import DeviceWatch, Place
+from audio.devices.watch import DeviceWatch, Place
 from audio.microphone import Microphone
 from tests.benchmarks.figures import how_many
 from tests.devices.pulse import SoundServer, pactl

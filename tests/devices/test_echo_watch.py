@@ -13,7 +13,7 @@ from assistant.journal.store import Store
 from assistant.sound.echo_paths import EchoPaths
 from assistant.sound.echo_plan import plan_echo
 from assistant.sound.echo_watch import EchoWatch
-from audio.device_watch import DeviceWatch
+from audio.devices.watch import DeviceWatch
 from audio.echo.measure import EchoPath, PathKind
 from audio.echo.pair import Pair, find_pair
 from tests.benchmarks.figures import how_many

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audio.device_watch import DeviceWatch
 from audio.devices import find_device, list_devices
+from audio.devices.watch import DeviceWatch
 from audio.microphone import Microphone
 from audio.speaker import Speaker
 from audio.wav import read_wav

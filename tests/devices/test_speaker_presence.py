@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audio.device_watch import DeviceWatch
+from audio.device_status import AGAIN_S, SpeakerStatus
+from audio.devices.watch import DeviceWatch
 from audio.errors import AudioError
 from audio.speaker import Speaker
-from audio.speaker_status import AGAIN_S, SpeakerStatus
 from tests.devices.pulse import SoundServer, pactl
 
 pytestmark = pytest.mark.devices

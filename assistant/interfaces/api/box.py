@@ -21,8 +21,7 @@ from assistant.domain.records import StoreError
 from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
-from audio.microphone_status import MicrophoneStatus
-from audio.speaker_status import SpeakerChange
+from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import NotKept, NotPossible, Unknown
 from integrations.web.callers import Caller, Loosening
 from integrations.web.events import EventLog

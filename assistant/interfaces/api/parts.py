@@ -15,7 +15,7 @@ from assistant.domain.moment import Mode
 from assistant.domain.records import Mark
 from assistant.domain.rights import Rights
 from assistant.interfaces.api.openers import Openers
-from audio.speaker_status import Presence
+from audio.device_status import Presence
 from integrations.web.callers import Caller
 from integrations.web.health import Health
 from integrations.web.requests import (

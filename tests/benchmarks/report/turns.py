@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE
+from audio.microphone import BLOCK_MS
 from audio.wav import write_wav
 from tests.benchmarks import cut_offs, lost_start, weighing
 from tests.benchmarks._household import ROOM_DBFS

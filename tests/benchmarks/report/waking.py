@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from audio.capture import BLOCK_MS
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
+from audio.microphone import BLOCK_MS
 from audio.wav import write_wav
 from tests.benchmarks import room_clock, waking
 from tests.benchmarks._household import ROOM_DBFS, household

@@ -9,11 +9,11 @@ import numpy as np
 
 from assistant.domain.clock import VirtualClock
 from audio.bounded import CallStuck
+from audio.device_status import SpeakerChange
 from audio.errors import AudioError
 from audio.mixer import Mixer
 from audio.player import Player
 from audio.speaker import Speaker
-from audio.speaker_status import SpeakerChange
 from audio.track import RATE
 
 Result = TypeVar("Result")

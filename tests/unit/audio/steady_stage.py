@@ -9,9 +9,9 @@ import numpy as np
 
 from assistant.domain.clock import VirtualClock
 from audio.bounded import CallStuck, Result
-from audio.capture import Blocks
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE, Frame
+from audio.microphone import Blocks
 from audio.steady import MicrophoneChange, MicrophoneStatus, SteadyMicrophone
 
 BLOCK_S = 0.08

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from audio import device_watch
-from audio.device_watch import DeviceWatch, Place
 from audio.devices import server as server_module
+from audio.devices import watch as device_watch
+from audio.devices.watch import DeviceWatch, Place
 from tests.unit.audio.devices.fake_pulse import FakeServer, source
 
 LIMIT_S = 20.0  # nothing here takes so long unless it hangs

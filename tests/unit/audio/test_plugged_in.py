@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audio.device_status import AGAIN_S, SETTLE_S, SpeakerStatus
 from audio.devices import server
 from audio.frames import SAMPLE_RATE, Frame
 from audio.speaker import Speaker
-from audio.speaker_status import AGAIN_S, SETTLE_S, SpeakerStatus
 from audio.steady import MicrophoneChange, MicrophoneStatus, SteadyMicrophone
 from audio.steady_parts import DeviceInput
 from tests.unit.audio.steady_stage import BLOCK_S, InlineCalls, QuickClock, Watch

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.frames import FRAME_SAMPLES, Frame
-from audio.ring import Ring
+from audio.frames import FRAME_SAMPLES, Frame, Ring
 
 
 def frame(number: int) -> Frame:

@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
+from audio.device_status import AGAIN_S, DOUBT_S, SETTLE_S, SpeakerChange, SpeakerStatus
 from audio.errors import DeviceLost, InputUnusable, Unlisted
 from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S
-from audio.speaker_status import AGAIN_S, DOUBT_S, SETTLE_S, SpeakerChange, SpeakerStatus
 from audio.track import RATE
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 

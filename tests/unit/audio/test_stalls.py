@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.stalls import Stalls
+from audio.steady_parts import Stalls
 
 BLOCK = 0.01  # seconds
 

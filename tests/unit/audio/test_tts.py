@@ -11,8 +11,8 @@ import pytest
 
 from audio.errors import InputUnusable
 from audio.tts import EspeakVoice, PiperVoice, Voice, make_voice, piper
+from audio.tts.durations import plain
 from audio.tts.espeak import espeak_name
-from audio.tts.text import plain
 from tests.tiny_voice import RATE as TINY_RATE
 from tests.tiny_voice import SAMPLES_PER_ID, make_tiny_voice
 

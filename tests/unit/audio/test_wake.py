@@ -10,8 +10,7 @@ import pytest
 from audio.errors import InputUnusable
 from audio.frames import Framer
 from audio.wake import make_wake_engine
-from audio.wake.protocol import Detection, WakeEngine
-from audio.wake.trigger import REFRACTORY, Trigger
+from audio.wake.protocol import REFRACTORY, Detection, Trigger, WakeEngine
 from audio.wav import read_wav
 
 SECOND = bytes(32_000)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.capture import BLOCK_MS
+from audio.microphone import BLOCK_MS
 from tests.benchmarks.peers.listeners import HEARTH, SATELLITE_PAIR, Listener
 from tests.benchmarks.peers.wake import Answer, Fired, read_answer
 from tests.benchmarks.report.line import Measured, Verdict

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from assistant.domain.health import health_of
-from audio.speaker_status import SpeakerStatus
+from audio.device_status import SpeakerStatus
 from audio.steady import MicrophoneStatus as Status
 
 

@@ -8,9 +8,9 @@ from assistant.config.schema import Settings
 from assistant.sound import input as module
 from assistant.sound.echo_watch import EchoWatch
 from assistant.sound.input import open_microphone
+from audio.device_status import News
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker
-from audio.speaker_status import News
 
 NOWHERE = OneOutput(NullPlayer(paced=False))
 

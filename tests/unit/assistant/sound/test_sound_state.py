@@ -11,11 +11,11 @@ from assistant.domain.events import Happenings
 from assistant.interfaces.api.box import Box
 from assistant.sound.echo_plan import EchoPlan
 from assistant.sound.sound_state import SoundState
+from audio.device_status import AGAIN_S
 from audio.echo.choose import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable
 from audio.player import NullPlayer, OneOutput
-from audio.speaker_status import AGAIN_S
 from tests.unit.assistant.interfaces.api.doubles import parts
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 from tests.unit.audio.steady_stage import Stage, listening

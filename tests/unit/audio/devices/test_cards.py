@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.devices.cards import usb_names
+from audio.devices.server import usb_names
 
 
 def plug(sys: Path, number: int, socket: str, **attributes: str) -> None:

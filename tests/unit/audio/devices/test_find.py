@@ -18,8 +18,7 @@ from audio.devices import (
     list_devices,
     server_out_of_reach,
 )
-from audio.devices.cards import usb_names
-from audio.devices.server import NoServer, ServerDevice
+from audio.devices.server import NoServer, ServerDevice, usb_names
 from audio.errors import InputUnusable
 from tests.unit.audio.devices.test_cards import JABRA as USB_JABRA
 from tests.unit.audio.devices.test_cards import plug

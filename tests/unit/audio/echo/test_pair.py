@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.devices import DeviceInfo
 from audio.echo import pair as pairs
 from audio.echo.measure import EchoPath, PathKind, chirp
 from audio.echo.pair import Pair, measure_pair
 from audio.errors import DeviceLost, InputUnusable
 from audio.frames import FRAME_SAMPLES, Frame
-from audio.microphone_status import MicrophoneChange, MicrophoneStatus
 from audio.player import NullPlayer
 
 MICROPHONE = DeviceInfo("mic", "input", 1, 16_000, True, 4, muted=False, volume=1.0)

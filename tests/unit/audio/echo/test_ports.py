@@ -8,8 +8,7 @@ import pytest
 
 from audio.devices import DeviceInfo, server
 from audio.echo import pair as pairs
-from audio.echo.pair import Pair, find_pair
-from audio.echo.ports import ports_of
+from audio.echo.pair import Pair, find_pair, ports_of
 from audio.errors import InputUnusable
 from tests.unit.audio.devices.fake_pulse import FakeServer, source
 

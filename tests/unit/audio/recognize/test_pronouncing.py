@@ -1,6 +1,6 @@
 """Readings of a few words out of the dictionary of all."""
 
-from audio.recognize.pronouncing import readings
+from audio.recognize.network import readings
 
 
 def test_every_reading_of_a_word_and_no_other_word() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
-from audio.recognize.sphinx_live import SphinxLive
+from audio.recognize.sphinx import SphinxLive
 from tests.corpus.speech import say
 
 GRAMMAR = Grammar(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audio.tts.cache import Phrase, PhraseCache
 from audio.tts.protocol import Chunk
+from audio.tts.tuned import Phrase, PhraseCache
 
 
 def phrase(text: str, speed: float = 1.0, speaker: str = "", voice: str = "v") -> Phrase:

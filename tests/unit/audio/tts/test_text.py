@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.tts.text import spelled
+from audio.tts.durations import spelled
 
 
 @pytest.mark.parametrize(

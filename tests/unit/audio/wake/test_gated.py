@@ -8,8 +8,7 @@ import pytest
 
 from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES
 from audio.wake import make_wake_engine
-from audio.wake.gate import GLANCE_MS, START_MS
-from audio.wake.gated import LOOK_BACK_MS, GatedWake
+from audio.wake.gated import GLANCE_MS, LOOK_BACK_MS, START_MS, GatedWake
 from audio.wake.protocol import NearMiss
 from tests.corpus.speech import say
 from tests.unit.audio.wake.doubles import ScriptedWake

@@ -5,7 +5,7 @@ import pytest
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
 
 from audio.frames import SAMPLE_RATE
-from audio.wake.micro_score import MicroScore
+from audio.wake.micro import MicroScore
 from tests.corpus.speech import can_speak, say
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from audio.wake.protocol import NearMiss
-from audio.wake.trigger import REFRACTORY, Trigger
+from audio.wake.protocol import REFRACTORY, NearMiss, Trigger
 
 FRAME = 320
 

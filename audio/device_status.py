@@ -1,4 +1,4 @@
-"""How the loudspeaker stands, and who is told of it."""
+"""How a microphone that heals stands, for whoever wants to know."""
 
 import asyncio
 import logging
@@ -7,9 +7,32 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from audio.alarm import Alarm
 from audio.clock import Clock
+from audio.earcons import Alarm
 from audio.errors import AudioError, Unlisted
+
+
+class MicrophoneStatus(Enum):
+    """How the microphone stands."""
+
+    OPENING = auto()  # at the start, nothing was tried yet; and on the way back to listening
+    LISTENING = auto()  # frames arrive
+    MISSING = auto()  # it cannot be opened, or has stopped; it is looked for
+    SILENT = auto()  # frames arrive, all of them digital silence: it is muted at the device
+    ELSEWHERE = auto()  # the sound server moved us to what is no microphone; we wait
+    CLOSED = auto()  # by the person: nothing is listened to
+
+
+@dataclass(frozen=True, slots=True)
+class MicrophoneChange:
+    """It stands otherwise from now on."""
+
+    status: MicrophoneStatus
+    sentence: str  # for a person, in English; "" where there is nothing to say
+
+
+# How the loudspeaker stands, and who is told of it.
+
 
 SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
@@ -34,7 +57,7 @@ class SpeakerChange:
 
 
 class News(Protocol):
-    """Tells of changes among the sound devices (`audio.device_watch.DeviceWatch`)."""
+    """Tells of changes among the sound devices (`audio.devices.watch.DeviceWatch`)."""
 
     def listen(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call on the loop after every change; gives the un-listen."""
