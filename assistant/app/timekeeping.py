@@ -12,17 +12,15 @@ from assistant.domain.rights import READ_ONLY, Rights
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
-from assistant.timers.alarm_tool import AlarmTool
-from assistant.timers.almanac import Almanac
 from assistant.timers.book import TimerBook
-from assistant.timers.calls import FrozenCalls
 from assistant.timers.desk import TimerDesk
 from assistant.timers.keeper import TimerKeeper
+from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
+from assistant.timers.recurrence import Almanac, local_zone
 from assistant.timers.ringer import Speaker
 from assistant.timers.telling import Telling
-from assistant.timers.tools import TimerTools
-from assistant.timers.zone import local_zone
+from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.toolbox import Toolbox
 from integrations.home_assistant.client import HomeAssistant

@@ -21,7 +21,7 @@ from assistant.journal.store import Store
 from assistant.memory.carry import export_rows
 from assistant.setup.consent import four_lines
 from assistant.setup.files import NewFile, write_all
-from assistant.timers.zone import local_zone
+from assistant.timers.recurrence import local_zone
 from assistant.transfer.bring import Here, bring, change_of, look
 from assistant.transfer.contents import KEPT_NAMES, Contents, contents_of, parts_of
 from assistant.transfer.package import MOST_BYTES, pack, unpack

@@ -1,15 +1,140 @@
 """What a person may do with timers and the like, whichever process they speak to: all of it is in
 the store."""
 
+import logging
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta, tzinfo
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import TimerKind, TimerRecord, new_id
-from assistant.timers.almanac import Almanac
+from assistant.domain.records import StoreError, TimerKind, TimerRecord, new_id
 from assistant.timers.deadlines import is_of_day
-from assistant.timers.recurrence import Rule, rule_from
+from assistant.timers.recurrence import Almanac, Rule, rule_from
+from assistant.tools.resolve import visible
+
+# Timers and the like as JSON, for models and programs.
+
+
+def row_of(timer: TimerRecord, now: datetime) -> dict[str, Any]:
+    """All that is known of one; `now` on the clock of the house. Times are ISO 8601."""
+    return {
+        "id": timer.id,
+        "kind": timer.kind,
+        "name": timer.name,
+        "text": timer.text,
+        "due": timer.due.astimezone(now.tzinfo).isoformat(timespec="seconds"),
+        "set_for_s": round(timer.duration_s),
+        "left_s": round(left_of(timer, now)),
+        "state": state_of(timer, now),
+        "repeat": _repeat(timer),
+        "caller": timer.caller,
+    }
+
+
+def state_of(timer: TimerRecord, now: datetime) -> str:
+    """ "runs", "paused" or "rings"."""
+    if timer.paused_s is not None:
+        return "paused"
+    return "rings" if is_over(timer, now) else "runs"
+
+
+def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
+    rule = timer.rule
+    if rule is None or not (rule["weekdays"] or len(rule["dates"]) > 1):
+        return None
+    return {"weekdays": rule["weekdays"], "dates": rule["dates"]}
+
+
+# Which timer, alarm or the like is meant by its kind, name, words or time. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """What was said about it; nothing at all is fine too."""
+
+    name: str = ""  # its name, words of its text, or its id
+    duration_s: float | None = None  # what it was set for
+    kind: TimerKind | None = None
+    at: time | None = None  # of the day, at which it comes
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.kind or self.at) or self.duration_s is not None
+
+
+def choose(timers: Sequence[TimerRecord], which: Which, zone: tzinfo) -> list[TimerRecord]:
+    """Those that may be meant, all where nothing was said. One: it is that one."""
+    meant = list(timers)
+    if which.kind is not None:
+        meant = [timer for timer in meant if timer.kind == which.kind]
+    if which.duration_s is not None:
+        meant = [timer for timer in meant if abs(timer.duration_s - which.duration_s) < 1]
+    if which.at is not None:
+        meant = [timer for timer in meant if _time_of(timer, zone) == which.at]
+    return _called(which.name, meant) if which.name else meant
+
+
+def _time_of(timer: TimerRecord, zone: tzinfo) -> time:
+    return timer.due.astimezone(zone).time().replace(second=0, microsecond=0)
+
+
+def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
+    """By id, else by the whole name, else by words of it, else by words of its text."""
+    wanted = visible(said)
+    for fits in (
+        lambda timer: timer.id == said,
+        lambda timer: visible(timer.name) == wanted,
+        lambda timer: _alike(wanted, visible(timer.name)),
+        lambda timer: _alike(wanted, visible(timer.text)),
+    ):
+        found = [timer for timer in timers if fits(timer)]
+        if found:
+            return found
+    return []
+
+
+def _alike(said: str, name: str) -> bool:
+    """Does every word of the shorter begin a word of the longer, or the other way round?
+
+    "the pasta" is "pasta", "egg" is "eggs"; "tea" is not "steak".
+    """
+    fewer, more = sorted((said.split(), name.split()), key=len)
+    return bool(fewer) and all(
+        any(one.startswith(other) or other.startswith(one) for other in more) for one in fewer
+    )
+
+
+# What does not work now: logged once, not at every look.
+
+
+_log = logging.getLogger(__name__)
+
+
+class Complaints:
+    """One trouble of each kind at a time."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, str] = {}
+
+    def complain(self, kind: str, trouble: str) -> None:
+        """It does not work; logged unless that was said already."""
+        if self._now.get(kind) != trouble:
+            _log.error("%s", trouble)
+        self._now[kind] = trouble
+
+    def over(self, kind: str) -> bool:
+        """It works; whether it did not before."""
+        return self._now.pop(kind, None) is not None
+
+    async def safely(self, work: Awaitable[Any]) -> bool:
+        """Whether it worked; a store that fails now may work later."""
+        try:
+            await work
+        except StoreError as error:
+            self.complain("store", f"timers cannot be read or kept: {error}")
+            return False
+        return True
+
 
 MOST = 24  # at once
 SHORTEST_S, LONGEST_S = 1, 30 * 24 * 3600

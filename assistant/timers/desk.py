@@ -1,18 +1,61 @@
 """Timers and the like for programs: HTTP, MQTT, MCP and Home Assistant ask here."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerRecord
-from assistant.timers.almanac import Almanac
-from assistant.timers.book import LONGEST_NAME, MOST, RINGING, TimerBook, Wanted, is_over
-from assistant.timers.rows import row_of
-from assistant.timers.wishes import rule_of
+from assistant.timers.book import LONGEST_NAME, MOST, RINGING, TimerBook, Wanted, is_over, row_of
+from assistant.timers.recurrence import WEEKDAYS, Almanac, Rule, SunEvent
 from integrations.cleaning import one_line
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import LONGEST_TEXT, TimerRequest
+
+# What is asked for by a time of day, the sun or days, as a rule: the same for people's words, for
+# models and for programs. Pure.
+
+
+TODAY, TOMORROW = "today", "tomorrow"
+
+
+def rule_of(
+    now: datetime,
+    *,
+    at: str = "",
+    sun: SunEvent | None = None,
+    offset_min: int = 0,
+    days: Sequence[str] = (),
+    dates: Sequence[str] = (),
+) -> Rule | None:
+    """The rule; None where there is no time in it, or one that there is not. `now` on the clock of
+    the house; `days` as in `recurrence.WEEKDAYS`; `dates` ISO 8601, "today" or "tomorrow"."""
+    moment = time_of(at)
+    if (moment is None) is (sun is None):
+        return None
+    weekdays = tuple(sorted({WEEKDAYS.index(day) + 1 for day in days}))
+    try:
+        when = tuple(sorted({_date_of(text, now) for text in dates}))
+    except ValueError:
+        return None
+    return Rule(moment, sun, offset_min if sun else 0, weekdays, when)
+
+
+def time_of(text: str) -> time | None:
+    """ "07:30", "7:30" or "7" as a time of day; None for anything else."""
+    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?", text.strip())
+    if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
+        return None
+    return time(int(found[1]), int(found[2] or 0))
+
+
+def _date_of(text: str, now: datetime) -> date:
+    """Raises ValueError."""
+    if text in (TODAY, TOMORROW):
+        return now.date() + timedelta(days=text == TOMORROW)
+    return date.fromisoformat(text)
+
 
 _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."
 

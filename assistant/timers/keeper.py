@@ -9,13 +9,11 @@ from assistant.domain.listeners import Followers
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers import later, ringer, watch
-from assistant.timers.almanac import Almanac
-from assistant.timers.book import RINGING, is_occurrence
-from assistant.timers.complaints import Complaints
+from assistant.timers.book import RINGING, Complaints, is_occurrence
 from assistant.timers.later import Ask, Calls, Later
+from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Speaker
-from assistant.timers.unheard import Kept, Unheard
-from assistant.timers.watch import Due, Watch
+from assistant.timers.watch import Due, Kept, Unheard, Watch
 from integrations.owner import OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`

@@ -6,9 +6,9 @@ from typing import Any
 from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerRecord
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
-from assistant.timers.calls import FrozenCalls, NotLater
+from assistant.timers.desk import rule_of
+from assistant.timers.later import FrozenCalls, NotLater
 from assistant.timers.telling import COUNT, LENGTH, Telling, seconds_of
-from assistant.timers.wishes import rule_of
 from assistant.timers.words import moment_of, rest_of
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult

@@ -4,10 +4,36 @@ Times are those of the clock on the wall, through daylight saving: one that does
 clock was put forward over it) is the moment after the gap; one that exists twice is the first.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol
+from zoneinfo import ZoneInfo
+
+from integrations.home_assistant.house import House
+
+# The time zone of the house: that of the machine, with its changes to and from daylight saving.
+
+
+LOCALTIME = Path("/etc/localtime")
+
+
+def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
+    """As `TZ` says, else as the machine is set up, else UTC."""
+    name = os.environ.get("TZ", "").lstrip(":")
+    try:
+        if name:
+            return ZoneInfo(name)
+    except (KeyError, OSError, ValueError):  # a rule such as "CET-1CEST" names no zone
+        pass
+    try:
+        with localtime.open("rb") as file:
+            return ZoneInfo.from_file(file, key="localtime")
+    except (OSError, ValueError):
+        return UTC
+
 
 SunEvent = Literal["sunrise", "sunset"]
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -127,3 +153,81 @@ def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
             (early, middle) if middle.astimezone(zone).utcoffset() == ahead else (middle, late)
         )
     return late
+
+
+# The house's time zone, and when the sun rises and sets there, as Home Assistant tells.
+
+
+SUN_ENTITY = "sun.sun"
+_NAME = "timers.sun"
+
+
+class Kept(Protocol):
+    """Where small values are kept (`assistant.journal.store.Store`). Each may raise StoreError."""
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Keep a JSON value; on the disk when this returns."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """What `keep` was given last under that name."""
+        ...
+
+
+class Almanac:
+    """Knows what comes next. The sun is kept, so that it is known while the house is away."""
+
+    def __init__(self, zone: tzinfo, house: Callable[[], House], store: Kept) -> None:
+        self.zone = zone
+        self.sun = DARK
+        self._house = house
+        self._store = store
+
+    async def look(self) -> bool:
+        """Whether more is known of the sun than before. Raises StoreError."""
+        told = sun_of(self._house())
+        if told == DARK:
+            if self.sun != DARK:
+                return False
+            self.sun = _from(await self._store.kept(_NAME))
+            return self.sun != DARK
+        if told == self.sun:
+            return False
+        await self._store.keep(_NAME, _row(told))
+        self.sun = told
+        return True
+
+    def next_after(self, rule: Rule, after: datetime) -> datetime | None:
+        """As `recurrence.next_after`, here."""
+        return next_after(rule, after, self.zone, self.sun)
+
+
+def sun_of(house: House) -> Sun:
+    """What the house tells of the sun now."""
+    entity = house.entities.get(SUN_ENTITY)
+    if entity is None:
+        return DARK
+    return Sun(
+        _almanac_moment(entity.attributes.get("next_rising")),
+        _almanac_moment(entity.attributes.get("next_setting")),
+    )
+
+
+def _row(sun: Sun) -> dict[str, str | None]:
+    return {
+        "sunrise": sun.sunrise.isoformat() if sun.sunrise else None,
+        "sunset": sun.sunset.isoformat() if sun.sunset else None,
+    }
+
+
+def _from(row: Any) -> Sun:
+    return DARK if not row else Sun(_almanac_moment(row["sunrise"]), _almanac_moment(row["sunset"]))
+
+
+def _almanac_moment(text: Any) -> datetime | None:
+    """Home Assistant's times are ISO 8601 with their offset; anything else is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo is not None else None

@@ -11,9 +11,8 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
-from assistant.timers.complaints import Complaints
-from assistant.timers.unheard import Unheard
-from assistant.timers.watch import READ_S, Due
+from assistant.timers.book import Complaints
+from assistant.timers.watch import READ_S, Due, Unheard
 from assistant.timers.words import late_ring_of, ring_of
 from audio.errors import AudioError
 from integrations.owner import OwnedTasks

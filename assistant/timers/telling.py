@@ -10,11 +10,9 @@ from typing import Any
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.book import LONGEST_NAME, is_over, left_of
-from assistant.timers.choose import Which, choose
+from assistant.timers.book import LONGEST_NAME, Which, choose, is_over, left_of, row_of
 from assistant.timers.deadlines import is_of_day
-from assistant.timers.rows import row_of
-from assistant.timers.wishes import time_of
+from assistant.timers.desk import time_of
 from assistant.timers.words import label_of, moment_of, rest_of
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run

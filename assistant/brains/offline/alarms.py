@@ -15,9 +15,8 @@ from assistant.brains.offline.alarm_sentences import (
     WORKDAYS,
 )
 from assistant.brains.offline.parse import Command
-from assistant.timers.alarm_tool import SET_ALARM
 from assistant.timers.recurrence import WEEKDAYS
-from assistant.timers.tools import CANCEL_TIMER, CHANGE_TIMER, LIST_TIMERS
+from assistant.timers.tools import CANCEL_TIMER, CHANGE_TIMER, LIST_TIMERS, SET_ALARM
 from assistant.timers.tools import SNOOZE as SNOOZE_ACTION
 
 # Our own intent -> the tool.

@@ -30,7 +30,7 @@ from assistant.interfaces.mqtt.orders import Orders
 from assistant.interfaces.mqtt.topics import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
-from assistant.timers.calls import FrozenCalls
+from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import Telling
 from assistant.tools.builtin.undo import Undoing, through

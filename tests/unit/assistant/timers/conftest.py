@@ -13,10 +13,10 @@ from assistant.domain.clock import Clock, VirtualClock
 from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
-from assistant.timers.almanac import Almanac, Kept
 from assistant.timers.book import TimerBook
 from assistant.timers.keeper import Shelf as TimerShelf
 from assistant.timers.keeper import TimerKeeper
+from assistant.timers.recurrence import Almanac, Kept
 from assistant.timers.ringer import Speaker
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House

@@ -11,12 +11,11 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.alarm_tool import AlarmTool
 from assistant.timers.book import MOST, TimerBook
-from assistant.timers.calls import FrozenCalls, NotLater
+from assistant.timers.later import FrozenCalls, NotLater
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import Telling
-from assistant.timers.tools import TimerTools
+from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from integrations.gemini.declarations import convert

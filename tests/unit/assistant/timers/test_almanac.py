@@ -8,9 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assistant.domain.clock import synchronised
-from assistant.timers.almanac import Almanac, sun_of
-from assistant.timers.recurrence import DARK, Sun
-from assistant.timers.zone import LOCALTIME, local_zone
+from assistant.timers.recurrence import DARK, LOCALTIME, Almanac, Sun, local_zone, sun_of
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.timers.conftest import Shelf
 

@@ -13,7 +13,7 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.records import TimerRecord
 from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.calls import FrozenCalls, NotLater
+from assistant.timers.later import FrozenCalls, NotLater
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings

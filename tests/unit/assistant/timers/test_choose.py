@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
-from assistant.timers.choose import Which, choose
+from assistant.timers.book import Which, choose
 
 NOW = VirtualClock().now()
 TIMERS = [

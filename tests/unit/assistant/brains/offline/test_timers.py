@@ -10,12 +10,11 @@ from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.alarm_tool import AlarmTool
 from assistant.timers.book import TimerBook
-from assistant.timers.calls import FrozenCalls
+from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import Telling
-from assistant.timers.tools import TimerTools
+from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.arguments import fit
 from assistant.tools.menu import Menu, build_menu
 from integrations.mcp.servers import McpTool, home_assistant_server

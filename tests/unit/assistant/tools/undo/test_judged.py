@@ -15,7 +15,7 @@ from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
 from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.calls import LATER
+from assistant.timers.later import LATER
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance
