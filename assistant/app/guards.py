@@ -10,7 +10,7 @@ from assistant.config.schema import Settings
 from assistant.confirmation.quiet import Quiet
 from assistant.domain.clock import Clock
 from assistant.domain.moment import Mode
-from assistant.journal.discreet import Discreet
+from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
 from assistant.tools.approvals import Approvals
 from assistant.tools.breakers import Breakers

@@ -18,7 +18,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
 from assistant.domain.moment import Mode
 from assistant.interfaces.device.house_device import HouseDevice
-from assistant.journal.discreet import Discreet
+from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.speech.catalogue import Catalogue

@@ -13,7 +13,7 @@ from typing import Protocol
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord
-from assistant.journal.stages import first_sound_ms, slowest, stages
+from assistant.journal.trace import first_sound_ms, slowest, stages
 
 _log = logging.getLogger(__name__)
 _PLAIN = re.compile(r"[^\s\"'=]+")

@@ -14,7 +14,7 @@ from assistant.cli.paper import paper
 from assistant.cli.terminal import say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.journal.reports import CostRow, first_midnight
+from assistant.journal.audit import CostRow, first_midnight
 from assistant.journal.store import Store
 
 _DAYS = 30

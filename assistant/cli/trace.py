@@ -13,8 +13,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import Mark, TurnRecord
 from assistant.journal.store import Store
-from assistant.journal.trace import draw_trace
-from assistant.journal.turn_object import turn_object
+from assistant.journal.trace import draw_trace, turn_object
 from assistant.sound.recordings import listed
 
 _MOST = 1000  # rows of one turn

@@ -10,10 +10,8 @@ from rich.text import Text
 from assistant.cli.paper import paper
 from assistant.cli.terminal import say, say_json
 from assistant.domain.records import UNASKED, FaultRecord, TurnRecord
-from assistant.journal.shares import Shares
-from assistant.journal.stages import first_sound_ms
 from assistant.journal.store import Store
-from assistant.journal.turn_object import turn_row
+from assistant.journal.trace import Shares, first_sound_ms, turn_row
 
 WEEK = timedelta(days=7)
 _COLOURS = {

@@ -9,8 +9,7 @@ from rich.text import Text
 from assistant.cli.paper import Terminal, stacked
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
-from assistant.journal.stages import Stage, first_sound_ms, slowest, stages
-from assistant.journal.trace import told_cost, told_decision
+from assistant.journal.trace import Stage, first_sound_ms, slowest, stages, told_cost, told_decision
 
 _WIDEST = 110  # columns: beyond that a bar is no easier to read
 _COLOURS = {

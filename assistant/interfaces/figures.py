@@ -12,7 +12,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Followers
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
-from assistant.journal.stages import first_sound_ms
+from assistant.journal.trace import first_sound_ms
 from integrations.owner import OwnedTasks
 
 LOOK_S = 600.0  # between two looks at the day's cost where no turn ends: other processes spend too

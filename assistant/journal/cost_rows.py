@@ -26,7 +26,7 @@ _MODALITIES = (
 
 
 def costs(db: sqlite3.Connection, since: str) -> list[dict[str, Any]]:
-    """The fields of `assistant.journal.reports.CostRow`, the newest day first."""
+    """The fields of `assistant.journal.audit.CostRow`, the newest day first."""
     parts: dict[tuple[str, str, str], dict[str, int]] = {}
     for row in db.execute(_MODALITIES, (since,)):
         key = (row["day"], row["brain"], row["model"])

@@ -19,11 +19,12 @@ from assistant.journal.opening import (
     erase_set_aside,
     inode_of,
     is_broken,
+    is_passing,
     open_file,
     open_reading,
+    problem_of,
     reopen_broken,
 )
-from assistant.journal.problems import is_passing, problem_of
 
 _log = logging.getLogger(__name__)
 _MOST_WAITING = 256  # pieces of work; beyond that callers wait, nothing is dropped

@@ -6,7 +6,7 @@ from datetime import datetime
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import Mark
 from assistant.journal.rows import STARTED
-from assistant.journal.shares import CORRECTING, GATED, Call, Command
+from assistant.journal.trace import CORRECTING, GATED, Call, Command
 
 MARKING = "that_was_wrong"  # the tool by which a person marks the turn before
 

@@ -21,11 +21,14 @@ from assistant.domain.records import (
     TimerRecord,
     TurnRecord,
 )
-from assistant.journal import audit, erasing, kept, seen_rows, size, timer_rows
+from assistant.journal import audit, seen_rows, timer_rows
+from assistant.journal import care as size
+from assistant.journal import retention as erasing
+from assistant.journal import retention as kept
+from assistant.journal.audit import Reports
 from assistant.journal.database import Database
 from assistant.journal.memory_rows import MemoryRows
-from assistant.journal.processes import is_alive, own_mark
-from assistant.journal.reports import Reports
+from assistant.journal.opening import is_alive, own_mark
 from assistant.journal.rows import (
     STARTED,
     add,

@@ -2,10 +2,208 @@
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
 
-from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
-from assistant.journal.stages import first_sound_ms, slowest, stages
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import AuditRecord, CallRecord, Mark, TurnRecord
+
+# A turn's timeline as stages: what took how long. Pure; all in ms on the turn's one clock.
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One part of a turn. Stages may lie beside each other."""
+
+    name: str
+    start: float
+    end: float
+    waited: bool = False  # the person waits for it: neither their own speech nor the answer's
+    instant: bool = False  # no stretch of time but a moment
+
+    @property
+    def ms(self) -> float:
+        """How long it took; of a moment when it was, from the first sample."""
+        return self.end if self.instant else self.end - self.start
+
+
+# Name, moments that may begin it (the last of them counts), the moment that ends it.
+_STAGES = (
+    ("wake word", (), "wake"),
+    ("speech", ("speech_start",), "speech_end"),
+    ("pause", ("speech_end",), "end_of_turn"),
+    ("connection", (), "connected"),
+    ("upload", ("first_upload",), "upload_done"),
+    ("recognition", ("end_of_turn",), "heard"),
+    ("house", ("first_tool_call",), "last_tool_result"),
+    ("first words", (), "first_reply_text"),
+    ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
+    ("answer", ("first_audio_out",), "answer_done"),
+)
+_NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs beside the speech
+_WORTH_NAMING_MS = 50.0
+
+
+def stages(timeline: Mapping[str, float]) -> list[Stage]:
+    """Those that there were, in their usual order."""
+    found: list[Stage] = []
+    for name, begins, moment in _STAGES:
+        if name == "house":
+            found += _thinking(timeline)
+        if moment not in timeline:
+            continue
+        end = timeline[moment]
+        starts = [timeline[begin] for begin in begins if begin in timeline]
+        if name == "pause" and not starts:
+            continue  # it was typed
+        start = min(max(starts, default=end), end)
+        waited = bool(starts) and name not in _NOT_WAITED
+        found.append(Stage(name, start, end, waited=waited, instant=not starts))
+    return found
+
+
+def slowest(found: list[Stage]) -> Stage | None:
+    """What the person waited for longest; None where nothing was worth a word."""
+    waits = [stage for stage in found if stage.waited and stage.ms >= _WORTH_NAMING_MS]
+    return max(waits, key=lambda stage: stage.ms, default=None)
+
+
+def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
+    """From the last voiced sample (typed: from the end of typing) to the answer's first sample."""
+    since = timeline.get("speech_end", timeline.get("end_of_turn"))
+    if since is None or "first_audio_out" not in timeline:
+        return None
+    return timeline["first_audio_out"] - since
+
+
+def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
+    """The brain, from knowing what was said to its first word or call."""
+    after = [timeline[one] for one in ("first_reply_text", "first_tool_call") if one in timeline]
+    known = [timeline[one] for one in ("end_of_turn", "heard") if one in timeline]
+    if not after or not known:
+        return []
+    start, end = max(known), min(after)
+    if start > end:  # its words were told while it answered already
+        start = min(timeline.get("end_of_turn", end), end)
+    return [Stage("thinking", start, end, waited=True)]
+
+
+# How many commands went right, were corrected, refused, misheard or failed.
+
+
+CORRECTING = {"undo", "correct_last"}  # tools of ours
+_CORRECTED_WITHIN = timedelta(minutes=2)
+GATED = {Decision.DENIED, Decision.NEEDS_CONFIRMATION}
+_NO_FAULT = {"", "interrupted"}  # to talk over an answer is no complaint
+
+Share = Literal["right", "corrected", "refused", "misheard", "failed"]
+Call = tuple[str, Decision, Status]  # the tool's name, and what became of it
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A turn in which a person asked for something, as far as it is judged by."""
+
+    at: datetime
+    mark: Mark
+    error: str  # its kind, "" for none
+    calls: tuple[Call, ...]  # that have ended, in their order
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """A count of commands. Each is in one of the five: `turns` is their sum.
+
+    A command is a turn that a person began, by voice or typed, with something said in it; not a
+    program's, not one that was our own echo, and not "that was wrong" itself. Of it is, in this
+    order:
+
+    - misheard: it was marked so ("you misheard me");
+    - corrected: it was marked wrong, or the person's next command, within two minutes, undid or
+      corrected it;
+    - refused: a call of it was denied, by the policy, by a rule or by the person's no, or waited
+      for a yes that did not come;
+    - failed: it ended in an error, nothing was made of its words, or the last call of it did not
+      come about (`failed`, `timeout`, `not_observed`, `unknown`, or never sent);
+    - right: all others. Nobody has said anything against it: that is all that can be known.
+    """
+
+    turns: int = 0
+    right: int = 0
+    corrected: int = 0
+    refused: int = 0
+    misheard: int = 0
+    failed: int = 0
+
+
+def shares_of(commands: Sequence[Command]) -> Shares:
+    """Count commands, given in the order in which they began."""
+    following = [*commands[1:], None]
+    count: Counter[str] = Counter(map(share_of, commands, following))
+    return Shares(turns=len(commands), **count)
+
+
+def share_of(command: Command, following: Command | None) -> Share:
+    """How it went. `following`: the person's next command, if there was one."""
+    if command.mark == "misheard":
+        return "misheard"
+    if command.mark == "wrong" or (following is not None and _corrects(following, command)):
+        return "corrected"
+    if any(decision in GATED for _, decision, _ in command.calls):
+        return "refused"
+    if command.error not in _NO_FAULT or _came_to_nothing(command.calls):
+        return "failed"
+    return "right"
+
+
+def _corrects(following: Command, command: Command) -> bool:
+    """Whether it took back what the one before had done."""
+    soon = following.at - command.at <= _CORRECTED_WITHIN
+    return soon and any(
+        name in CORRECTING and status is Status.DONE for name, _, status in following.calls
+    )
+
+
+def _came_to_nothing(calls: Sequence[Call]) -> bool:
+    """Whether the last one failed; those before it may have been mended by it."""
+    return bool(calls) and calls[-1][2] is not Status.DONE
+
+
+# One turn as a JSON object, as `hearth trace --json` and the HTTP interface give it.
+
+
+def turn_object(
+    turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
+) -> dict[str, Any]:
+    """The turn with its calls. `audited`: its rows of the audit, newest first."""
+    ends = {row.call_id: row for row in reversed(audited)}
+    return {**turn_row(turn), "tool_calls": [_call(call, ends.get(call.id)) for call in calls]}
+
+
+def turn_row(turn: TurnRecord) -> dict[str, Any]:
+    """The turn alone."""
+    return _timed(asdict(turn))
+
+
+def _call(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
+    return {
+        **_timed(asdict(call)),
+        "rule": row.rule if row else "",
+        "entities": list(row.entities) if row else [],
+        "confirmed_by": row.confirmed_by if row else "",
+    }
+
+
+def _timed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Times as ISO 8601, which JSON has no form of its own for."""
+    return {
+        key: value.isoformat() if isinstance(value, datetime) else value
+        for key, value in fields.items()
+    }
+
 
 WIDTH = 80  # columns
 _LABEL = 12
@@ -37,7 +235,7 @@ def draw_trace(
     ends = {row.call_id: row for row in reversed(audited)}
     for call in calls:
         decided = told_decision(call, ends.get(call.id))
-        lines += _told("call", "; ".join(filter(None, [_call(call), decided])))
+        lines += _told("call", "; ".join(filter(None, [_trace_call(call), decided])))
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")
@@ -99,7 +297,7 @@ def _waterfall(timeline: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def _call(call: CallRecord) -> str:
+def _trace_call(call: CallRecord) -> str:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     words = [f"{call.server} {call.name} {arguments}:", f"{call.decision},"]
     words += [call.status or "under way", f"({call.ms:.0f} ms)"]

@@ -17,7 +17,8 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.record import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
 from assistant.interfaces.http_tokens import TokenRow
-from assistant.journal import kept, memory_rows, seen_rows, timer_rows
+from assistant.journal import memory_rows, seen_rows, timer_rows
+from assistant.journal import retention as kept
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all

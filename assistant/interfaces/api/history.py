@@ -10,9 +10,8 @@ from typing import Any, Protocol
 from assistant.domain.clock import Clock
 from assistant.domain.records import AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
 from assistant.interfaces.api.turn_sounds import TurnSounds
-from assistant.journal.reports import CostRow, first_midnight
-from assistant.journal.shares import Shares
-from assistant.journal.turn_object import turn_object, turn_row
+from assistant.journal.audit import CostRow, first_midnight
+from assistant.journal.trace import Shares, turn_object, turn_row
 from integrations.web.box import Unknown
 
 _MOST = 1000  # rows of one turn
@@ -21,7 +20,7 @@ _NO_SOUND = "No sound of that turn is kept (any more)."
 
 
 class Reports(Protocol):
-    """What is needed of `assistant.journal.reports.Reports`. Each raises StoreError."""
+    """What is needed of `assistant.journal.audit.Reports`. Each raises StoreError."""
 
     async def costs(self, since: datetime) -> list[CostRow]:
         """By day, brain and model, the newest day first."""

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Marks(Protocol):
-    """Where turns are marked (`assistant.journal.reports.Reports`). Each raises StoreError."""
+    """Where turns are marked (`assistant.journal.audit.Reports`). Each raises StoreError."""
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
         """What a person asked for last."""

@@ -14,7 +14,8 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord, StoreError
-from assistant.journal import database, kept
+from assistant.journal import database
+from assistant.journal import retention as kept
 from assistant.journal.database import Database
 from assistant.journal.migrations import MIGRATIONS
 from assistant.journal.rows import put, timer_row, turn_row

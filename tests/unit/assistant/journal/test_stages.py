@@ -1,6 +1,6 @@
 """A timeline as stages, and the one that was waited for longest."""
 
-from assistant.journal.stages import Stage, slowest, stages
+from assistant.journal.trace import Stage, slowest, stages
 
 SPOKEN = {
     "wake": 500.0,

@@ -7,8 +7,7 @@ import pytest
 
 from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import CallRecord, ConfirmationRecord, ErrorRecord, TurnRecord
-from assistant.journal.stages import first_sound_ms
-from assistant.journal.trace import draw_bar, draw_trace
+from assistant.journal.trace import draw_bar, draw_trace, first_sound_ms
 
 TIMELINE = {
     "wake": 800.0,
