@@ -18,7 +18,7 @@ from assistant.domain.version import own_version
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
-from assistant.memory.carry import export_rows
+from assistant.memory.desk import export_rows
 from assistant.setup.consent import four_lines
 from assistant.setup.files import NewFile, write_all
 from assistant.timers.recurrence import local_zone

@@ -9,31 +9,32 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, StoreError
 from assistant.memory.briefed import MORE, choose
-from assistant.memory.declared import (
+from assistant.memory.facts import (
     CORRECT_TAKES,
     CORRECT_WHEN,
     FORGET_TAKES,
     FORGET_WHEN,
+    MAX_FACTS,
     RECALL_TAKES,
     RECALL_WHEN,
     REMEMBER_TAKES,
     REMEMBER_WHEN,
-    schema,
-)
-from assistant.memory.facts import (
-    MAX_FACTS,
     Given,
+    Index,
     corrected,
     given_by,
     is_own,
+    is_same,
+    like,
+    meant,
+    name_in,
+    nameless,
     new_fact,
+    schema,
     signed,
     told,
 )
-from assistant.memory.names import is_same, name_in, nameless
-from assistant.memory.search import Index, like, meant
-from assistant.memory.wishes import asked_for
-from assistant.memory.words import plain
+from assistant.memory.words import asked_for, plain
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import (
     CORRECT,

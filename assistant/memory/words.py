@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 from assistant.tools.mend import folded, stemmed
 
 MAX_WORDS = 24  # of one query
@@ -63,3 +64,98 @@ def speaks_of_themselves(text: str, language: str) -> bool:
 
 def _counts(word: str) -> bool:
     return word not in _EMPTY and (len(word) >= _SHORTEST or word.isdigit())
+
+
+#
+# Whether a person's own words ask for what is done to the memory.
+#
+# A model may think of a fact by itself, or a page may tell it to keep one. What the words do not
+# ask for is asked about first.
+
+
+# Without case, accents and apostrophes; where a word begins so. Short ones are whole words: nearly
+# every sentence has one that begins with "no". By the catalogue's languages.
+_KEEP = (
+    r"remember|dont (?:you )?forget|never forget|memori[sz]e|keep in mind|bear in mind|note|"
+    r"write (?:it |this |that )?down|save|store",
+    r"recuerd|acuerda|acordar|recordes|apunt|anota|memoriza|ten en cuenta|no (?:te )?olvid|guarda",
+    r"lembr|decora|nao (?:te |se )?esque|guarde",
+    r"merk|notier|erinner|vergiss? (?:das )?nicht",
+    r"souviens|souvenez|rappel|retien|retenez|oublie pas|n oublie|noublie",
+    r"ghi nho|nho\b|dung quen|ghi lai",
+)
+_DROP = (
+    r"forget|erase|delete|remove|drop|clear|no longer",
+    r"olvid|borr|elimin|quita",
+    r"esque|apag|remov",
+    r"vergiss|vergess|losch|entfern",
+    r"oubli|efface|supprim",
+    r"quen|xoa",
+)
+_CHANGE = (
+    r"correct|change|update|actually|wrong|instead|no\b|not\b|now\b|any ?more|mean|meant",
+    r"corrig|corrij|cambi|actualiz|realidad|mal\b|ahora|sino|ya\b",
+    r"mud[aeo]|atualiz|verdade|errad|nao\b|agora",
+    r"korrig|ander|falsch|nein|nicht|jetzt|sondern|stimmt",
+    r"chang|faux|non\b|pas\b|maintenant|plutot",
+    r"sua\b|doi\b|sai\b|khong|bay gio",
+)
+
+
+def _beginning(*stems: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(stems)})")
+
+
+_WORDS = {
+    REMEMBER: _beginning(*_KEEP),
+    FORGET: _beginning(*_DROP),
+    CORRECT: _beginning(*_CHANGE, *_KEEP),
+}
+
+
+def asked_for(tool: str, heard: str | None) -> bool:
+    """Whether what was heard asks for this tool. Without words nobody knows: False."""
+    return heard is not None and _WORDS[tool].search(plain(heard)) is not None
+
+
+#
+# Which facts are sensitive, by plain rules: health, money, codes, papers, hidden keys.
+#
+# They stand beside a model's own judgement: what either of the two calls sensitive is.
+
+
+# Beginnings of words, without case and accents, in the languages of the catalogue.
+_STEMS = """
+allerg alerg asthma asma blutdruck blutgruppe cancer cancro cholesterol colesterol celiac coeliac
+dementia demencia depress depres diabet embaraz enferm enceinte epileps gravida hepatit illness
+disease insulin krankheit malad medicament medicac medication medicine medicin medikament pastilla
+pregnan schwanger surgery terapia therap tablett vih xarope
+bank banc debt deuda salar sueldo gehalt schulden hipotec mortgage iban konto kredit
+password passwort passcode contrasena clave senha kennwort codigo geheimzahl
+passport pasaporte passaporte reisepass ausweis
+""".split()
+_WHOLE = """
+hiv aids pin pins code codes dni ssn nif pill pills pastillas pille pillen loan loans wage wages
+conta contas
+pay income nomina cuenta account accounts creditcard tarjeta cartao kreditkarte combination
+combinacion thuoc benh luong
+""".split()
+_PHRASES = (
+    r"blood (?:type|group|pressure)|presion arterial|grupo sanguineo",
+    r"credit card|carte bancaire|mot de passe|mat khau|ma pin|tai khoan|social security",
+    r"seguridad social|seguro social|numero de serie",
+    # Where a key lies.
+    r"(?:keys?|llaves?|chaves?|schlussel|cles?|chia khoa)\b.* "
+    r"(?:under|behind|below|inside|hidden|hides|bajo|debajo|detras|dentro|escondid\w+|embaixo|atras"
+    r"|unter|hinter|versteckt|sous|derriere|duoi|sau)",
+    r"\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){3,}",  # an IBAN
+)
+_RULE = re.compile(
+    rf"\b(?:{'|'.join(_STEMS)})|\b(?:{'|'.join(_WHOLE)})\b|{'|'.join(_PHRASES)}",
+)
+_CARD = re.compile(r"(?:\d[ -]?){13,19}")
+
+
+def is_sensitive(text: str) -> bool:
+    """Whether a fact is told only where somebody asks for it."""
+    return bool(_RULE.search(plain(text)) or _CARD.search(text))

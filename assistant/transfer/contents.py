@@ -13,7 +13,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.record import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
-from assistant.memory.carry import checked_rows
+from assistant.memory.desk import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 from assistant.transfer import package
 from assistant.transfer.package import Package
@@ -48,7 +48,7 @@ class Contents:
 
 
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """As the parts of a package. `memory_rows`: as `assistant.memory.carry` gives them."""
+    """As the parts of a package. `memory_rows`: as `assistant.memory.desk` gives them."""
     parts = {
         package.MEMORY: _json(list(memory_rows)),
         package.TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant.domain.records import MemoryRecord
-from assistant.memory.names import ANSWER_WITHIN, is_same, name_in, nameless
+from assistant.memory.facts import ANSWER_WITHIN, is_same, name_in, nameless
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
 OWN = MemoryRecord("1", "I am allergic to nuts", NOW, language="en")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.memory.sensitive import is_sensitive
+from assistant.memory.words import is_sensitive
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.memory.wishes import asked_for
+from assistant.memory.words import asked_for
 from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 
 

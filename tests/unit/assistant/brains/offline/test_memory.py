@@ -13,7 +13,7 @@ from assistant.brains.offline.parse import Parser
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.memory.tools import Memories
-from assistant.memory.wishes import asked_for
+from assistant.memory.words import asked_for
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 from assistant.tools.menu import build_menu
