@@ -22,12 +22,10 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord
 from assistant.interfaces.controls import Controls
 from assistant.jobs.camera import Looking
-from assistant.jobs.keeper import Jobs
+from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
-from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
-from assistant.jobs.think import Thinking
-from assistant.jobs.thinker import Guidance, RunCall
+from assistant.jobs.think import Guidance, RunCall, Thinking
 from assistant.speech.mouth import Mouth
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone

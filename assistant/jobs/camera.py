@@ -10,7 +10,7 @@ from typing import Any
 
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Tier, ToolOutcome
-from assistant.jobs.thinker import Guide, Spend, Thinker
+from assistant.jobs.think import Guide, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.nearest import nearest

@@ -6,7 +6,7 @@ from functools import partial
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.jobs.keeper import Job
-from assistant.jobs.thinker import Spend, Thinker
+from assistant.jobs.think import Spend, Thinker
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import HEARTH
 

@@ -1,19 +1,77 @@
 """`think_longer`: a hard question goes to a larger model, which may use the home's tools."""
 
 import logging
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+from assistant.domain.brain import BrainFault, Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.jobs.keeper import MAX_JOBS
+from assistant.jobs.keeper import MAX_JOBS, Tools
 from assistant.jobs.long_work import DROP_IT, WHAT_ARE_YOU_DOING
-from assistant.jobs.patient import Tools
-from assistant.jobs.thinker import Guide, RunCall, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.once import Picture
+
+# What can think about something for long (`gemini.once_model`), as the jobs see it.
+
+
+RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
+# Told of each further piece of what a work costs; the work by its id (see `BuiltInRequest.id`).
+Spend = Callable[[str, Spent], Awaitable[None]]
+
+
+class Thought(Protocol):
+    """What came of it."""
+
+    @property
+    def text(self) -> str:
+        """The answer; empty where there is none."""
+        ...
+
+    @property
+    def fault(self) -> BrainFault | None:
+        """Why there is no text, or why it is not whole."""
+        ...
+
+
+class Thinker(Protocol):
+    """A model that may call tools over several rounds."""
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: tuple[Declaration, ...],
+        call: RunCall,
+        rounds: int,
+        thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
+    ) -> Thought:
+        """Answer the question in at most so many rounds; `spend` is told of each as it is paid.
+        `picture`: what the question is about.
+
+        Never raises for what the service does; what `call` raises may come in a group.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """How to think for the newest turn."""
+
+    instruction: str  # of the system: persona, home, rules
+    thinking: str  # thinking level of the turn's profile; "" for the model's own
+
+
+# Told whether whoever asks may be told what people asked to remember; never raises.
+Guide = Callable[[bool], Awaitable[Guidance]]
+
 
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"

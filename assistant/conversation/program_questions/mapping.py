@@ -9,7 +9,7 @@ from typing import Any
 from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
-from assistant.jobs.thinker import Spend, Thinker
+from assistant.jobs.think import Spend, Thinker
 from assistant.tools.checks import Checks, TooMuch
 
 _log = logging.getLogger(__name__)

@@ -10,12 +10,10 @@ from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
-from assistant.jobs.keeper import Jobs
+from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
-from assistant.jobs.patient import PATIENCE_S, Patient
 from assistant.jobs.tell import Teller
-from assistant.jobs.think import Thinking
-from assistant.jobs.thinker import Guidance
+from assistant.jobs.think import Guidance, Thinking
 from assistant.speech.catalogue import Catalogue
 from integrations.owner import OwnedTasks
 from tests.unit.assistant.jobs.doubles import Thinker

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.jobs.camera import Looking
-from assistant.jobs.thinker import Guidance
+from assistant.jobs.think import Guidance
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused

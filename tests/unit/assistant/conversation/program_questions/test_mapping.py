@@ -12,7 +12,7 @@ from assistant.brains.gemini_once import ThinkResult
 from assistant.conversation.program_questions.mapping import BadSchema, SchemaMapper, check_schema
 from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.domain.call import ToolCall
-from assistant.jobs.thinker import RunCall
+from assistant.jobs.think import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 
