@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Protocol
 
-from assistant.announcements.queue_speaker import KEEP, PREANNOUNCE
-from assistant.announcements.waiting_sounds import TooMuchSound
+from assistant.announcements.queue_speaker import KEEP, PREANNOUNCE, TooMuchSound
 from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from audio.clip import Clip, levelled

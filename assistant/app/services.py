@@ -5,8 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
-from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
+from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
 from assistant.app.home import Bridge
 from assistant.app.log_line import log_turns
 from assistant.app.sound_files import sound_files

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.order import Priority, first, is_news, left_out, priority_of
+from assistant.announcements.queue import Priority, first, is_news, left_out, priority_of
 from assistant.domain.records import AnnouncementRecord
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
