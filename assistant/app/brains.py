@@ -24,8 +24,7 @@ from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
 from assistant.domain.brain import Brain, FaultKind
 from assistant.domain.clock import Clock
-from assistant.speech.identify import identify
-from assistant.speech.turn_language import Languages
+from assistant.speech.identify import Languages, identify
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 

@@ -28,8 +28,8 @@ from assistant.sound.mute import Mute
 from assistant.sound.voices import silent_voice, spare_voices_of, voices_of
 from assistant.sound.wake_words import wake_engine
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import languages_of
 from assistant.speech.mouth import Mouth
-from assistant.speech.turn_language import languages_of
 from audio.endpoint import Endpointer
 from audio.player import NullPlayer, Outputs, Player
 from audio.vad import make_voice_detector

@@ -8,8 +8,8 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.output import open_outputs
 from assistant.sound.voices import spare_voices_of, voices_of
+from assistant.speech.identify import TurnLanguage, languages_of
 from assistant.speech.mouth import Mouth
-from assistant.speech.turn_language import TurnLanguage, languages_of
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

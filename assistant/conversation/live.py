@@ -43,7 +43,7 @@ from assistant.domain.records import ConfirmationRecord
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import asks
-from assistant.speech.turn_language import Languages, TurnLanguage
+from assistant.speech.identify import Languages, TurnLanguage
 
 _log = logging.getLogger(__name__)
 # Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser

@@ -14,7 +14,7 @@ from assistant.conversation.live import LiveTurn
 from assistant.conversation.performers import Performers
 from assistant.conversation.timeline import ConversationClock, Timeline
 from assistant.domain.clock import Clock
-from assistant.speech.turn_language import Languages
+from assistant.speech.identify import Languages
 
 
 class TurnMaker:

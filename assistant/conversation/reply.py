@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from assistant.domain.brain import ReplyAudio
 from assistant.speech.answer import Answer, Spoken
 from assistant.speech.clauses import ClauseCutter
+from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import Manner
 from assistant.speech.mouth import Mouth
-from assistant.speech.turn_language import TurnLanguage
 from audio.earcons import earcon
 from audio.errors import AudioError
 

@@ -48,8 +48,8 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import Languages
 from assistant.speech.manner import PLAIN, Manner
-from assistant.speech.turn_language import Languages
 from audio.frames import FrameSource
 from audio.steady import MicrophoneChange, MicrophoneStatus
 

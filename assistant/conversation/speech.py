@@ -8,9 +8,9 @@ from assistant.conversation.reply import Reply
 from assistant.conversation.timeline import Timeline
 from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter
+from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.mouth import Mouth
-from assistant.speech.turn_language import TurnLanguage
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from assistant.memory.words import (
     query_of,
     speaks_of_themselves,
 )
-from assistant.speech.names import spoken_name
+from assistant.speech.speakable import spoken_name
 from integrations.cleaning import one_line
 
 # The name that makes a fact somebody's: asked for once, told in the next sentence.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.names import spoken_name
+from assistant.speech.speakable import spoken_name
 
 __all__ = ["capitalised", "named_thing", "spoken_name", "spoken_names"]
 

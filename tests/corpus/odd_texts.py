@@ -4,8 +4,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from assistant.speech.names import ENTITY
-from assistant.speech.speakable import speakable
+from assistant.speech.speakable import ENTITY, speakable
 
 LANGUAGES = ("en", "es", "pt", "de", "fr", "vi", "it")  # the last has no table
 _LEFT_TO_THE_VOICE = "°"  # in a language without a table

@@ -15,7 +15,7 @@ from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
-from assistant.speech.turn_language import led_by
+from assistant.speech.identify import led_by
 from assistant.tools.builtin.date_and_time import DATE_AND_TIME
 from assistant.tools.builtin.find_devices import FIND_DEVICES
 from assistant.tools.menu import Menu, MenuEntry

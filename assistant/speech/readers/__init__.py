@@ -9,13 +9,9 @@ from collections.abc import Callable
 from functools import cache
 
 from assistant.speech.language.table import Spoken
-from assistant.speech.readers.amounts import Amounts
-from assistant.speech.readers.clock import ClockReader
-from assistant.speech.readers.dates import DateReader
-from assistant.speech.readers.digits import DigitReader
-from assistant.speech.readers.measures import MeasureReader
-from assistant.speech.readers.short import ShortReader
-from assistant.speech.readers.signs import SignReader
+from assistant.speech.readers.dates import ClockReader, DateReader
+from assistant.speech.readers.measures import Amounts, MeasureReader
+from assistant.speech.readers.short import DigitReader, ShortReader, SignReader
 
 Reader = Callable[[str], str]
 

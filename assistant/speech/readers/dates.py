@@ -4,8 +4,123 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from assistant.speech.language.table import Spoken
-from assistant.speech.readers.patterns import DASH, any_of, folded, full_stop
+from assistant.speech.language.table import Spoken, Unit
+from assistant.speech.readers.short import DASH, any_of, folded, full_stop
+
+# Times of day and durations.
+
+
+_HALF = r"(?:\s?([ap])\.?\s?m\b\.?)"
+_HALF_AHEAD = _HALF.replace("([ap])", "[ap]")
+_ISO_DURATION = re.compile(
+    r"(?<!\w)P(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?(?!\w)"
+)
+
+
+class ClockReader:
+    """Says times and durations of one language."""
+
+    def __init__(self, spoken: Spoken) -> None:
+        self._calendar = spoken.calendar
+        self._numbers = spoken.numbers
+        self._to = spoken.to
+        words = spoken.calendar.clock_words
+        behind = rf"(?:{_HALF}|\s?(?:{words})\b)?" if words else f"{_HALF}?"
+        self._time = re.compile(
+            rf"(?<![\d:.,/])(\d{{1,2}}):([0-5]\d)(?::([0-5]\d))?(?![\d:]){behind}", re.IGNORECASE
+        )
+        self._hour = re.compile(
+            r"(?<![\w:.,/])(1[0-2]|0?[1-9])\s?([ap])(?:\.\s?m\.|m\b)", re.IGNORECASE
+        )
+        self._h_time = re.compile(r"(?<![\w:.,/])([01]?\d|2[0-3])\s?h\s?([0-5]\d)(?!\w)")
+        joints = spoken.calendar.half_joints
+        last = rf"(?=\d{{1,2}}(?::[0-5]\d)?{_HALF_AHEAD})"
+        between = rf"(?:{DASH}|\s(?:{joints})\s)" if joints else "(?!)"
+        # The first of "6 to 7:30 PM" is no full hour of its own.
+        self._half_range = re.compile(
+            rf"(?<![\w:.,/])(\d{{1,2}})(?::([0-5]\d))?({between}){last}", re.IGNORECASE
+        )
+        self._range = re.compile(
+            rf"(?<![\d:.,/])(\d{{1,2}}(?::[0-5]\d{_HALF_AHEAD}?|{_HALF_AHEAD})){DASH}(?=\d{{1,2}}(?::[0-5]\d|{_HALF_AHEAD}))",
+            re.IGNORECASE,
+        )
+        unit = spoken.calendar.durations
+        self._units = (unit["d"], unit["h"], unit["m"], unit["s"])
+        self._duration = re.compile(
+            r"(?<![\w.,:/])(?:(\d+)\s?d(?:ays?)?[ ,]*)?(?:(\d+)\s?(?:hrs?|h)[ ,]*)?"
+            r"(?:(\d+)\s?(?:min|m)[ ,]*)?(?:(\d+)\s?(?:sec|seg|s))?(?!\w)"
+        )
+
+    def read(self, text: str) -> str:
+        """The text with its times and durations in words."""
+        text = _ISO_DURATION.sub(self._say_iso_duration, text)
+        text = self._duration.sub(self._say_duration, text)
+        if self._calendar.h_is_clock:
+            text = self._h_time.sub(r"\1:\2", text)
+        text = self._half_range.sub(self._say_half_begin, text)
+        text = self._range.sub(lambda found: f"{found[1]} {self._to} ", text)
+        text = self._time.sub(self._say_time, text)
+        return self._hour.sub(self._say_hour, text)
+
+    def _say_iso_duration(self, found: re.Match[str]) -> str:
+        return self._durations(found) or found[0]
+
+    def _say_duration(self, found: re.Match[str]) -> str:
+        if sum(part is not None for part in found.groups()) < 2:
+            return found[0]  # "5m" are metres
+        kept = found[0][len(found[0].rstrip(" ,")) :]
+        return self._durations(found) + kept
+
+    def _durations(self, found: re.Match[str]) -> str:
+        given = [None if part is None else int(part) for part in found.groups()]
+        said = [
+            self._counted(number, unit)
+            for number, unit in zip(given, self._units, strict=True)
+            if number or (number == 0 and found[0].startswith("P"))
+        ]
+        return " ".join(said)
+
+    def _lasting(self, *parts: int) -> str:
+        """ "0:05:00" is five minutes: a time of day with seconds is written "00:05:00"."""
+        said = [
+            self._counted(number, unit)
+            for number, unit in zip(parts, self._units[1:], strict=True)
+            if number
+        ]
+        return " ".join(said) or self._counted(0, self._units[-1])
+
+    def _counted(self, number: int, unit: Unit) -> str:
+        name = unit.one if number == 1 else unit.many
+        return f"{self._numbers.integer(number, unit)} {name}"
+
+    def _say_half_begin(self, found: re.Match[str]) -> str:
+        """ "6:00 to" is "six to"; which half of the day it is comes at the end."""
+        hour, minute, joint = found.groups(default="0")
+        if not 1 <= int(hour) <= 12:
+            return found[0]
+        said = self._calendar.clock(int(hour) % 12, int(minute), "am").rpartition(" ")[0]
+        word = joint.strip()
+        return f"{said} {word if word.isalpha() else self._to} "
+
+    def _say_time(self, found: re.Match[str]) -> str:
+        hour, minute, second, half = found.groups()
+        if int(hour) > 23:
+            return found[0]
+        half = f"{half.lower()}m" if half and 1 <= int(hour) <= 12 else ""
+        if second and len(hour) == 1 and not half:
+            return self._lasting(int(hour), int(minute), int(second)) + full_stop(found)
+        words = self._calendar.clock(
+            int(hour) % 12 + 12 * (half == "pm") if half else int(hour), int(minute), half
+        )
+        if second and int(second):
+            words += f" {self._calendar.seconds(int(second))}"
+        return words + full_stop(found)
+
+    def _say_hour(self, found: re.Match[str]) -> str:
+        half = f"{found[2].lower()}m"
+        hour = int(found[1]) % 12 + 12 * (half == "pm")
+        return self._calendar.clock(hour, 0, half) + full_stop(found)
+
 
 _STAMP = re.compile(
     r"(?<![\w/.-])(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)?"

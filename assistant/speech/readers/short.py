@@ -1,17 +1,92 @@
 """Abbreviations, acronyms and initials in full."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from assistant.speech.language.table import Spoken
-from assistant.speech.readers.patterns import (
-    DASH,
-    OPENING_WORDS,
-    any_of,
-    as_written,
-    folded,
-    full_stop,
+
+# Small parts of the readers' patterns.
+
+
+MINUS = "-−–"
+DASH = r"\s?[-–—]\s?"
+_TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")  # by `re.IGNORECASE`
+
+# Words that begin a sentence and no name: "Plan B. The light", but "J. Smith".
+OPENING_WORDS = frozenset(
+    """I It The You They We He She This That These There Here Then Now And But So If Is Are Do Did
+    Was What Who Where When Why How Yes No Not Please Your My Our All Both Everything Nothing El La
+    Los Las Un Una Lo Le Te Se Me Ya Y Pero Si Sí Está Están Es Son Hay He Ha Ahora Todo Todas Todos
+    Qué Tu Mi Su En Der Die Das Es Ist Ich Sie Le Les Il Elle O Os As""".split()
 )
+
+
+def any_of(texts: Iterable[str]) -> str:
+    """A pattern for any of the texts, the longest first; one that never matches for none."""
+    ordered = sorted(texts, key=len, reverse=True)
+    return "|".join(re.escape(text) for text in ordered) or r"(?!)"
+
+
+def folded(word: str) -> str:
+    """Without regard to case, as `re.IGNORECASE` finds it: the key to look a found word up by."""
+    return word.translate(_TAKEN_FOR).casefold()
+
+
+def full_stop(found: re.Match[str]) -> str:
+    """The point of "p.m." or "etc." that also ends its sentence."""
+    rest = found.string[found.end() :].lstrip()
+    return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
+
+
+def as_written(words: str, found: re.Match[str]) -> str:
+    """With a capital where a sentence begins with what was found."""
+    before = found.string[: found.start()].rstrip()
+    begins = not before or before[-1] in ".!?…"
+    return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words
+
+
+# Signs that stand for words.
+
+
+_ARROW = re.compile(r"[-=]+>")
+_ABOUT = re.compile(r"~\s?(?=\d)")
+_TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
+_COMPARED = re.compile(r"[<>](?!=?\s?\d)")  # what is left of brackets, no comparison
+_AT_MOST = re.compile(r"<=(?=\s?\d)")
+_AT_LEAST = re.compile(r">=(?=\s?\d)")
+_SLASH = re.compile(r"(?<=\d)\s?/\s?(?=\d)")
+_NUMBER_SIGN = re.compile(r"(?<!\w)#\s?(?=\d)")
+_POWER = re.compile(r"(?<=\d)\^(?=-?\d)")
+_BY = re.compile(r"(?<=\d)\s?x\s?(?=\d)", re.IGNORECASE)
+_APART = re.compile(r"(?<=[^\W\d])\s-\s(?=\w)|(?<=\w)\s-\s(?=[^\W\d])|(?<=\S)\s/\s(?!\d)")
+_MINUS = re.compile(r"(?<=\d)\s-\s(?=\d+\s?=)|(?<=[\w)])\s−\s(?=[\w(])")
+
+
+class SignReader:
+    """Says signs in one language."""
+
+    def __init__(self, spoken: Spoken) -> None:
+        self._spoken = spoken
+        self._symbol = re.compile(any_of(spoken.symbols))
+
+    def plain_forms(self, text: str) -> str:
+        """Signs made of several characters as the one that means the same."""
+        text = _APART.sub(", ", text)
+        text = _AT_LEAST.sub("≥", _AT_MOST.sub("≤", text))
+        return _COMPARED.sub(" ", _ABOUT.sub("≈", _ARROW.sub("→", text)))
+
+    def before_numbers(self, text: str) -> str:
+        """Signs whose meaning shows only beside digits."""
+        text = _NUMBER_SIGN.sub(f"{self._spoken.number} ", text)
+        text = _MINUS.sub(f" {self._spoken.numbers.minus} ", text)
+        return _POWER.sub(f" {self._spoken.power} ", text)
+
+    def read(self, text: str) -> str:
+        """All that are left."""
+        text = _BY.sub(f" {self._spoken.by} ", text)
+        text = _SLASH.sub(f" {self._spoken.slash} ", _TIMES.sub("×", text))
+        return self._symbol.sub(lambda found: f" {self._spoken.symbols[found[0]]} ", text)
+
 
 _INITIAL = re.compile(r"(?<![\w.°ºµ/])(?<!\d )([A-ZÁÉÍÓÚÑÄÖÜÇ])\.(?=\s?([A-ZÁÉÍÓÚÑÄÖÜÇ]\w*))")
 _INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
@@ -83,3 +158,67 @@ def _cased(rows: Mapping[str, str]) -> dict[str, str]:
 
 def _short(rows: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])(?:{any_of(rows)})(?!\w)")
+
+
+# What is said digit by digit or part by part: telephone numbers, versions, addresses, ordinals.
+
+
+_VERSION = re.compile(r"(?<![\w.])(v)?(\d+(?:\.\d+){2,})(?!\w)", re.IGNORECASE)
+_SHORT_VERSION = re.compile(r"(?<![\w.])v(\d+(?:\.\d+)?)(?![\w.]*\w)", re.IGNORECASE)
+_PHONE = re.compile(
+    r"(?<![\w.,/+-])(?:\+\d{1,3}(?:[ -]?(?:\(\d{1,4}\)|\d{1,4})){2,6}|(?:1-)?(?:\d{3}-){1,2}\d{4}"
+    r"|\(\d{3}\) \d{3}-\d{4})(?![\w/-]|[.,]\d)"
+)
+_RATIO = re.compile(r"(?<![\w.,:/-])(\d{1,3})(?::(\d|[6-9]\d)|-(\d{1,3}))(?![\w:/-]|[.,]\d)")
+_MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
+
+
+class DigitReader:
+    """Says such digits of one language."""
+
+    def __init__(self, spoken: Spoken) -> None:
+        self._numbers = spoken.numbers
+        self._to = spoken.to
+        self._own_phone = re.compile(rf"(?<![\w.,/+-])(?:{spoken.phones})(?![\w/-]|[.,]\d)")
+        self._point, self._version = spoken.point, spoken.version
+        group = re.escape(spoken.numbers.thousands)
+        self._thousands = re.compile(rf"[1-9]\d{{0,2}}(?:[{group}]\d{{3}})+")
+        self._ordinal = re.compile(rf"(?<![\w.,:/])(\d+)({spoken.numbers.ordinal_signs})(?!\w)")
+
+    def read(self, text: str) -> str:
+        """The text with such digits in words."""
+        text = _MAC.sub(self._say_mac, text)
+        text = _PHONE.sub(self._say_phone, text)
+        text = self._own_phone.sub(self._say_phone, text)
+        text = _VERSION.sub(self._say_version, text)
+        text = _SHORT_VERSION.sub(self._say_short_version, text)
+        text = _RATIO.sub(self._say_ratio, text)
+        return self._ordinal.sub(self._say_ordinal, text)
+
+    def _say_mac(self, found: re.Match[str]) -> str:
+        pairs = found[0].upper().split(":")
+        return ", ".join(self._say_signs(pair) for pair in pairs)
+
+    def _say_signs(self, text: str) -> str:
+        return " ".join(self._numbers.spell(sign) if sign.isdigit() else sign for sign in text)
+
+    def _say_phone(self, found: re.Match[str]) -> str:
+        groups = re.findall(r"\d+", found[0])
+        said = ", ".join(self._numbers.spell(group) for group in groups)
+        return f"{self._numbers.plus} {said}" if found[0].startswith("+") else said
+
+    def _say_version(self, found: re.Match[str]) -> str:
+        if self._thousands.fullmatch(found[2]):
+            return found[0]
+        said = found[2].replace(".", f" {self._point} ")
+        return f"{self._version} {said}" if found[1] else said
+
+    def _say_short_version(self, found: re.Match[str]) -> str:
+        return f"{self._version} " + found[1].replace(".", f" {self._point} ")
+
+    def _say_ratio(self, found: re.Match[str]) -> str:
+        """A score or ratio; times of day have been read before."""
+        return f"{found[1]} {self._to} {found[2] or found[3]}"
+
+    def _say_ordinal(self, found: re.Match[str]) -> str:
+        return self._numbers.ordinal(int(found[1]), found[2]) or found[0]

@@ -17,9 +17,9 @@ from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import Languages
 from assistant.speech.mouth import Mouth
 from assistant.speech.synthesis import Voices
-from assistant.speech.turn_language import Languages
 from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, ToneVoice, Tools
 

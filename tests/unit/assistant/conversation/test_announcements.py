@@ -22,8 +22,8 @@ from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AnnouncementRecord
 from assistant.domain.situation import CALM, Situation
 from assistant.journal.store import Store
+from assistant.speech.identify import Languages
 from assistant.speech.manner import Manner
-from assistant.speech.turn_language import Languages
 from audio.earcons import earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

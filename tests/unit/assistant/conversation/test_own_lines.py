@@ -10,9 +10,8 @@ from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.identify import identify
+from assistant.speech.identify import Languages, identify
 from assistant.speech.speakable import speakable
-from assistant.speech.turn_language import Languages
 from tests.unit.assistant.conversation.asking_stage import (
     ANSWER,
     UNLOCK,

@@ -1,7 +1,6 @@
 """Turns that begin with a profile."""
 
-from assistant.speech.identify import identify
-from assistant.speech.turn_language import Languages
+from assistant.speech.identify import Languages, identify
 from tests.unit.assistant.conversation.doubles import Frames, ScriptedBrain, ScriptedEar
 from tests.unit.assistant.conversation.stage import COMMAND, runner_with, says_hello
 

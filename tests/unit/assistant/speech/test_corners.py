@@ -4,9 +4,7 @@ import pytest
 
 from assistant.speech.clauses import ClauseCutter, asks
 from assistant.speech.language import spoken_language
-from assistant.speech.markup import plain
-from assistant.speech.names import say_names
-from assistant.speech.speakable import speakable
+from assistant.speech.speakable import plain, say_names, speakable
 
 DATES = [
     ("en", "On 2026-02-30 it ends.", "On 2026-02-30 it ends."),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assistant.speech.clauses import ClauseCutter
+from assistant.speech.identify import TurnLanguage, languages_of
 from assistant.speech.speakable import speakable
-from assistant.speech.turn_language import TurnLanguage, languages_of
 
 FOLDER = Path(__file__).with_name("golden")
 LANGUAGES = ("en", "es")  # of the rows that mix

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.speech.names import MAX_NAME, spoken_name
+from assistant.speech.speakable import MAX_NAME, spoken_name
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.identify import identify
-from assistant.speech.turn_language import Languages, TurnLanguage
+from assistant.speech.identify import Languages, TurnLanguage, identify
 from audio.tts import Chunk
 from tests.unit.assistant.conversation.doubles import (
     Script,
