@@ -12,9 +12,9 @@ from assistant.app.home import Bridge
 from assistant.app.lock import is_held
 from assistant.app.timekeeping import Timekeeping
 from assistant.brains.gemini_once import ThinkResult
-from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
+from assistant.config.sections import QuietHours
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent

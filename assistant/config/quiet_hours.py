@@ -3,7 +3,7 @@
 import math
 from datetime import datetime, time
 
-from assistant.config.quiet import QuietHours
+from assistant.config.sections import QuietHours
 
 NO_LIMIT = math.inf
 OFF = "off"

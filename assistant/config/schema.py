@@ -15,7 +15,6 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from assistant.config.gemini import Gemini
 from assistant.config.kinds import (
     NO_SECRET,
     BrainName,
@@ -36,12 +35,17 @@ from assistant.config.kinds import (
     no_repeats,
 )
 from assistant.config.places import data_folder
-from assistant.config.profiles import Profile, misfits, no_profile
-from assistant.config.quiet import QuietHours
-from assistant.config.sounds import SoundChoice
+from assistant.config.sections import (
+    Gemini,
+    Profile,
+    QuietHours,
+    SoundChoice,
+    VoiceChoice,
+    Wyoming,
+    misfits,
+    no_profile,
+)
 from assistant.config.tools import Limits, Mcp, Policy, Tools
-from assistant.config.voice import VoiceChoice
-from assistant.config.wyoming import Wyoming
 
 Sensitivity = Literal["low", "normal", "high"]
 

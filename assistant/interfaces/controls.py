@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
-from assistant.config.voice import VoiceChoice
+from assistant.config.sections import VoiceChoice
 from assistant.conversation.log import FinishedTurn, TurnLog
 from assistant.conversation.record import wordless
 from assistant.domain.clock import Clock

@@ -6,10 +6,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, cast, get_args
 
-from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import chosen as quiet_at
 from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
+from assistant.config.sections import QuietHours
 from assistant.conversation.state import FollowUp
 from assistant.domain.listeners import Followers
 from assistant.domain.records import StoreError

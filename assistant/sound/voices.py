@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from assistant.config.voice import VoiceModel
+from assistant.config.sections import VoiceModel
 from audio.errors import InputUnusable
 from audio.tts import (
     Chunk,

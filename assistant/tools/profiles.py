@@ -6,9 +6,8 @@ Its persona, thinking and model's voice are the briefing's, its brains the ladde
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
-from assistant.config.voice import VoiceModel
+from assistant.config.sections import Profile, VoiceModel
 from assistant.speech.synthesis import Voices
 
 MakeVoices = Callable[[Settings], Voices]

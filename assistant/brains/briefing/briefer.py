@@ -11,8 +11,8 @@ from assistant.brains.briefing.home_text import around
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.briefing.rules import STAY_SILENT_WHEN
 from assistant.brains.briefing.vocabulary import vocabulary
-from assistant.config.profiles import Profile
 from assistant.config.schema import Settings
+from assistant.config.sections import Profile
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.speech.identify import led_by

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.config import ConfigError, Settings, find_file, load_settings
 from assistant.config.schema import WakeWord
-from assistant.config.voice import VoiceModel
+from assistant.config.sections import VoiceModel
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import ValidationError
 
-from assistant.config.quiet import QuietHours
 from assistant.config.quiet_hours import NO_LIMIT, is_quiet, loudest
 from assistant.config.schema import Settings
+from assistant.config.sections import QuietHours
 
 MADRID = ZoneInfo("Europe/Madrid")  # forward on 2026-03-29 at 2:00, back on 2026-10-25 at 3:00
 

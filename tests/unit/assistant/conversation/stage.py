@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
-from assistant.config.sounds import SoundChoice
+from assistant.config.sections import SoundChoice
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
 from assistant.conversation.ear import Ear, EarEvent
 from assistant.conversation.effects import CloseTurn

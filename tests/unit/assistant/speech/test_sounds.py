@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.config.sounds import SoundChoice
+from assistant.config.sections import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import sounds
 from assistant.speech.answer import Output

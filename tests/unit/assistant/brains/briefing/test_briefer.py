@@ -9,9 +9,8 @@ import pytest
 
 from assistant.brains.briefing import STAY_SILENT, Briefer
 from assistant.brains.briefing.briefer import FRESH_S
-from assistant.config.gemini import Gemini
-from assistant.config.profiles import Profile
 from assistant.config.schema import Assistant, Settings
+from assistant.config.sections import Gemini, Profile
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.tools.menu import Menu, build_menu
