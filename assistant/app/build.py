@@ -17,7 +17,7 @@ from assistant.conversation.exchange import Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.performers import Performers
 from assistant.conversation.runner import Runner
-from assistant.sound.voices import voices_of
+from assistant.sound.devices import voices_of
 from assistant.speech.mouth import Mouth
 from assistant.tools.profiles import Profiles
 from audio.errors import AudioError

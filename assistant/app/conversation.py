@@ -24,9 +24,8 @@ from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
 from assistant.interfaces.controls import Controls
 from assistant.journal.store import Store
+from assistant.sound.devices import silent_voice, spare_voices_of, voices_of, wake_engine
 from assistant.sound.mute import Mute
-from assistant.sound.voices import silent_voice, spare_voices_of, voices_of
-from assistant.sound.wake_words import wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import languages_of
 from assistant.speech.mouth import Mouth

@@ -27,11 +27,9 @@ from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
-from assistant.sound.echo_paths import EchoPaths
-from assistant.sound.echo_plan import plan_echo
+from assistant.sound.devices import open_microphone, open_outputs
+from assistant.sound.echo_plan import EchoPaths, plan_echo
 from assistant.sound.echo_watch import EchoWatch
-from assistant.sound.input import open_microphone
-from assistant.sound.output import open_outputs
 from audio.player import Outputs
 from audio.steady import SteadyMicrophone
 from audio.wav import WavSource
@@ -39,7 +37,7 @@ from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.app.build import App
-    from assistant.sound.sound_state import SoundState
+    from assistant.sound.devices import SoundState
 
 NOTHING = "null"  # as audio.input
 _LOOK_S = 0.1  # between two looks whether it is time for a reload
@@ -230,7 +228,7 @@ class _Service:
     async def _stand(self) -> None:
         from assistant.app.build import open_around
         from assistant.app.faces import open_faces
-        from assistant.sound.sound_state import SoundState
+        from assistant.sound.devices import SoundState
 
         conversation, hooks = self._conversation, self._hooks
         hears = conversation.settings.audio.input != NOTHING
@@ -262,4 +260,4 @@ def _import() -> None:
     sys.modules.setdefault("httpx._main", cast(ModuleType, None))
     import assistant.app.build
     import assistant.app.faces
-    import assistant.sound.sound_state  # noqa: F401  (imported for those who open the rest)
+    import assistant.sound.devices  # noqa: F401  (imported for those who open the rest)

@@ -24,10 +24,8 @@ from assistant.interfaces.figures import Figures
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.care import Care
 from assistant.sound.media import RoomMedia
-from assistant.sound.microphone_tones import MicrophoneTones
-from assistant.sound.mute import Mute
-from assistant.sound.recorder import Recorder
-from assistant.sound.recordings import Recordings
+from assistant.sound.mute import MicrophoneTones, Mute
+from assistant.sound.recordings import Recorder, Recordings
 from assistant.speech.identify import identify
 from assistant.speech.mouth import Mouth
 from assistant.timers.desk import TimerDesk

@@ -18,8 +18,7 @@ from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
 from assistant.demo.speech import make_clip
 from assistant.journal.trace import LEGEND
-from assistant.sound.input import open_microphone
-from assistant.sound.output import open_outputs
+from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome

@@ -10,7 +10,7 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.log import joined
 from assistant.conversation.record import NO_WAKE, no_wake
-from assistant.sound.output import open_file_player
+from assistant.sound.devices import open_file_player
 from audio.wav import WavSource
 
 

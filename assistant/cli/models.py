@@ -17,7 +17,7 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.models.shelf import Shelved, State, checked, load_own, shelve, wanted_names
-from assistant.sound.wake_words import models_folder
+from assistant.sound.devices import models_folder
 from integrations.download_files import megabytes
 
 _STATE_COLOURS = {

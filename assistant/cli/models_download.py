@@ -26,7 +26,7 @@ from assistant.models.shelf import (
     shelve,
     wanted_names,
 )
-from assistant.sound.wake_words import models_folder
+from assistant.sound.devices import models_folder
 from integrations.download_files import downloading_into, megabytes
 from integrations.downloads import fetch_together, web_client
 from integrations.errors import IntegrationError

@@ -6,8 +6,7 @@ from pathlib import Path
 from assistant.cli.command import Command
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
-from assistant.sound.output import open_outputs
-from assistant.sound.voices import spare_voices_of, voices_of
+from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
 from assistant.speech.identify import TurnLanguage, languages_of
 from assistant.speech.mouth import Mouth
 

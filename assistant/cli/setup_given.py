@@ -13,7 +13,7 @@ from assistant.setup.consent import four_lines
 from assistant.setup.draft import draft
 from assistant.setup.house import Check
 from assistant.setup.voices import lacking
-from assistant.sound.wake_words import wake_engine
+from assistant.sound.devices import wake_engine
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.gemini.key import doubtful, impossible

@@ -11,7 +11,7 @@ from assistant.models.shelf import State, shelve, wanted_names
 from assistant.setup import sound_check
 from assistant.setup.house import Check, HouseFacts, visit
 from assistant.setup.sound_check import Reading
-from assistant.sound.wake_words import models_folder
+from assistant.sound.devices import models_folder
 from audio.devices import DeviceInfo, list_devices
 from integrations.errors import IntegrationError
 from integrations.gemini.access import Access

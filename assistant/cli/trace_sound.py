@@ -6,7 +6,7 @@ from dataclasses import asdict
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.records import TurnRecord
-from assistant.sound.output import open_outputs
+from assistant.sound.devices import open_outputs
 from assistant.sound.recordings import Recording, path_of
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav

@@ -15,8 +15,7 @@ from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.sound.echo_paths import EchoPaths
-from assistant.sound.echo_plan import is_device, plan_echo
+from assistant.sound.echo_plan import EchoPaths, is_device, plan_echo
 from assistant.sound.mute import NAME as MUTED
 from audio.bounded import BoundedCalls
 from audio.device_status import MicrophoneChange, MicrophoneStatus

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
-from assistant.sound.voices import spare_voices_of, voices_of
+from assistant.sound.devices import spare_voices_of, voices_of
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import AudioError
 from audio.tts import TunedVoice

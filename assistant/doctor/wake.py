@@ -9,7 +9,7 @@ from assistant.conversation.stop_words import languages_with
 from assistant.doctor import clip
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
-from assistant.sound.wake_words import models_folder, wake_engine
+from assistant.sound.devices import models_folder, wake_engine
 from audio.errors import AudioError
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES
 from audio.vad import make_voice_detector

@@ -13,7 +13,7 @@ from assistant.config.sections import QuietHours
 from assistant.conversation.state import FollowUp
 from assistant.domain.listeners import Followers
 from assistant.domain.records import StoreError
-from assistant.sound.wake_words import known_words, wake_engine
+from assistant.sound.devices import known_words, wake_engine
 from assistant.tools.profiles import widens
 from audio.errors import AudioError
 from audio.wake.protocol import WakeEngine

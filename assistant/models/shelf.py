@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assistant.config.schema import Settings
 from assistant.models.manifest import SUFFIXES, Kind, ModelEntry
-from assistant.sound.wake_words import models_folder
+from assistant.sound.devices import models_folder
 from audio.errors import AudioError
 from audio.wake import built_in_words, make_wake_engine
 from integrations.downloads import Download, is_right

@@ -25,7 +25,7 @@ from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:  # they bring what is imported later, while frames are judged
     from assistant.app.build import App
-    from assistant.sound.sound_state import SoundState
+    from assistant.sound.devices import SoundState
 
 _GRACE_S = 60.0  # for systemd to wait beyond a pause of ours
 _log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # they bring what is imported later, while frames are judged
     from assistant.app.build import App
-    from assistant.sound.sound_state import SoundState
+    from assistant.sound.devices import SoundState
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:

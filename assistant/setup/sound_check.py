@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 from assistant.config.schema import Settings
 from assistant.setup.loudness import Loudness, Meter
-from assistant.sound.output import open_outputs
-from assistant.sound.voices import spare_voices_of, voices_of
-from assistant.sound.wake_words import wake_engine
+from assistant.sound.devices import open_outputs, spare_voices_of, voices_of, wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.mouth import Mouth
 from audio.frames import SAMPLE_RATE, Frame

@@ -35,7 +35,7 @@ class Profiles:
     def __init__(
         self, settings: Settings, mouth: Mouth, tools: Narrowing, make_voices: MakeVoices
     ) -> None:
-        """`make_voices`: the voices by settings (see `assistant.sound.voices.voices_of`)."""
+        """`make_voices`: the voices by settings (see `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
         self._tools = tools

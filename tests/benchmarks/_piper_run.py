@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 from assistant.config.schema import Settings
-from assistant.sound.voices import voices_of
+from assistant.sound.devices import voices_of
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.mouth import Mouth
 from audio.tts import PhraseCache
@@ -91,7 +91,7 @@ async def _run(folder: Path, rounds: int) -> Any:
     models = {language: str(folder / f"{language}.onnx") for language in ("en", "es")}
     settings = Settings.model_validate({"voice": {"models": models}})
     player = NotingPlayer()
-    with patch("assistant.sound.voices.PhraseCache", lambda: PhraseCache(most_bytes=0)):
+    with patch("assistant.sound.devices.PhraseCache", lambda: PhraseCache(most_bytes=0)):
         mouth = Mouth(voices_of(settings), player)  # nothing is to come from memory
     began = time.monotonic()
     await mouth.warm(list(models))

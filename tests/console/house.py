@@ -18,8 +18,8 @@ from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import TokenFile
+from assistant.sound.devices import SoundState
 from assistant.sound.recordings import FOLDER, Recording, write
-from assistant.sound.sound_state import SoundState
 from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.player import NullPlayer, OneOutput

@@ -10,8 +10,7 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
-from assistant.sound.echo_paths import EchoPaths
-from assistant.sound.echo_plan import plan_echo
+from assistant.sound.echo_plan import EchoPaths, plan_echo
 from assistant.sound.echo_watch import EchoWatch
 from audio.devices.watch import DeviceWatch
 from audio.echo.measure import EchoPath, PathKind

@@ -17,7 +17,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.record import DeviceFile
 from assistant.interfaces.mqtt.make import take_away
-from assistant.sound.sound_state import SoundState
+from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.automations import until

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from assistant.app.faces import open_faces
 from assistant.interfaces.http_tokens import TokenFile
-from assistant.sound.sound_state import SoundState
+from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from integrations.web.callers import Scope
 from tests.pipeline.gemini_rig import Scene, scene

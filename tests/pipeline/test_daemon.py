@@ -15,7 +15,7 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.records import AnnouncementRecord, ErrorRecord
-from assistant.sound.sound_state import SoundState
+from assistant.sound.devices import SoundState
 from audio.steady import SteadyMicrophone
 from integrations.home_assistant import client
 from tests.pipeline.rig import offline_settings

@@ -12,7 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from assistant.app.build import App, open_app
 from assistant.app.faces import open_faces
-from assistant.sound.sound_state import SoundState
+from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.pipeline.rig import offline_settings, states
 from tests.ports import free_port

@@ -82,7 +82,7 @@ class Modes(Protocol):
 
 
 class Sound(Protocol):
-    """Who knows the sound devices (`assistant.sound.sound_state.SoundState`)."""
+    """Who knows the sound devices (`assistant.sound.devices.SoundState`)."""
 
     @property
     def presence(self) -> Presence | None:

@@ -14,7 +14,7 @@ from assistant.doctor.finding import Finding, examine
 from assistant.doctor.scene import May
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
-from assistant.sound.echo_paths import EchoPaths
+from assistant.sound.echo_plan import EchoPaths
 from assistant.sound.mute import NAME as MUTED
 from audio.devices import DeviceInfo, Kind
 from audio.echo.measure import EchoPath
@@ -187,7 +187,7 @@ async def test_the_chirp_is_played_only_where_it_may_be(
         return ECHO
 
     monkeypatch.setattr(sound, "measure_pair", measure)
-    monkeypatch.setattr("assistant.sound.echo_paths.find_pair", lambda *names: PAIR)
+    monkeypatch.setattr("assistant.sound.echo_plan.find_pair", lambda *names: PAIR)
     silent = await found("round trip", devices, May(listen=True))
     assert silent.detail == "not measured: nothing is to be played"
     held = await found("round trip", devices, SITS_THERE, RUNS)
@@ -214,7 +214,7 @@ def test_a_bad_moment_does_not_change_what_is_known() -> None:
 async def test_what_was_measured_before_is_told_beside_a_running_hearth(
     devices: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.sound.echo_paths.find_pair", lambda *names: PAIR)
+    monkeypatch.setattr("assistant.sound.echo_plan.find_pair", lambda *names: PAIR)
 
     async def measure(pair: Pair, lead_in_ms: int) -> EchoPath:
         return ECHO

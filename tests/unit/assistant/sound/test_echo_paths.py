@@ -10,8 +10,8 @@ from assistant.config.schema import Audio
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.sound import echo_paths
-from assistant.sound.echo_paths import EchoPaths
+from assistant.sound import echo_plan as echo_paths
+from assistant.sound.echo_plan import EchoPaths
 from assistant.sound.mute import NAME as MUTED
 from audio.devices import DeviceInfo
 from audio.echo.measure import EchoPath

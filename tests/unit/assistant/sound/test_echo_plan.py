@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from assistant.config.load import load_settings
-from assistant.sound import echo_paths, echo_plan
-from assistant.sound.echo_paths import EchoPaths
-from assistant.sound.echo_plan import measure_echo, plan_echo
+from assistant.sound import echo_plan
+from assistant.sound import echo_plan as echo_paths
+from assistant.sound.echo_plan import EchoPaths, measure_echo, plan_echo
 from audio.devices import DeviceInfo
 from audio.echo import livekit
 from audio.echo.measure import EchoPath, PathKind

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.sound import input as module
+from assistant.sound import devices as module
+from assistant.sound.devices import open_microphone
 from assistant.sound.echo_watch import EchoWatch
-from assistant.sound.input import open_microphone
 from audio.device_status import News
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker

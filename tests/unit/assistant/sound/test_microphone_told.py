@@ -11,8 +11,8 @@ import pytest
 from assistant.conversation.standing import Standing
 from assistant.domain.events import Happenings
 from assistant.interfaces.api.box import Box
-from assistant.sound.microphone_tones import MicrophoneTones
-from assistant.sound.sound_state import SoundState
+from assistant.sound.devices import SoundState
+from assistant.sound.mute import MicrophoneTones
 from audio.player import NullPlayer, OneOutput
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar
 from tests.unit.assistant.conversation.stage import runner_with

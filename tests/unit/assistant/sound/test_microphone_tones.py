@@ -7,7 +7,7 @@ import pytest
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.sound.microphone_tones import BACK_S, MicrophoneTones
+from assistant.sound.mute import BACK_S, MicrophoneTones
 from audio.errors import DeviceLost
 from audio.steady import MicrophoneStatus as Status
 

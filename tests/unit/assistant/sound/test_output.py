@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.sound.output import open_file_player, open_outputs
+from assistant.sound.devices import open_file_player, open_outputs
 from audio.player import NullPlayer, OneOutput
 from audio.speaker import Speaker
 from audio.wav import read_wav

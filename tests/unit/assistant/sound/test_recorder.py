@@ -10,8 +10,7 @@ from assistant.conversation.effects import OpenTurn
 from assistant.conversation.events import WakeHeard
 from assistant.domain.clock import VirtualClock
 from assistant.domain.turn_audio import TurnAudio
-from assistant.sound.recorder import Recorder
-from assistant.sound.recordings import Recording, Recordings, listed
+from assistant.sound.recordings import Recorder, Recording, Recordings, listed
 from audio.wake.protocol import NearMiss
 
 WAKE = WakeHeard("okay_nabu", 0.97, at_ms=2_000.0, mark_ms=1_700.0)

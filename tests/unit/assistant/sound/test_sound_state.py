@@ -9,8 +9,8 @@ import pytest
 
 from assistant.domain.events import Happenings
 from assistant.interfaces.api.box import Box
+from assistant.sound.devices import SoundState
 from assistant.sound.echo_plan import EchoPlan
-from assistant.sound.sound_state import SoundState
 from audio.device_status import AGAIN_S
 from audio.echo.choose import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.sound.voices import spare_voices_of, voices_of
+from assistant.sound.devices import spare_voices_of, voices_of
 from audio.errors import InputUnusable
 from audio.tts import Speed, TunedVoice
 from audio.tts.level import block_powers, speech_power

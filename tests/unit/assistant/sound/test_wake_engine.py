@@ -8,7 +8,7 @@ import pymicro_wakeword
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.sound.wake_words import known_words, models_folder, wake_engine
+from assistant.sound.devices import known_words, models_folder, wake_engine
 from audio.errors import InputUnusable
 from audio.wake.micro import BUILT_IN, MicroWake
 
