@@ -20,13 +20,12 @@ from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.confirmations import Confirmations
 from assistant.interfaces.api.history import History
-from assistant.interfaces.api.openers import Openers
-from assistant.interfaces.api.parts import Parts, Sound
+from assistant.interfaces.api.parts import Openers, Parts, Sound
 from assistant.interfaces.api.records import Records
 from assistant.interfaces.api.turn_sounds import TurnSounds
 from assistant.interfaces.device.face import DeviceFace, Reach, Sources
 from assistant.interfaces.http_serving import open_guard, serving_http
-from assistant.interfaces.metrics.page import CONTENT_TYPE
+from assistant.interfaces.prometheus import CONTENT_TYPE
 from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
 from integrations.mcp_server.endpoint import McpServer
@@ -158,7 +157,7 @@ def _device(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) ->
 
 
 async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> "MqttFace":
-    from assistant.interfaces.mqtt import needs
+    from assistant.interfaces.mqtt import publishing as needs
     from assistant.interfaces.mqtt.make import mqtt_face, own_identifier
 
     bridge = app.bridge

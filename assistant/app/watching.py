@@ -13,8 +13,7 @@ from assistant.app.services import Stay
 from assistant.domain.records import StoreError
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Sound
-from assistant.interfaces.metrics.measures import Measures
-from assistant.interfaces.metrics.standing import Standing
+from assistant.interfaces.prometheus import Measures, Standing
 from integrations.web.box import NotKept
 from integrations.web.health import Health
 
@@ -58,7 +57,7 @@ async def watching(watched: Watched) -> AsyncIterator[Page]:
 
 
 def _page(measures: Measures, standing: Standing, began: float) -> bytes:
-    from assistant.interfaces.metrics.page import page
+    from assistant.interfaces.prometheus import page
 
     return page(measures, standing, own_version(), began)
 

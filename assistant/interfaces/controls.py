@@ -9,7 +9,31 @@ from assistant.config.sections import VoiceChoice
 from assistant.conversation.log import FinishedTurn, TurnLog
 from assistant.conversation.record import wordless
 from assistant.domain.clock import Clock
+from assistant.domain.events import Happening
 from assistant.domain.records import StoreError, TurnRecord, is_peoples
+
+# What turns were about, for whoever may not know their words: the first tool of each.
+
+
+_TURNS = 32  # the newest, of which it is remembered
+
+
+class Intents:
+    """Learns from what happens."""
+
+    def __init__(self) -> None:
+        self._intents: dict[str, str] = {}  # by turn id
+
+    def of(self, happening: Happening) -> str | None:
+        """The intent of its turn, such as "HassTurnOn", without the server; None: none so far."""
+        turn_id = happening.turn_id
+        tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
+        if tool and turn_id:
+            self._intents.setdefault(turn_id, tool.rpartition("__")[2])
+            if len(self._intents) > _TURNS:
+                del self._intents[next(iter(self._intents))]
+        return self._intents.get(turn_id)
+
 
 KEPT = "voice"  # the name under which the store keeps volume and speed
 SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking

@@ -30,9 +30,8 @@ from assistant.domain.events import Happening
 from assistant.interfaces.device.house_device import HouseDevice
 from assistant.interfaces.device.inbox import Inbox
 from assistant.interfaces.device.keeper import DeviceKeeper
-from assistant.interfaces.mqtt.needs import Parts
-from assistant.interfaces.mqtt.orders import Orders
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.commands import Orders
+from assistant.interfaces.mqtt.publishing import Parts, Topics
 from audio.earcons import earcon
 from audio.player import Outputs, Player
 from integrations.mqtt.messages import Arrival

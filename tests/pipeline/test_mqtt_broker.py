@@ -16,11 +16,10 @@ import pytest
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.mqtt.discovery import Looks
+from assistant.interfaces.mqtt.entities import Looks
 from assistant.interfaces.mqtt.face import MqttFace
 from assistant.interfaces.mqtt.make import broker_of, take_away
-from assistant.interfaces.mqtt.needs import Parts
-from assistant.interfaces.mqtt.topics import Topics, topics_of
+from assistant.interfaces.mqtt.publishing import Parts, Topics, topics_of
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
 from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
+from assistant.interfaces.controls import Intents
 from assistant.interfaces.device.commands import CALLER
-from assistant.interfaces.intents import Intents
 from integrations.errors import IntegrationError
 from integrations.home_assistant.commands import Live
 from integrations.home_assistant.mobile_app import fire_event

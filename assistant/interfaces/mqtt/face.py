@@ -11,15 +11,13 @@ from typing import Protocol, Self
 from assistant.conversation.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
+from assistant.interfaces.controls import Intents
 from assistant.interfaces.facts import facts_of
-from assistant.interfaces.intents import Intents
-from assistant.interfaces.mqtt.discovery import Looks, discovery
-from assistant.interfaces.mqtt.entities import Say, offered
+from assistant.interfaces.mqtt.commands import Orders
+from assistant.interfaces.mqtt.entities import Looks, Say, discovery, offered
 from assistant.interfaces.mqtt.events import answered, event
-from assistant.interfaces.mqtt.needs import Client, Parts
-from assistant.interfaces.mqtt.orders import Orders
+from assistant.interfaces.mqtt.publishing import OFFLINE, ONLINE, Client, Parts, Topics
 from assistant.interfaces.mqtt.states import Settings, states
-from assistant.interfaces.mqtt.topics import OFFLINE, ONLINE, Topics
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
 from integrations.owner import OwnedTasks

@@ -6,11 +6,9 @@ from assistant.config.schema import Mqtt, Settings
 from assistant.domain.clock import Clock
 from assistant.interfaces.device.record import DeviceFile, new_record
 from assistant.interfaces.device.register import appearance
-from assistant.interfaces.mqtt.discovery import Looks
-from assistant.interfaces.mqtt.entities import retained
+from assistant.interfaces.mqtt.entities import Looks, retained
 from assistant.interfaces.mqtt.face import Dial, MqttFace
-from assistant.interfaces.mqtt.needs import Parts
-from assistant.interfaces.mqtt.topics import topics_of
+from assistant.interfaces.mqtt.publishing import Parts, topics_of
 from assistant.speech.catalogue import Catalogue
 from integrations.mqtt import Broker, MqttClient, Publication, publish_last
 

@@ -1,7 +1,7 @@
 """What a turn was about is the first tool that it called."""
 
 from assistant.domain.events import Happening
-from assistant.interfaces.intents import Intents
+from assistant.interfaces.controls import Intents
 
 
 def call(turn_id: str, name: str) -> Happening:

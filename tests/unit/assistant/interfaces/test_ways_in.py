@@ -26,8 +26,8 @@ from assistant.domain.situation import Situation
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.device.commands import Commander
 from assistant.interfaces.device.inbox import Inbox
-from assistant.interfaces.mqtt.orders import Orders
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.commands import Orders
+from assistant.interfaces.mqtt.publishing import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.later import FrozenCalls

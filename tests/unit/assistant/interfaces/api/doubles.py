@@ -15,8 +15,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.moment import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
-from assistant.interfaces.api.openers import Openers
-from assistant.interfaces.api.parts import Parts
+from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.ratings import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import House

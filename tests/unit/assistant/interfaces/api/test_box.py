@@ -16,8 +16,7 @@ from assistant.domain.moment import Mode
 from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
-from assistant.interfaces.api.openers import Openers
-from assistant.interfaces.api.parts import Parts
+from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.ratings import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from assistant.interfaces.metrics.counts import MOST_ROWS, OTHERS, Histogram, Tally
+from assistant.interfaces.prometheus import MOST_ROWS, OTHERS, Histogram, Tally
 
 
 def test_a_tally_counts_each_combination_of_labels() -> None:

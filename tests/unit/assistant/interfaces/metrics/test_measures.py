@@ -9,8 +9,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord
-from assistant.interfaces.metrics.counts import Histogram
-from assistant.interfaces.metrics.measures import Measures, stages
+from assistant.interfaces.prometheus import Histogram, Measures, stages
 from audio.wake.protocol import NearMiss
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)

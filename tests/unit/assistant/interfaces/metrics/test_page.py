@@ -4,9 +4,7 @@ import time
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from assistant.interfaces.metrics.measures import Measures
-from assistant.interfaces.metrics.page import page
-from assistant.interfaces.metrics.standing import Standing
+from assistant.interfaces.prometheus import Measures, Standing, page
 from audio.wake.protocol import NearMiss
 
 STANDING = Standing(

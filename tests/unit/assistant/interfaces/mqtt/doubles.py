@@ -10,7 +10,7 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.records import StoreError
-from assistant.interfaces.mqtt.needs import Parts
+from assistant.interfaces.mqtt.publishing import Parts
 from audio.steady import MicrophoneStatus
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt import Arrival, Broker, Publication, Subscription

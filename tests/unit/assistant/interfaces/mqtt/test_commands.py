@@ -20,7 +20,7 @@ from assistant.interfaces.mqtt.commands import (
     Say,
     read,
 )
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.publishing import Topics
 from integrations.mqtt import Arrival
 from integrations.web.requests import AnnounceRequest, Choice, LiveRequest, QuestionRequest
 

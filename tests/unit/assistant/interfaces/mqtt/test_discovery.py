@@ -6,16 +6,18 @@ from typing import Any, get_args
 import pytest
 
 from assistant.domain.events import Kind
-from assistant.interfaces.mqtt.discovery import Looks, discovery, entity_id
 from assistant.interfaces.mqtt.entities import (
     EVENTS,
     SOMETIMES,
     TRIGGERS,
+    Looks,
     Offered,
+    discovery,
+    entity_id,
     offered,
     retained,
 )
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.publishing import Topics
 from assistant.speech.catalogue import Catalogue
 
 TOPICS = Topics("hearth/kitchen", "homeassistant", "0123456789abcdef")

@@ -7,9 +7,9 @@ import pytest
 
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.mqtt.discovery import Looks
+from assistant.interfaces.mqtt.entities import Looks
 from assistant.interfaces.mqtt.face import MqttFace
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.publishing import Topics
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.mqtt.doubles import FakeClient, House

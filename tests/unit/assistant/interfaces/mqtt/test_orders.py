@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.mqtt.orders import Orders
-from assistant.interfaces.mqtt.topics import Topics
+from assistant.interfaces.mqtt.commands import Orders
+from assistant.interfaces.mqtt.publishing import Topics
 from integrations.mqtt import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
@@ -115,7 +115,7 @@ async def test_what_is_wrong_is_refused_and_taken(rig: Rig) -> None:
 async def test_a_message_that_cannot_even_be_read_does_not_come_again(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.interfaces.mqtt.orders.read", lambda *given: 1 // 0)
+    monkeypatch.setattr("assistant.interfaces.mqtt.commands.read", lambda *given: 1 // 0)
     assert await rig.take("announce", "Dinner!", number=7)
 
 

@@ -1,1 +1,0 @@
-"""Numbers for Prometheus: `measures` collects, `page` prints."""

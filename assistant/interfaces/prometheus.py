@@ -1,0 +1,350 @@
+"""Numbers for Prometheus: `measures` collects, `page` prints."""
+
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assistant.conversation.log import FinishedTurn
+from assistant.domain.brain import Usage
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import TurnRecord
+from audio.wake.protocol import NearMiss
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+
+# Counters and histograms as plain numbers, cheap to keep while nobody looks.
+
+
+MOST_ROWS = (
+    200  # of one counter: a word or model that changes all the time must not fill the memory
+)
+OTHERS = "others"  # the labels of what came beyond that
+
+
+class Tally:
+    """A counter for each combination of labels that came up."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, ...], float] = {}
+
+    def add(self, *labels: str, by: float = 1.0) -> None:
+        """Count it. `by`: not less than 0."""
+        if labels not in self._rows and len(self._rows) >= MOST_ROWS:
+            labels = (OTHERS,) * len(labels)
+        self._rows[labels] = self._rows.get(labels, 0.0) + by
+
+    def rows(self) -> Iterator[tuple[tuple[str, ...], float]]:
+        """Each combination of labels with its count."""
+        yield from self._rows.items()
+
+
+class Histogram:
+    """How often a value lay at or below each bound, for each label that came up."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        """`bounds`: rising."""
+        self.bounds = tuple(bounds)
+        self._counts: dict[str, list[int]] = {}  # not cumulated; the last is beyond all bounds
+        self._sums: dict[str, float] = {}
+
+    def observe(self, label: str, value: float) -> None:
+        """Count a value under its label."""
+        if label not in self._counts and len(self._counts) >= MOST_ROWS:
+            label = OTHERS
+        counts = self._counts.setdefault(label, [0] * (len(self.bounds) + 1))
+        counts[bisect_left(self.bounds, value)] += 1
+        self._sums[label] = self._sums.get(label, 0.0) + value
+
+    def rows(self) -> Iterator[tuple[str, Sequence[tuple[float, int]], float]]:
+        """Each label with its cumulated counts by bound, the last bound being infinite, and the sum
+        of its values."""
+        bounds = (*self.bounds, float("inf"))
+        for label, counts in self._counts.items():
+            total, cumulated = 0, []
+            for bound, count in zip(bounds, counts, strict=True):
+                total += count
+                cumulated.append((bound, total))
+            yield label, cumulated, self._sums[label]
+
+
+# What is read at the moment somebody looks: depths, connections, frames, memory.
+
+
+Health = str  # "ok", "degraded" or "dead"
+
+_STATM = Path("/proc/self/statm")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Each as it is now. Counters count since the start of the process."""
+
+    health: Health
+    lag_s: float  # of the event loop, the worst of the last minute
+    frames: Mapping[tuple[str, str], int] = field(default_factory=dict)  # stage, what -> frames
+    connections: Mapping[str, int] = field(default_factory=dict)  # with what -> openings
+    connected: Mapping[str, bool] = field(default_factory=dict)  # with what -> whether now
+    queues: Mapping[str, int] = field(default_factory=dict)  # name -> what waits
+    # None: the journal did not tell
+    timers: int | None = None  # that run, stand still or ring
+    cost_today_usd: float | None = None  # of all processes
+
+
+Look = Callable[[], Standing]
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is not swapped out; 0 where the system does not tell."""
+    try:
+        pages = int(_STATM.read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+# What is measured of turns, wake words and calls since the start. Nobody's words are in it.
+
+
+# Seconds. A person waits for none of it longer than the last one.
+LATENCIES_S = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
+SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 1.0)
+CLOSENESS = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5)  # of the threshold
+_JOBS = 64  # of which it is known what they have cost so far
+
+# The stages of a turn: from the latest of the moments that may begin it to the one that ends it.
+STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "pause": (("speech_end",), "end_of_turn"),
+    "upload": (("first_upload",), "upload_done"),
+    "recognition": (("end_of_turn",), "heard"),
+    "first_words": (("end_of_turn",), "first_reply_text"),
+    "house": (("first_tool_call",), "last_tool_result"),
+    "voice": (("first_reply_text", "last_tool_result"), "first_audio_out"),
+    "first_sound": (("speech_end",), "first_audio_out"),
+    "answer": (("first_audio_out",), "answer_done"),
+}
+
+
+class Measures:
+    """Told of what happens, on the loop's thread; each takes microseconds."""
+
+    def __init__(self) -> None:
+        self.turns = Tally()  # source, brain, outcome
+        self.stages = Histogram(LATENCIES_S)
+        self.wakes = Histogram(SCORES)  # by word
+        self.near_misses = Histogram(CLOSENESS)  # by word
+        self.calls = Tally()  # tier, decision, status
+        self.call_times = Histogram(LATENCIES_S)  # by tier
+        self.tokens = Tally()  # brain, model, modality
+        self.costs = Tally()  # brain, model; USD
+        self._jobs: dict[str, TurnRecord] = {}  # as last written down, the newest last
+
+    def finished(self, turn: FinishedTurn) -> None:
+        """A turn was written down, or what a job has cost (see `assistant.conversation.log`)."""
+        record = turn.record
+        if record.source == "job":
+            self._spent(self._added(record))
+            return
+        self.turns.add(record.source, record.brain or "none", _outcome(record))
+        for stage, seconds in stages(record.timeline).items():
+            self.stages.observe(stage, seconds)
+        if record.wake is not None:
+            self.wakes.observe(record.wake.word, record.wake.score)
+        for outcome in turn.outcomes:
+            self._called(outcome)
+        self._spent(record)
+
+    def missed(self, miss: NearMiss) -> None:
+        """A wake word came near and was not taken for one."""
+        self.near_misses.observe(miss.word, miss.closeness)
+
+    def _added(self, record: TurnRecord) -> TurnRecord:
+        """What is new: a job's row is written down again with each piece that it costs."""
+        known = self._jobs.pop(record.turn_id, None)
+        self._jobs[record.turn_id] = record
+        if len(self._jobs) > _JOBS:
+            del self._jobs[next(iter(self._jobs))]
+        if known is None:
+            return record
+        usage = record.usage if known.usage is None else _less(record.usage, known.usage)
+        return replace(record, cost_usd=max(0.0, record.cost_usd - known.cost_usd), usage=usage)
+
+    def _called(self, outcome: ToolOutcome) -> None:
+        self.calls.add(outcome.tier, outcome.decision, outcome.status)
+        self.call_times.observe(outcome.tier, outcome.ms / 1000)
+
+    def _spent(self, record: TurnRecord) -> None:
+        brain, model = record.brain or "none", record.model or "none"
+        if record.cost_usd:
+            self.costs.add(brain, model, by=record.cost_usd)
+        if record.usage is None:
+            return
+        by_modality = record.usage.by_modality or {
+            "input": record.usage.input_tokens,
+            "output": record.usage.output_tokens,
+        }
+        for modality, tokens in by_modality.items():
+            self.tokens.add(brain, model, modality, by=tokens)
+
+
+def _less(usage: Usage | None, known: Usage) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        max(0, usage.input_tokens - known.input_tokens),
+        max(0, usage.output_tokens - known.output_tokens),
+        {
+            modality: max(0, tokens - known.by_modality.get(modality, 0))
+            for modality, tokens in usage.by_modality.items()
+        },
+    )
+
+
+def stages(timeline: Mapping[str, float]) -> dict[str, float]:
+    """Each stage that a turn went through, in seconds. `timeline`: ms, see `hearth hear --json`."""
+    found = {}
+    for stage, (begins, ends) in STAGES.items():
+        starts = [timeline[moment] for moment in begins if moment in timeline]
+        if starts and ends in timeline:
+            found[stage] = max(0.0, timeline[ends] - max(starts)) / 1000
+    return found
+
+
+def _outcome(record: TurnRecord) -> str:
+    """In a word: "done", or the kind of its error."""
+    return "done" if record.error is None else record.error.kind
+
+
+#
+# The measures in Prometheus' text format.
+#
+# The client library writes the format. It is imported at the first look, since a box that nobody
+# watches should not have it in its memory.
+
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def page(measures: Measures, standing: Standing, version: str, began: float) -> bytes:
+    """The whole page. `began`: when the process did, s since the epoch. Some milliseconds."""
+    from prometheus_client.exposition import generate_latest
+    from prometheus_client.registry import Collector, CollectorRegistry
+
+    class Once(Collector):
+        def collect(self) -> Iterable["Metric"]:
+            yield from _turns(measures)
+            yield from _sound(measures, standing)
+            yield from _house(measures, standing)
+            yield from _process(standing, version, began)
+
+    registry = CollectorRegistry()
+    registry.register(Once())
+    return generate_latest(registry)
+
+
+def _turns(measures: Measures) -> Iterator["Metric"]:
+    yield _counter("turns", "Turns that are over.", ("source", "brain", "outcome"), measures.turns)
+    yield _histogram(
+        "turn_stage_seconds", "How long each stage of a turn took.", "stage", measures.stages
+    )
+    yield _counter(
+        "tokens",
+        "Tokens that models were sent and gave.",
+        ("brain", "model", "modality"),
+        measures.tokens,
+    )
+    yield _counter("cost_usd", "What models cost, in USD.", ("brain", "model"), measures.costs)
+
+
+def _sound(measures: Measures, standing: Standing) -> Iterator["Metric"]:
+    yield _histogram("wake_score", "Scores of wake words that were heard.", "word", measures.wakes)
+    yield _histogram(
+        "near_miss_closeness",
+        "Wake words that came near and were not taken for one, as a part of the threshold.",
+        "word",
+        measures.near_misses,
+    )
+    frames = Tally()
+    for labels, count in standing.frames.items():
+        frames.add(*labels, by=count)
+    yield _counter("frames", "Frames of sound, by what became of them.", ("stage", "what"), frames)
+
+
+def _house(measures: Measures, standing: Standing) -> Iterator["Metric"]:
+    yield _counter("calls", "Tool calls.", ("tier", "decision", "status"), measures.calls)
+    yield _histogram(
+        "call_seconds", "How long tool calls took, by tier.", "tier", measures.call_times
+    )
+    opened = Tally()
+    for peer, count in standing.connections.items():
+        opened.add(peer, by=count)
+    yield _counter("connections", "Connections that were opened.", ("to",), opened)
+    yield _gauge(
+        "connected",
+        "Whether there is a connection now.",
+        ("to",),
+        {(peer,): float(there) for peer, there in standing.connected.items()},
+    )
+    if standing.timers is not None:
+        to_come = {(): standing.timers}
+        yield _gauge("timers", "Timers and the like that are to come.", (), to_come)
+
+
+def _process(standing: Standing, version: str, began: float) -> Iterator["Metric"]:
+    words = ("ok", "degraded", "dead")
+    healths = {(word,): float(word == standing.health) for word in words}
+    yield _gauge("health", "1 for the word that GET /healthz gives.", ("state",), healths)
+    yield _gauge("info", "Which Hearth this is.", ("version",), {(version,): 1.0})
+    queues = {(name,): float(depth) for name, depth in standing.queues.items()}
+    yield _gauge("queue_depth", "What waits in each queue.", ("queue",), queues)
+    yield _gauge(
+        "loop_lag_seconds",
+        "How late the event loop was at the worst in the last minute.",
+        (),
+        {(): standing.lag_s},
+    )
+    if standing.cost_today_usd is not None:
+        today = {(): standing.cost_today_usd}
+        yield _gauge("cost_today_usd", "What today has cost so far, in USD.", (), today)
+    memory, uptime = {(): float(resident_bytes())}, {(): time.time() - began}
+    yield _gauge("resident_memory_bytes", "Memory of this process.", (), memory)
+    yield _gauge("uptime_seconds", "Since the start of this process.", (), uptime)
+
+
+def _counter(name: str, about: str, labels: Sequence[str], tally: Tally) -> "Metric":
+    from prometheus_client.metrics_core import CounterMetricFamily
+
+    family = CounterMetricFamily(f"hearth_{name}", about, labels=labels)
+    for row, count in sorted(tally.rows()):
+        family.add_metric(row, count)
+    return family
+
+
+def _gauge(name: str, about: str, labels: Sequence[str], rows: Mapping[Any, float]) -> "Metric":
+    from prometheus_client.metrics_core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(f"hearth_{name}", about, labels=labels)
+    for row, value in sorted(rows.items()):
+        family.add_metric(row, value)
+    return family
+
+
+def _histogram(name: str, about: str, label: str, histogram: Histogram) -> "Metric":
+    from prometheus_client.metrics_core import HistogramMetricFamily
+
+    family = HistogramMetricFamily(f"hearth_{name}", about, labels=(label,))
+    for value, buckets, total in sorted(histogram.rows()):
+        family.add_metric(
+            (value,), [(_bound(bound), float(count)) for bound, count in buckets], total
+        )
+    return family
+
+
+def _bound(bound: float) -> str:
+    return "+Inf" if bound == inf else str(bound)
