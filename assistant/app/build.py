@@ -9,9 +9,8 @@ from functools import partial
 from assistant.app.brains import Minds, open_minds
 from assistant.app.conversation import Conversation, open_conversation
 from assistant.app.home import Bridge, open_bridge
-from assistant.app.questions import means_of
 from assistant.app.services import Resident, Stay
-from assistant.app.works import Works
+from assistant.app.works import Works, means_of
 from assistant.config.schema import Settings
 from assistant.conversation.exchange import Prompter
 from assistant.conversation.log import TurnLog

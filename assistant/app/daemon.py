@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from assistant.app.conversation import Conversation, open_conversation
-from assistant.app.long_lived import long_lived
-from assistant.app.startup import Startup
+from assistant.app.process import Startup, long_lived
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.machine import State

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assistant.app.build import App
-from assistant.app.clock_watch import ClockWatch
 from assistant.app.moments import rulings_of
+from assistant.app.process import ClockWatch
 from assistant.app.services import Stay
 from assistant.app.watching import Broker, Page, Watched, watching
 from assistant.config.schema import Settings

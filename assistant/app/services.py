@@ -8,8 +8,7 @@ from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
 from assistant.app.home import Bridge
 from assistant.app.log_line import log_turns
-from assistant.app.sound_files import sound_files
-from assistant.app.works import Works
+from assistant.app.works import Works, sound_files
 from assistant.config.schema import Settings
 from assistant.conversation.line import Line
 from assistant.conversation.log import TurnLog

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.app.build import App
-from assistant.app.loop_lag import LoopLag
+from assistant.app.process import LoopLag
 from assistant.app.services import Stay
 from assistant.domain.records import StoreError
 from assistant.domain.version import own_version

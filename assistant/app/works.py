@@ -1,20 +1,26 @@
 """Work that outlasts its turn, wired together: jobs, thinking, and the tools that ask for them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from assistant.announcements.tool import Announcer
 from assistant.app.brains import Minds, may_use_cloud
-from assistant.app.home import Bridge
+from assistant.app.home import DEMO, Bridge
 from assistant.app.lock import is_held
 from assistant.app.timekeeping import Timekeeping
 from assistant.brains.gemini_once import ThinkResult
 from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
 from assistant.config.sections import QuietHours
+from assistant.confirmation.phone import OwnersPhone
+from assistant.confirmation.pin import PinGuard
+from assistant.confirmation.witness import Hears, Witness
+from assistant.conversation.exchange import Means, Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
@@ -32,10 +38,44 @@ from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
+from audio.clip import Clip, decoded
+from audio.errors import AudioError
+from integrations.cleaning import one_line
+from integrations.errors import IntegrationError, Unavailable
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 from integrations.home_assistant.phones import Phones
+from integrations.home_assistant.sounds import MAX_BYTES, SCHEME, HomeSounds, SoundFile
+from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.fetch import Fetcher
+
+# Who helps to ask a person before a gated call, put together by the settings.
+
+
+def means_of(
+    settings: Settings, bridge: Bridge, minds: Minds, clock: Clock, prompter: Prompter | None
+) -> Means:
+    """How this process asks. `prompter`: who sits at a keyboard, if anybody does."""
+    pin = settings.policy.pin
+    guard = PinGuard(pin, bridge.store, clock) if pin.get_secret_value() else None
+    wake = [word.model.replace("_", " ") for word in settings.wake.words]
+    languages = settings.assistant.languages
+    witness = Witness(languages, guard, minds.ear, _hears(settings, languages), wake)
+    phone = None
+    if settings.policy.phone:
+        phones = Phones(bridge.home, bridge.own_device)
+        name = settings.assistant.name
+        phone = OwnersPhone(phones, settings.policy.phone, name, bridge.catalogue)
+    return Means(witness, prompter, phone, minds.learn)
+
+
+def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
+    """What `offline.recognizer` is good for: a server elsewhere is told no secret."""
+    recognizer = settings.offline.recognizer
+    if not recognizer:
+        return Hears(("en",), ("en",))
+    return Hears(tuple(languages), () if "://" in recognizer else tuple(languages))
+
 
 _THINKING = "medium"  # of a hard question, where neither settings nor profile say more
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
@@ -186,3 +226,78 @@ def _each(tell: Iterable[Callable[[], None]]) -> None:
 
 def _no_thought(message: str) -> ThinkResult:
     return ThinkResult("", BrainFault("budget", message, retryable=False))
+
+
+# Finds the sound files that programs name: in a folder of the owner's, or in Home Assistant.
+
+
+FOLDER = "media"  # in the data folder; it may be a link to another one
+_FROM_HOME = ("http:", "https:", f"{SCHEME}:", "/local/", "/media/", "/api/")
+_WHERE = (
+    "Put the file into /config/www of Home Assistant and name it /local/NAME, or into the folder "
+    f"{FOLDER} of Hearth's data folder and name it NAME."
+)
+
+
+class FromHome(Protocol):
+    """Who fetches from Home Assistant (`integrations.home_assistant.sounds.HomeSounds`)."""
+
+    async def fetch(self, media: str) -> SoundFile:
+        """The file of that name. Raises IntegrationError."""
+        ...
+
+
+class SoundFiles:
+    """A name without a scheme is a file of the folder; all else is Home Assistant's."""
+
+    def __init__(self, folder: Path, home: FromHome) -> None:
+        """`folder`: it need not be there."""
+        self._folder = folder
+        self._home = home
+
+    async def fetch(self, media: str) -> Clip:
+        """The sound, as loud as our voice.
+
+        Raises NotPossible where it may not be had or cannot be played, NotAnnounced where Home
+        Assistant is away.
+        """
+        if media.startswith(_FROM_HOME):
+            file = await self._fetch(media)
+        else:
+            file = await asyncio.to_thread(_read, self._folder, media)
+        try:
+            return await asyncio.to_thread(decoded, file.data, file.name)
+        except AudioError as error:
+            raise NotPossible(str(error)) from error
+
+    async def _fetch(self, media: str) -> SoundFile:
+        try:
+            return await self._home.fetch(media)
+        except Unavailable as error:
+            raise NotAnnounced(f"It is not announced: {error}") from error
+        except IntegrationError as error:
+            raise NotPossible(f"{error} {_WHERE}") from error
+
+
+def sound_files(settings: Settings, bridge: Bridge) -> SoundFiles:
+    """As the settings say."""
+    house = settings.home_assistant
+    url = bridge.demo.url if bridge.demo is not None and house.url == DEMO else house.url
+    home = HomeSounds(bridge.home, url, house.verify_tls, house.ca_file)
+    return SoundFiles(settings.data_folder / FOLDER, home)
+
+
+def _read(folder: Path, media: str) -> SoundFile:
+    """A file in the folder, wherever that leads; nothing that lies beyond it."""
+    try:
+        root = folder.resolve()
+        file = (root / media).resolve()
+        if not file.is_relative_to(root) or not file.is_file():
+            raise NotPossible(f"There is no such sound. {_WHERE}")
+        with file.open("rb") as opened:
+            data = opened.read(MAX_BYTES + 1)
+    except (OSError, ValueError, RuntimeError) as error:  # also a null byte, or links in a ring
+        raise NotPossible(f"The sound cannot be read. {_WHERE}") from error
+    if len(data) > MAX_BYTES:
+        raise NotPossible(f"The sound is larger than {MAX_BYTES // 1_000_000} MB.")
+    return SoundFile(one_line(file.name, 100) or "sound", data)

@@ -6,9 +6,8 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from assistant.app.heap import share_heap
 from assistant.app.lock import locked
-from assistant.app.startup import Startup
+from assistant.app.process import Startup, share_heap
 from assistant.cli.command import Command
 from assistant.cli.starred import hide_in_logs
 from assistant.cli.terminal import say

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assistant.app.daemon import Ended, Hooks, Requests, serve
-from assistant.app.startup import Startup
+from assistant.app.process import Startup
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import Clock

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
 from assistant.app.build import App, open_app
-from assistant.app.sound_files import sound_files
+from assistant.app.works import sound_files
 from assistant.config.schema import Settings
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State

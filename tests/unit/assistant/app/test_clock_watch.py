@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.app.clock_watch import ClockWatch
+from assistant.app.process import ClockWatch
 from assistant.domain.clock import VirtualClock
 
 DAY_S = 86_400.0

@@ -7,7 +7,7 @@ import pytest
 
 _COUNT = """\
 import ctypes, sys, tempfile, threading
-from assistant.app.heap import share_heap
+from assistant.app.process import share_heap
 if sys.argv[1] == "shared":
     share_heap()
 libc = ctypes.CDLL(None)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from assistant.app.long_lived import long_lived
+from assistant.app.process import long_lived
 from assistant.domain.listeners import Followers
 
 

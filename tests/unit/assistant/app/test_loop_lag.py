@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from assistant.app.loop_lag import LoopLag
+from assistant.app.process import LoopLag
 
 
 async def test_a_loop_that_is_held_up_is_seen() -> None:

@@ -2,7 +2,7 @@
 
 import time
 
-from assistant.app.startup import Startup
+from assistant.app.process import Startup
 
 
 def test_stages_count_from_the_start_of_the_process() -> None:

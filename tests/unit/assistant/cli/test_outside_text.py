@@ -23,7 +23,7 @@ from rich.text import Text
 
 from assistant.app.build import App
 from assistant.app.home import Bridge
-from assistant.app.startup import Startup
+from assistant.app.process import Startup
 from assistant.cli import devices, run, tools, tools_approve, tools_rate
 from assistant.cli import doctor as doctor_command
 from assistant.cli.demo_show import show_house, show_scene

@@ -1,0 +1,200 @@
+"""The C library's memory: one heap for all threads."""
+
+import asyncio
+import ctypes
+import gc
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.domain.clock import Clock
+from integrations.owner import OwnedTasks
+
+_M_ARENA_MAX = -8  # malloc.h
+
+
+def share_heap() -> None:
+    """From now on all threads take memory from one heap. Without glibc nothing happens.
+
+    glibc gives each thread a heap of its own, and what one of them has freed is of no use to the
+    others: after a few turns 13 MB of 209 lay idle there. Nearly all of Hearth's threads wait for
+    the interpreter anyway, so that they do not wait for the heap.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+#
+# What lives as long as the process is spared the search for cycles.
+#
+# Python's full search for cycles looks at every object there is, and nothing else runs meanwhile,
+# no frame is judged: 0.15 s in a small house and 0.3 s in one of 5,000 things (docs/scale.md),
+# mostly in the midst of a turn, when much is made. Nearly all of these objects are code and names
+# that stay.
+
+
+# Have somebody told of each turn that is over, until what is returned is called.
+Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
+
+
+@contextmanager
+def long_lived(follow: Follow) -> Iterator[None]:
+    """Entered when everything stands: what is there then is looked at no more, nor is what the
+    first turn has brought, whose brain and recogniser are imported and loaded only then. Later
+    objects are searched as ever, and all of them again once it is left.
+    """
+    following = ExitStack()
+
+    def turned(turn: object) -> None:
+        following.close()  # the first is enough
+        gc.freeze()
+
+    gc.freeze()
+    following.callback(follow(turned))
+    try:
+        yield
+    finally:
+        following.close()
+        gc.unfreeze()
+
+
+# How late the event loop is: what a program on it notices when something holds it up.
+
+
+EVERY_S = 0.5
+_KEPT = 120  # looks, the last minute
+
+
+class LoopLag:
+    """Sleeps again and again, and sees how much longer that took. Enter it on the loop.
+
+    `beat_age_s` may be asked by any thread: it grows while the loop stands.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
+        """`now`: seconds that never go back."""
+        self._now = now
+        self._every_s = every_s
+        self._lags: deque[float] = deque(maxlen=_KEPT)
+        self._beat = now()
+        self.on_lag: Callable[[float], None] = lambda lag_s: None  # must not block
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        self._beat = self._now()
+        await self._owner.__aenter__()
+        self._owner.start(self._look(), "loop lag")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._owner.__aexit__(kind, error, trace)
+
+    @property
+    def worst_s(self) -> float:
+        """The worst of the last minute."""
+        return max(self._lags, default=0.0)
+
+    @property
+    def beat_age_s(self) -> float:
+        """Since the loop was last seen to go on."""
+        return self._now() - self._beat
+
+    async def _look(self) -> None:
+        while True:
+            due = self._now() + self._every_s
+            await asyncio.sleep(self._every_s)
+            self._beat = self._now()
+            lag_s = max(0.0, self._beat - due)
+            self._lags.append(lag_s)
+            self.on_lag(lag_s)
+
+
+# Notices that the machine's clock was set, and says so while that may be wrong.
+
+
+LEAP_S = 60.0  # less than that is the clock being put right
+_log = logging.getLogger(__name__)
+
+
+class ClockWatch:
+    """Compares the wall clock with the time that has passed. `problem` is to be asked often."""
+
+    def __init__(self, clock: Clock, synchronised: Callable[[], bool]) -> None:
+        """`synchronised`: whether the machine's clock is known to be right."""
+        self._clock = clock
+        self._synchronised = synchronised
+        self._offset_s = self._offset()
+        self._behind_s = 0.0  # by how much it was set back in all, never less than nothing
+
+    def problem(self) -> str:
+        """One sentence while the clock stands where it was set back to, and nobody keeps it right;
+        "" else. Each leap is logged once."""
+        before_s, self._offset_s = self._offset_s, self._offset()
+        moved_s = self._offset_s - before_s
+        if abs(moved_s) >= LEAP_S:
+            way = "ahead" if moved_s > 0 else "back"
+            _log.warning("the machine's clock was set %s by %s", way, _length(abs(moved_s)))
+            self._behind_s = max(0.0, self._behind_s - moved_s)
+        if self._behind_s < LEAP_S or self._synchronised():
+            return ""
+        return (
+            f"The machine's clock was set back by {_length(self._behind_s)}, and nobody keeps it "
+            "right: alarms come by the new time; set it by the network (timedatectl set-ntp true)."
+        )
+
+    def _offset(self) -> float:
+        """Wall clock less time passed."""
+        return self._clock.now().timestamp() - self._clock.since_boot()
+
+
+def _length(seconds: float) -> str:
+    """In the largest unit of which there are two or more."""
+    for unit, size in (("days", 86_400), ("hours", 3_600)):
+        if seconds >= 2 * size - LEAP_S:
+            return f"{round(seconds / size)} {unit}"
+    return f"{max(1, round(seconds / 60))} minutes"
+
+
+# How long the start takes, stage by stage.
+
+
+class Startup:
+    """Stages in the order in which they were reached."""
+
+    def __init__(self, began_s: float | None = None) -> None:
+        """`began_s`: seconds of the monotonic clock; None: now."""
+        self._began_s = time.monotonic() if began_s is None else began_s
+        self.stages: dict[str, float] = {}  # name -> ms since the beginning
+
+    @classmethod
+    def of_process(cls) -> Self:
+        """Counts from the moment at which the kernel started this process, to 10 ms."""
+        return cls(time.monotonic() - _age_s())
+
+    def reach(self, stage: str) -> None:
+        """It is reached now; each counts once."""
+        if stage not in self.stages:
+            self.stages[stage] = (time.monotonic() - self._began_s) * 1000
+            _log.debug("start: %s after %.0f ms", stage, self.stages[stage])
+
+    def __str__(self) -> str:
+        return ", ".join(f"{stage} {ms / 1000:.2f} s" for stage, ms in self.stages.items())
+
+
+def _age_s() -> float:
+    """How old this process is, in s."""
+    # Behind the name, which may hold anything: state is field 3, the start field 22, in ticks.
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    started_s = int(fields[22 - 3]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
