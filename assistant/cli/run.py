@@ -16,8 +16,7 @@ from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import SystemClock
-from assistant.service.back_off import runtime_folder, starts_of
-from assistant.service.notify import service_manager
+from assistant.service.notify import runtime_folder, service_manager, starts_of
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.service.news import News, read_news
+from assistant.service.notify import News, read_news
 from integrations.cleaning import escaped
 
 OUTCOME_S = 30.0  # settings are read, closed and opened within that, where nothing hangs

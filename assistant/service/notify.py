@@ -4,17 +4,130 @@ Each message is one datagram of lines `NAME=value` to the socket named in $NOTIF
 started by systemd has no such socket, and then nothing is sent.
 """
 
+import json
 import logging
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
 
 from integrations.cleaning import escaped
 
+#
+# What came of a wish for other settings, in a file that whoever asked can read.
+#
+# It lies in the service's runtime folder. Of modules it needs next to none, because `ask_reload` is
+# started for every `systemctl reload`.
+
+
+_FILE = "reload"
+
+State = Literal[
+    "waits",  # the settings are good, and taken up when the conversation rests
+    "done",  # they hold, or nothing was different
+    "refused",  # they do not, and those before hold
+]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How the newest wish stands."""
+
+    number: int  # of the wish, since the process began
+    state: State
+    sentence: str
+
+
+def write_news(folder: Path, news: News) -> None:
+    """Put it in place of what is there, whole. Raises OSError."""
+    new = folder / f"{_FILE}.new"
+    new.write_text(json.dumps(asdict(news)), encoding="utf-8")
+    new.replace(folder / _FILE)
+
+
+def read_news(folder: Path) -> News | None:
+    """The newest; None where nobody has wished for anything yet."""
+    try:
+        found = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        return News(int(found["number"]), found["state"], str(found["sentence"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+#
+# Starts that fail again and again come ever more slowly, but they never cease.
+#
+# systemd can do that by itself from release 254 on; here a file in the service's runtime folder
+# counts, which is there until the service is stopped or the machine goes down.
+
+
+LONGEST_S = 300.0
+SETTLED_S = 60.0  # of work, after which a start has succeeded
+_FREE = 2  # starts that wait for nothing
+_FIRST_S = 2.0
+_FORGOTTEN_S = 3 * LONGEST_S
+_BACK_OFF_FILE = "starts"
+_log = logging.getLogger(__name__)
+
+
+def pause_s(failed: int) -> float:
+    """How long to wait after so many starts in a row that did not succeed."""
+    if failed < _FREE:
+        return 0.0
+    return min(LONGEST_S, _FIRST_S * 2.0 ** min(failed - _FREE, 20))
+
+
+class Starts:
+    """Counts them. Whatever happens to the file is no reason not to start."""
+
+    def __init__(self, folder: Path | None, now: Callable[[], float] = time.monotonic) -> None:
+        """`folder`: None: nothing is counted. `now`: a clock that all starts since boot share."""
+        self._file = None if folder is None else folder / _BACK_OFF_FILE
+        self._now = now
+
+    def begin(self) -> int:
+        """Count this one; gives how many before it did not succeed."""
+        failed = self._read()
+        if self._file is not None:
+            try:
+                self._file.write_text(json.dumps([failed + 1, self._now()]))
+            except OSError as error:
+                _log.debug("starts cannot be counted: %s", error)
+        return failed
+
+    def succeed(self) -> None:
+        """This one has: the next waits for nothing."""
+        if self._file is not None:
+            try:
+                self._file.unlink(missing_ok=True)
+            except OSError as error:
+                _log.debug("starts cannot be counted: %s", error)
+
+    def _read(self) -> int:
+        try:
+            count, at = json.loads(self._file.read_text()) if self._file else (0, 0.0)
+            return int(count) if 0 <= self._now() - float(at) < _FORGOTTEN_S else 0
+        except (OSError, ValueError, TypeError):
+            return 0
+
+
+def starts_of(environ: Mapping[str, str]) -> Starts:
+    """The service's, by its environment; elsewhere nothing is counted."""
+    folder = runtime_folder(environ)
+    return Starts(folder)
+
+
+def runtime_folder(environ: Mapping[str, str]) -> Path | None:
+    """The service's runtime folder, None where there is none."""
+    name = environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
+    return Path(name) if name else None
+
+
 _LONGEST = 200  # characters of a status that `systemctl status` shows well
 _MICROSECONDS = 1_000_000
-_log = logging.getLogger(__name__)
 
 
 class Manager:

@@ -6,11 +6,96 @@ silent room it is given nothing to judge, and nobody would notice. Whoever asks 
 loop, so that this goes on is shown by the asking.
 """
 
+import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from assistant.domain.clock import Clock
 from assistant.domain.health import STUCK_S
+from assistant.service.notify import Manager
 from audio.steady import MicrophoneStatus
+
+if TYPE_CHECKING:
+    from assistant.app.build import App
+    from assistant.sound.devices import SoundState
+
+
+# How Hearth stands, in one line for `systemctl status`.
+
+
+def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
+    """What it listens for, or why it hears nobody, and what else is wrong.
+
+    `trouble`: of the settings, "" for none. Nothing that anybody said is in it.
+    """
+    home = app.bridge.home
+    away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
+    return " ".join(filter(None, [_hears(app, sound), *sound.problems, away, trouble]))
+
+
+def _hears(app: "App", sound: "SoundState") -> str:
+    if app.stay is not None and app.stay.mute.on:
+        return "The microphone is muted."
+    if sound.troubles.get("microphone"):
+        return "Hears nobody."
+    if app.settings.audio.input == "null":
+        return "Has no microphone, and answers programs."
+    words = ", ".join(word.model for word in app.settings.wake.words)
+    return f"Listens for {words}."
+
+
+# Feeds systemd's watchdog for as long as everything goes on, and tells it how we stand.
+
+
+LOOK_S = 2.0  # the longest time between two looks
+_STRIKES = 2  # looks in a row: a loop that was held up itself finds everything late once
+_log = logging.getLogger(__name__)
+
+
+class Watchdog:
+    """Looks again and again.
+
+    A blocked event loop starves it; what else is stuck is told at once, and the sentence stands in
+    the log before systemd ends the process.
+    """
+
+    def __init__(
+        self,
+        manager: Manager,
+        clock: Clock,
+        problem: Callable[[], str],
+        status: Callable[[], str],
+    ) -> None:
+        """`problem`: what is stuck, "" for nothing. `status`: how we stand, "" for no news."""
+        self._manager = manager
+        self._clock = clock
+        self._problem = problem
+        self._status = status
+        self._strikes = 0
+
+    async def watch(self) -> None:
+        """Until it is cancelled."""
+        limit_s = self._manager.watchdog_s
+        pause_s = LOOK_S if limit_s is None else min(LOOK_S, limit_s / 4)
+        while True:
+            self._look()
+            await self._clock.sleep(pause_s)
+
+    def _look(self) -> None:
+        problem = self._problem()
+        if not problem:
+            self._strikes = 0
+            if self._manager.watchdog_s is not None:
+                self._manager.alive()
+            if status := self._status():
+                self._manager.status(status)
+            return
+        self._strikes += 1
+        if self._strikes == _STRIKES:
+            _log.error("%s Hearth has to be started anew.", problem)
+            if self._manager.watchdog_s is not None:
+                self._manager.give_up(problem)
+
 
 OPENING_S = 60.0  # whoever does not listen after so long never will
 STANDING_S = 180.0  # nor will the house and the rest be open, for which every turn waits

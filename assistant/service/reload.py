@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.service.news import News, State, read_news, write_news
+from assistant.service.notify import News, State, read_news, write_news
 
 _log = logging.getLogger(__name__)
 

@@ -13,12 +13,9 @@ from assistant.app.process import Startup
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import Clock
-from assistant.service.back_off import SETTLED_S, Starts, pause_s
-from assistant.service.notify import Manager
-from assistant.service.pulse import Pulse
+from assistant.service.notify import SETTLED_S, Manager, Starts, pause_s
+from assistant.service.pulse import Pulse, Watchdog, status_of
 from assistant.service.reload import Reloading
-from assistant.service.status import status_of
-from assistant.service.watchdog import Watchdog
 from audio.steady import SteadyMicrophone
 from integrations.causes import unpacked
 from integrations.owner import OwnedTasks

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.service.news import News, State, write_news
+from assistant.service.notify import News, State, write_news
 
 SENTENCE = "What came of [x\x1b[2J\nhearth: forged]."
 
@@ -19,7 +19,7 @@ class Served:
         script = (
             "import signal, sys, time\n"
             "from pathlib import Path\n"
-            "from assistant.service.news import News, write_news\n"
+            "from assistant.service.notify import News, write_news\n"
             "def tell(*_):\n"
             f"    write_news(Path({str(folder)!r}), News(8, {state!r}, {SENTENCE!r}))\n"
             "signal.signal(signal.SIGHUP, tell)\n"

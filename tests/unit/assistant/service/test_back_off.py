@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assistant.service.back_off import LONGEST_S, Starts, pause_s, runtime_folder
+from assistant.service.notify import LONGEST_S, Starts, pause_s, runtime_folder
 
 
 def test_the_pauses_grow_and_end_growing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.service.news import News, read_news
+from assistant.service.notify import News, read_news
 from assistant.service.reload import Reloading
 
 

@@ -9,8 +9,7 @@ from assistant.app.daemon import Ended, Hooks
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.service import service as module
-from assistant.service.back_off import Starts
-from assistant.service.notify import Manager
+from assistant.service.notify import Manager, Starts
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
 
