@@ -28,7 +28,7 @@ from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
 from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
-from assistant.setup.consent import ONE_COMMAND
+from assistant.setup.cloud import ONE_COMMAND
 from integrations.address import shown
 from integrations.gemini.access import NO_KEY
 from integrations.gemini.models import ModelRow, cost_usd, model_row

@@ -32,13 +32,10 @@ from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.models.manifest import read_manifest
-from assistant.setup.answers import Answers
+from assistant.setup.answers import MOST, Answers, Gone, Way, way_of
 from assistant.setup.conversation import Conversation
 from assistant.setup.document import begun
 from assistant.setup.draft import draft
-from assistant.setup.ports import Gone
-from assistant.setup.questions import MOST
-from assistant.setup.way import Way, way_of
 from integrations.errors import IntegrationError
 from integrations.home_assistant.rest import check
 

@@ -19,8 +19,8 @@ from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
 from assistant.memory.desk import export_rows
-from assistant.setup.consent import four_lines
-from assistant.setup.files import NewFile, write_all
+from assistant.setup.cloud import four_lines
+from assistant.setup.document import NewFile, write_all
 from assistant.timers.recurrence import local_zone
 from assistant.transfer.bring import Here, bring, change_of, look
 from assistant.transfer.contents import KEPT_NAMES, Contents, contents_of, parts_of

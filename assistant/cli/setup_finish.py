@@ -16,10 +16,15 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.console_link import MINUTES, console_link
-from assistant.setup.answers import LOOPBACK, Answers
-from assistant.setup.document import applied, secret_file, secrets_of
-from assistant.setup.files import PLAIN_MODE, NewFile, write_all
-from assistant.setup.ports import Person
+from assistant.setup.answers import LOOPBACK, Answers, Person
+from assistant.setup.document import (
+    PLAIN_MODE,
+    NewFile,
+    applied,
+    secret_file,
+    secrets_of,
+    write_all,
+)
 from integrations.home_assistant.rest import check
 
 

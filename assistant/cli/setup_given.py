@@ -9,10 +9,10 @@ from assistant.cli.setup_means import RealMeans
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.setup.answers import Answers
-from assistant.setup.consent import four_lines
+from assistant.setup.cloud import four_lines
 from assistant.setup.draft import draft
-from assistant.setup.house import Check
-from assistant.setup.voices import lacking
+from assistant.setup.sound_check import lacking
+from assistant.setup.typed import Check
 from assistant.sound.devices import wake_engine
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain

@@ -9,8 +9,8 @@ from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.models.shelf import State, shelve, wanted_names
 from assistant.setup import sound_check
-from assistant.setup.house import Check, HouseFacts, visit
 from assistant.setup.sound_check import Reading
+from assistant.setup.typed import Check, HouseFacts, visit
 from assistant.sound.devices import models_folder
 from audio.devices import DeviceInfo, list_devices
 from integrations.errors import IntegrationError
@@ -22,7 +22,7 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 
 class RealMeans:
-    """Implements `assistant.setup.ports.Means`."""
+    """Implements `assistant.setup.answers.Means`."""
 
     def __init__(self, console: Terminal, check: Check, verify_tls: bool, ca_file: str) -> None:
         self._console = console

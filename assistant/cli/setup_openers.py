@@ -10,7 +10,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.interfaces.device.register import address_of
 from assistant.journal.store import Store
-from assistant.setup.ports import Gone, Person
+from assistant.setup.answers import Gone, Person
 from assistant.setup.typed import Unclear, numbers
 from assistant.tools.ratings import Ratings, may_open
 from integrations.home_assistant.client import HomeAssistant

@@ -8,9 +8,8 @@ from rich.text import Text
 
 from assistant.cli.keyboard import read_line, silent
 from assistant.cli.paper import Terminal
-from assistant.setup.loudness import bar
-from assistant.setup.ports import Gone
-from assistant.setup.sound_check import Reading
+from assistant.setup.answers import Gone
+from assistant.setup.sound_check import Reading, bar
 
 _METER = 24  # characters of the level
 _SCORE = 10  # of the wake word's score
@@ -18,7 +17,7 @@ _A_SECOND = 12  # times that the meter is drawn
 
 
 class TerminalPerson:
-    """Implements `assistant.setup.ports.Person` on stdin and stderr."""
+    """Implements `assistant.setup.answers.Person` on stdin and stderr."""
 
     def __init__(self, console: Terminal) -> None:
         """`console`: of stderr, so that stdout stays for programs."""

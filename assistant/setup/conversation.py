@@ -13,15 +13,12 @@ from dataclasses import replace
 from assistant.config.schema import Settings
 from assistant.models.manifest import ModelEntry
 from assistant.setup import typed
-from assistant.setup.answers import EVERYWHERE, LOOPBACK, Answers
+from assistant.setup.answers import EVERYWHERE, LOOPBACK, Answers, Means, Person, Questions
 from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.draft import draft
-from assistant.setup.house import HouseFacts
-from assistant.setup.ports import Means, Person
-from assistant.setup.questions import Questions
 from assistant.setup.sound import try_sound
-from assistant.setup.typed import Unclear
-from assistant.setup.voices import lacking
+from assistant.setup.sound_check import lacking
+from assistant.setup.typed import HouseFacts, Unclear
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.discovery import FoundHome
 

@@ -8,7 +8,7 @@ from assistant.config.errors import Origins, complaints, one_sentence
 from assistant.config.schema import Settings
 from assistant.setup.answers import Answers
 from assistant.setup.document import secrets_of
-from assistant.setup.voices import all_voices
+from assistant.setup.sound_check import all_voices
 
 
 def draft(present: Settings, answers: Answers) -> Settings:

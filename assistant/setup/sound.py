@@ -6,12 +6,9 @@ from dataclasses import replace
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.setup import typed
-from assistant.setup.answers import Answers
+from assistant.setup.answers import Answers, Means, Questions
 from assistant.setup.draft import draft
-from assistant.setup.loudness import verdict
-from assistant.setup.ports import Means
-from assistant.setup.questions import Questions
-from assistant.setup.sound_check import spoken
+from assistant.setup.sound_check import spoken, verdict
 from assistant.sound.echo_plan import is_device
 from audio.devices import DeviceInfo
 from audio.errors import AudioError

@@ -21,7 +21,7 @@ from assistant.journal import memory_rows, seen_rows, timer_rows
 from assistant.journal import retention as kept
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS
-from assistant.setup.files import PLAIN_MODE, Before, NewFile, put_back, write_all
+from assistant.setup.document import PLAIN_MODE, Before, NewFile, put_back, write_all
 from assistant.tools.ratings import NAME as RATINGS
 from assistant.tools.ratings import read_tiers
 from assistant.transfer.contents import Contents, still_to_come

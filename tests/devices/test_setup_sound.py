@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.setup.loudness import verdict
-from assistant.setup.sound_check import Reading, greet, listen
+from assistant.setup.sound_check import Reading, greet, listen, verdict
 from tests.devices.pulse import play, record
 
 pytestmark = pytest.mark.devices

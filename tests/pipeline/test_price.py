@@ -7,7 +7,7 @@ import pytest
 from assistant.app.brains import open_minds
 from assistant.app.home import open_bridge
 from assistant.domain.clock import SystemClock
-from assistant.setup.consent import ONE_COMMAND
+from assistant.setup.cloud import ONE_COMMAND
 from assistant.tools.ranking import tokens
 from tests.pipeline.rig import offline_settings
 

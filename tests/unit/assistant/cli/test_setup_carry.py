@@ -20,7 +20,7 @@ from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
-from assistant.setup.files import Before, NewFile, write_all
+from assistant.setup.document import Before, NewFile, write_all
 
 CONFIG = """\
 # Ours.

@@ -13,7 +13,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
 from assistant.journal.store import Store
-from assistant.setup.ports import Gone
+from assistant.setup.answers import Gone
 from assistant.setup.sound_check import Reading
 from assistant.tools.ratings import Ratings
 from integrations.demo_home.catalogue import THINGS

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from assistant.config.schema import Settings
-from assistant.setup.house import HouseFacts
-from assistant.setup.loudness import Loudness
-from assistant.setup.ports import Gone
-from assistant.setup.sound_check import Reading
+from assistant.setup.answers import Gone
+from assistant.setup.sound_check import Loudness, Reading
+from assistant.setup.typed import HouseFacts
 from audio.devices import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.setup.consent import COMMANDS_A_DAY, ONE_COMMAND, four_lines, price_of_a_day
+from assistant.setup.cloud import COMMANDS_A_DAY, ONE_COMMAND, four_lines, price_of_a_day
 from integrations.gemini.models import MODELS
 
 NOVEMBER = date(2026, 11, 23)

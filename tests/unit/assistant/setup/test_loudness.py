@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assistant.setup.loudness import Loudness, Meter, bar, verdict
+from assistant.setup.sound_check import Loudness, Meter, bar, verdict
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
 
 

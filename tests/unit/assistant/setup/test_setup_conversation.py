@@ -6,10 +6,8 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
-from assistant.setup.answers import Answers
+from assistant.setup.answers import MOST, Answers, Gone
 from assistant.setup.conversation import Conversation
-from assistant.setup.ports import Gone
-from assistant.setup.questions import MOST
 from audio.errors import InputUnusable
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.home_assistant.discovery import FoundHome

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config.errors import ConfigError
-from assistant.setup.files import NewFile, put_back, write_all
+from assistant.setup.document import NewFile, put_back, write_all
 
 
 def mode(path: Path) -> int:

@@ -2,7 +2,7 @@
 
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
-from assistant.setup.voices import all_voices, lacking, voice_for
+from assistant.setup.sound_check import all_voices, lacking, voice_for
 
 KNOWN = read_manifest()
 

@@ -12,7 +12,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
-from assistant.setup.files import NewFile
+from assistant.setup.document import NewFile
 from assistant.transfer.bring import Change, Here, bring
 
 
