@@ -4,8 +4,8 @@ import argparse
 
 from assistant.app.build import open_app
 from assistant.cli.command import Command, Failed
-from assistant.cli.keyboard import keyboard
-from assistant.cli.show import print_turn, show_notices
+from assistant.cli.output import print_turn, show_notices
+from assistant.cli.prompt import keyboard
 from assistant.config.schema import Settings
 from assistant.conversation.log import joined
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.cli.command import Command, Failed
-from assistant.cli.paper import Terminal, stacked
+from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock

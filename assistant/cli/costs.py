@@ -10,7 +10,7 @@ from rich.text import Text
 
 from assistant.brains.budget import start_of_day
 from assistant.cli.command import Command, Failed
-from assistant.cli.paper import paper
+from assistant.cli.console import paper
 from assistant.cli.terminal import say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock

@@ -2,27 +2,78 @@
 
 import argparse
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.progress import track
+from rich.table import Table
+from rich.text import Text
 
 from assistant.app.build import App, open_app
 from assistant.cli.command import Command, Failed
-from assistant.cli.demo_show import show_house, show_scene
-from assistant.cli.paper import Terminal
-from assistant.cli.show import show_turn
+from assistant.cli.console import Terminal, worded
+from assistant.cli.output import describe, show_turn
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.log import FinishedTurn
 from assistant.demo.gramophone import Gramophone
 from assistant.demo.scenes import SCENES, Spoken, Typed
 from assistant.demo.speech import make_clip
-from assistant.journal.trace import LEGEND
+from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource
 from integrations.demo_home.describe import in_words
 from integrations.demo_home.server import DemoHome
 from integrations.home_assistant.snapshots import is_snapshot
+
+# What a person sees of a scene: at most twelve lines.
+
+
+def show_scene(
+    console: Terminal,
+    number: str,
+    scene: Spoken | Typed,
+    turn: FinishedTurn | None,
+    changes: Mapping[str, tuple[str, str]],
+    answer: Path,
+) -> None:
+    """Print one scene. `changes`: entity to what it showed before and after."""
+    manner = "typed" if isinstance(scene, Typed) else f"spoken by {scene.voice}"
+    console.print()
+    head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
+    console.tell(head, number=number, words=scene.words, manner=manner, fold=True)
+    if turn is None:
+        console.print("   nothing was heard: the wake word did not fire", style="red")
+        return
+    record = turn.record
+    _line(console, "heard", record.heard or "(no command)")
+    for outcome in turn.outcomes[:2]:
+        _line(console, "tool", describe(outcome))
+    _line(console, "house", _changes(changes))
+    told = worded("[cyan]{said}[/]  [dim]{file}[/]", said=record.answer or "", file=answer)
+    _line(console, "answer", told)
+    if record.timeline:
+        _line(console, "time", draw_bar(record.timeline, width=60))
+
+
+def show_house(console: Terminal, described: str) -> None:
+    """Print the house, a room a line, wrapped under its name."""
+    table = Table.grid(padding=(0, 2))
+    for line in described.split("\n"):
+        area, _, things = line.partition("  ")
+        table.add_row(Text(area, style="dim"), things.strip())
+    console.print(table)
+
+
+def _changes(changes: Mapping[str, tuple[str, str]]) -> Text | str:
+    if not changes:
+        return Text("nothing changed", style="dim")
+    return "; ".join(f"{name}: {old} → {new}" for name, (old, new) in changes.items())
+
+
+def _line(console: Terminal, label: str, text: Text | str) -> None:
+    console.tell("   [dim]{label}[/] {text}", label=f"{label:<7}", text=text)
+
 
 _FOLDER = Path("out/demo")
 _SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
@@ -86,7 +137,7 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
             await player.begin(answer)
             before = _states(app.bridge.demo)
             turn = await _play(app, scene, clips.get(scene.name))
-            changes = _changes(before, _states(app.bridge.demo))
+            changes = _demo_changes(before, _states(app.bridge.demo))
             show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
             if (trouble := _trouble(scene, turn, changes)) is not None:
                 console.tell("   [red]wrong   {trouble}[/]", trouble=trouble, fold=True)
@@ -123,7 +174,7 @@ def _states(demo: DemoHome) -> dict[str, str]:
     }
 
 
-def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
+def _demo_changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
     return {key: (before[key], now) for key, now in after.items() if before[key] != now}
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assistant.app.lock import is_held
 from assistant.cli.command import Command, Failed
-from assistant.cli.paper import Terminal, stacked
+from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.echo_plan import is_device, measure_echo, plan_echo

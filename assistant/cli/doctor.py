@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.cli.command import Command
-from assistant.cli.paper import Terminal, stacked, worded
-from assistant.cli.starred import hide_in_logs
+from assistant.cli.console import Terminal, stacked, worded
+from assistant.cli.redact import hide_in_logs
 from assistant.cli.terminal import say_json
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings

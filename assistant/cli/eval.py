@@ -15,8 +15,8 @@ from rich.text import Text
 from assistant.app.brains import NO_CONSENT
 from assistant.brains.budget import start_of_day
 from assistant.cli.command import Command, Failed
-from assistant.cli.keyboard import read_line
-from assistant.cli.paper import Terminal, worded
+from assistant.cli.console import Terminal, worded
+from assistant.cli.prompt import read_line
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.brain import Usage

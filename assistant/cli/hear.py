@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assistant.app.build import open_app
 from assistant.cli.command import Command
-from assistant.cli.show import print_turn, show_notices
+from assistant.cli.output import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.log import joined

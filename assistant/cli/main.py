@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from assistant.cli.command import Command, Failed
-from assistant.cli.starred import StarredFormatter, hide_in_logs
+from assistant.cli.redact import StarredFormatter, hide_in_logs
 from assistant.cli.terminal import Parser, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings

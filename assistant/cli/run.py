@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assistant.app.lock import locked
 from assistant.app.process import Startup, share_heap
 from assistant.cli.command import Command
-from assistant.cli.starred import hide_in_logs
+from assistant.cli.redact import hide_in_logs
 from assistant.cli.terminal import say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
@@ -70,7 +70,7 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
 
 
 def _show(turn: FinishedTurn) -> None:
-    from assistant.cli.show import show_turn  # what it draws with is imported when it draws
+    from assistant.cli.output import show_turn  # what it draws with is imported when it draws
 
     show_turn(turn.record, turn.outcomes)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from assistant.app.lock import locked
 from assistant.cli.command import Failed
-from assistant.cli.paper import Terminal
-from assistant.cli.setup_person import TerminalPerson, confirm
+from assistant.cli.console import Terminal
+from assistant.cli.setup_steps import TerminalPerson, confirm
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings

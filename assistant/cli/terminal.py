@@ -1,7 +1,7 @@
 """The one way out to a terminal: what comes from outside is seen there, and gives it no orders.
 
 Every command writes through here, so that no caller has to think of it: `say` and `say_json` for
-plain lines, `Terminal` for colours and tables (`assistant.cli.paper`). A line is one argument; a
+plain lines, `Terminal` for colours and tables (`assistant.cli.console`). A line is one argument; a
 line end within it came from outside and is spelled out, as are control, escape and direction signs.
 """
 

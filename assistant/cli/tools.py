@@ -17,7 +17,7 @@ from assistant.app.works import Works
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed
-from assistant.cli.paper import Terminal
+from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from assistant.app.home import Bridge
 from assistant.cli.command import Failed
-from assistant.cli.paper import Terminal
+from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier

@@ -1,20 +1,307 @@
 """`hearth trace`: what happened in a turn, moment by moment, how it sounded, and how turns went."""
 
 import argparse
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from assistant.cli.command import Command, Failed
-from assistant.cli.paper import Terminal
+from assistant.cli.console import Terminal, paper, stacked
 from assistant.cli.terminal import say, say_json
-from assistant.cli.trace_list import list_faults, list_turns
 from assistant.cli.trace_sound import play, print_recordings, why_silent
-from assistant.cli.waterfall import show
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.records import Mark, TurnRecord
+from assistant.domain.outcome import Decision, Status
+from assistant.domain.records import UNASKED, AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
 from assistant.journal.store import Store
-from assistant.journal.trace import draw_trace, turn_object
+from assistant.journal.trace import (
+    Shares,
+    Stage,
+    draw_trace,
+    first_sound_ms,
+    slowest,
+    stages,
+    told_cost,
+    told_decision,
+    turn_object,
+    turn_row,
+)
 from assistant.sound.recordings import listed
+
+# A turn for a person at a terminal: its waterfall in colours, its calls, what it cost.
+
+
+_WIDEST = 110  # columns: beyond that a bar is no easier to read
+_COLOURS = {
+    "speech": "cyan",
+    "pause": "bright_black",
+    "connection": "blue",
+    "wake word": "cyan",
+    "upload": "blue",
+    "recognition": "magenta",
+    "thinking": "bright_blue",
+    "house": "green",
+    "first words": "yellow",
+    "voice": "yellow",
+    "answer": "bright_yellow",
+}
+_GOOD = {Status.DONE: "green", Status.NOT_RUN: "yellow"}
+
+
+def show(
+    console: Terminal,
+    turn: TurnRecord,
+    calls: Sequence[CallRecord],
+    audited: Sequence[AuditRecord],
+) -> None:
+    """Print it. `audited`: the turn's rows of the audit, newest first."""
+    ends = {row.call_id: row for row in reversed(audited)}
+    parts: list[RenderableType] = [_head(turn), _facts([("heard", _words(turn.heard))])]
+    if turn.timeline:
+        parts += [Text(), _waterfall(turn, min(console.width, _WIDEST)), Text()]
+    parts.append(_facts([*(_call(call, ends.get(call.id)) for call in calls), *_tail(turn)]))
+    console.print(Group(*parts))
+
+
+def _head(turn: TurnRecord) -> Text:
+    began = turn.started_at.astimezone()
+    facts = [f"{began:%Y-%m-%d %H:%M:%S}", turn.caller or turn.source.replace("_", " ")]
+    facts += [turn.brain or "no brain", turn.language]
+    return Text(turn.turn_id, style="bold").append("  ".join(["", *facts]), style="dim")
+
+
+def _facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(min_width=11, style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in rows:
+        table.add_row(label, text)
+    return table
+
+
+def _waterfall(turn: TurnRecord, width: int) -> Table:
+    """One row a stage; the longest that the person waited for stands out."""
+    found = stages(turn.timeline)
+    longest = slowest(found)
+    first, last = min(turn.timeline.values()), max(turn.timeline.values())
+    room = max(20, width - 40)  # beside the label, the figure and the remark
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(min_width=12, no_wrap=True)
+    table.add_column(width=room, no_wrap=True)
+    table.add_column(justify="right", min_width=9, no_wrap=True)
+    table.add_column(no_wrap=True)
+    for stage in found:
+        is_longest = stage is longest
+        label = Text(stage.name, style="bold" if is_longest else "dim")
+        figure = f"at {stage.end - first:.0f}" if stage.instant else f"{stage.ms:.0f} ms"
+        remark = Text("← longest wait", style="red") if is_longest else Text()
+        bar = _bar(stage, first, last - first, room)
+        table.add_row(label, bar, Text(figure, style="bold" if is_longest else ""), remark)
+    return table
+
+
+def _bar(stage: Stage, first: float, span: float, room: int) -> Text:
+    scale = (room - 1) / max(span, 1.0)
+    left, right = int((stage.start - first) * scale), int((stage.end - first) * scale)
+    sign = "◆" if stage.instant else "█" * (right - left + 1)
+    return Text(" " * left).append(sign, _COLOURS.get(stage.name, "white"))
+
+
+def _call(call: CallRecord, row: AuditRecord | None) -> tuple[str, RenderableType]:
+    given = ", ".join(f"{key}={value}" for key, value in call.arguments.items())
+    text = Text(f"{call.name}({given}) ", style="bold")
+    refused = call.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
+    became = str(call.decision) if refused else str(call.status or "under way")
+    colour = "yellow" if refused or call.status is None else _GOOD.get(call.status, "red")
+    text.append(became, style=f"not bold {colour}")
+    text.append(f" {call.ms:.0f} ms", style="not bold")
+    lines = [text]
+    lines += [
+        Text(f"{one.entity_id} {one.before or '?'} → {one.after or '?'}") for one in call.observed
+    ]
+    if told := told_decision(call, row):
+        lines.append(Text(told, style="dim"))
+    return "call", stacked(*lines)
+
+
+def _tail(turn: TurnRecord) -> list[tuple[str, Text]]:
+    rows = []
+    if turn.confirmation:
+        verdict = turn.confirmation.verdict
+        rows.append(("asked", Text(f"{turn.confirmation.asked or '(erased)'} {verdict}")))
+    rows.append(("answer", _words(turn.answer)))
+    if turn.cut_at is not None:
+        rows.append(("cut at", Text(turn.cut_at)))
+    if turn.error:
+        told = f"{turn.error.kind}: {turn.error.message or '(erased)'}"
+        rows.append(("error", Text(told, style="red")))
+    if turn.mark:
+        rows.append(("marked", Text(turn.mark, style="yellow")))
+    latency = first_sound_ms(turn.timeline)
+    if latency is not None:
+        rows.append(("first sound", Text(f"{latency:.0f} ms after the last word")))
+    if cost := told_cost(turn):
+        rows.append(("cost", Text(cost)))
+    return rows
+
+
+def _words(text: str | None) -> Text:
+    return Text(text) if text else Text("(nothing, or erased)", style="dim")
+
+
+# `hearth trace --list` and `--faults`: the last turns, how they went, and what did not work.
+
+
+WEEK = timedelta(days=7)
+_TRACE_LIST_COLOURS = {
+    "right": "green",
+    "corrected": "yellow",
+    "refused": "magenta",
+    "misheard": "bright_red",
+    "failed": "red",
+}
+_BAR = 24  # columns
+_HEARD = 4  # the column of the words
+_LEAST_WORDS = 12  # columns of them
+_SLOW_MS = 2000.0  # to the first sound: told in another colour
+
+
+async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) -> None:
+    """Print the last turns, the newest last, and the shares of the last seven days."""
+    turns = await store.turns(limit)
+    shares = await store.reports.shares(now - WEEK)
+    if as_json:
+        told = {"turns": [turn_row(turn) for turn in turns], "shares": asdict(shares)}
+        say_json(told)
+    elif turns:
+        console = paper()
+        console.print(_turns(turns, console.width))
+        console.print()
+        console.print(_share_line(shares))
+    else:
+        say('No turn has been kept yet; make one with hearth ask "what time is it"')
+
+
+async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
+    """Print what has not worked since then, the newest last."""
+    faults = await store.reports.faults(since)
+    if as_json:
+        say_json([asdict(one) for one in faults], ascii_only=True, default=datetime.isoformat)
+    elif faults:
+        paper().print(_faults(faults))
+    else:
+        say("Nothing is known that has not worked; hearth doctor looks at what does now")
+
+
+def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
+    """All in one line each, the words as far as there is room for them."""
+    rows = [_row(turn) for turn in reversed(turns)]
+    headings = ["time", "turn", "by", "brain", "heard", "first sound", "cost", "end"]
+    right = {"first sound", "cost"}
+    shown = [
+        number
+        for number, heading in enumerate(headings)
+        if heading not in right or any(row[number].plain for row in rows)
+    ]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    room = width
+    for number in shown:
+        if headings[number] != "heard":
+            room -= max(len(headings[number]), *(row[number].cell_len for row in rows)) + 2
+    for number in shown:
+        column = headings[number]
+        table.add_column(column, no_wrap=True, justify="right" if column in right else "left")
+    for row in rows:
+        row[_HEARD].truncate(max(room - 2, _LEAST_WORDS), overflow="ellipsis")
+        table.add_row(*(row[number] for number in shown))
+    return table
+
+
+def _row(turn: TurnRecord) -> list[Text]:
+    return [
+        Text(f"{turn.started_at.astimezone():%m-%d %H:%M:%S}"),
+        Text(turn.turn_id, style="dim"),
+        Text(turn.caller or turn.source.replace("_", " ")),
+        Text(turn.brain or ""),
+        _heard(turn),
+        _latency(turn),
+        Text(f"${turn.cost_usd:.4f}" if turn.cost_usd else ""),
+        _end(turn),
+    ]
+
+
+def _heard(turn: TurnRecord) -> Text:
+    if turn.heard:
+        return Text(turn.heard)
+    return Text("" if turn.source in UNASKED else "(nothing, or erased)", style="dim")
+
+
+def _latency(turn: TurnRecord) -> Text:
+    latency = first_sound_ms(turn.timeline)
+    if latency is None:
+        return Text("")
+    return Text(f"{latency:.0f} ms", style="yellow" if latency > _SLOW_MS else "")
+
+
+def _end(turn: TurnRecord) -> Text:
+    if turn.mark:
+        return Text(
+            turn.mark, style=_TRACE_LIST_COLOURS["corrected" if turn.mark == "wrong" else turn.mark]
+        )
+    if turn.error:
+        return Text(turn.error.kind, style="red")
+    if not turn.understood:
+        return Text("not understood", style="red")
+    return Text("ok", style="green")
+
+
+def _share_line(shares: Shares) -> Text:
+    """The week as one bar, each part in its colour and with its figure."""
+    if not shares.turns:
+        return Text("No command in the last 7 days.", style="dim")
+    counts = {
+        name: count
+        for name, count in asdict(shares).items()
+        if name in _TRACE_LIST_COLOURS and count
+    }
+    text = Text("7 days  ")
+    for name, count in counts.items():
+        text.append("█" * max(1, round(_BAR * count / shares.turns)), _TRACE_LIST_COLOURS[name])
+    text.append(f"  {shares.turns} commands: ")
+    for number, (name, count) in enumerate(counts.items()):
+        text.append(", " if number else "").append(f"{count} {name}", _TRACE_LIST_COLOURS[name])
+    return text
+
+
+def _faults(faults: Sequence[FaultRecord]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("since", no_wrap=True)
+    table.add_column("for", no_wrap=True, justify="right")
+    table.add_column("what", no_wrap=True)
+    table.add_column("problem", overflow="fold")
+    for one in reversed(faults):
+        lasts = one.ended_at is None
+        table.add_row(
+            f"{one.began_at.astimezone():%m-%d %H:%M:%S}",
+            Text(_length(one), style="red" if lasts else ""),
+            one.what,
+            one.problem,
+        )
+    return table
+
+
+def _length(fault: FaultRecord) -> str:
+    if fault.ended_at is None:
+        return "lasts"
+    seconds = (fault.ended_at - fault.began_at).total_seconds()
+    units = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+    told = next((f"{seconds / size:.0f} {name}" for size, name in units if seconds >= size), "0 s")
+    return f"<{told}" if fault.settled else told
+
 
 _MOST = 1000  # rows of one turn
 _LISTED = 20  # turns, where nobody says how many

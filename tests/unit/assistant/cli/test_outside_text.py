@@ -26,17 +26,16 @@ from assistant.app.home import Bridge
 from assistant.app.process import Startup
 from assistant.cli import devices, run, tools, tools_approve, tools_rate
 from assistant.cli import doctor as doctor_command
-from assistant.cli.demo_show import show_house, show_scene
+from assistant.cli.console import Terminal, stacked, worded
+from assistant.cli.demo import show_house, show_scene
 from assistant.cli.eval import _line
-from assistant.cli.keyboard import Keyboard
 from assistant.cli.main import main
-from assistant.cli.models_download import _tell
-from assistant.cli.paper import Terminal, stacked, worded
-from assistant.cli.setup_given import settle_given
-from assistant.cli.setup_person import TerminalPerson
-from assistant.cli.show import print_turn, show_notices
+from assistant.cli.models import _tell
+from assistant.cli.output import print_turn, show_notices
+from assistant.cli.prompt import Keyboard
+from assistant.cli.setup_steps import TerminalPerson, settle_given
 from assistant.cli.terminal import say, say_json
-from assistant.cli.waterfall import show
+from assistant.cli.trace import show
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn
 from assistant.demo.scenes import SCENES
@@ -410,8 +409,8 @@ def test_the_question_at_the_keyboard(
     async def no_line() -> str:
         return "no\n"
 
-    monkeypatch.setattr("assistant.cli.keyboard.read_line", no_line)
-    monkeypatch.setattr("assistant.cli.keyboard.termios.tcflush", lambda *_: None)
+    monkeypatch.setattr("assistant.cli.prompt.read_line", no_line)
+    monkeypatch.setattr("assistant.cli.prompt.termios.tcflush", lambda *_: None)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: 0))
     assert asyncio.run(Keyboard().ask(EVIL, hidden=False)) == "no"
     assert "\n" not in printed(capsys)
@@ -423,7 +422,7 @@ async def test_the_talk_of_setup(
     async def no_line() -> str:
         return "\n"
 
-    monkeypatch.setattr("assistant.cli.setup_person.read_line", no_line)
+    monkeypatch.setattr("assistant.cli.setup_steps.read_line", no_line)
     person = TerminalPerson(Terminal(stderr=True))
     person.tell(EVIL, "green")
     printed(capsys)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.cli import setup_means
+from assistant.cli import setup_steps as setup_means
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings

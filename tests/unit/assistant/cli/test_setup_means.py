@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.cli import setup_means
-from assistant.cli.paper import Terminal
-from assistant.cli.setup_means import RealMeans
+from assistant.cli import setup_steps as setup_means
+from assistant.cli.console import Terminal
+from assistant.cli.setup_steps import RealMeans
 from assistant.config.schema import Settings
 from assistant.models.manifest import parse_manifest
 from integrations.home_assistant.rest import check

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.cli import setup_openers
-from assistant.cli.paper import Terminal
-from assistant.cli.setup_openers import rate_openers
+from assistant.cli import setup_steps as setup_openers
+from assistant.cli.console import Terminal
+from assistant.cli.setup_steps import rate_openers
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier

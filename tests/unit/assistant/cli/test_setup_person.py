@@ -2,8 +2,8 @@
 
 import io
 
-from assistant.cli.paper import Terminal
-from assistant.cli.setup_person import TerminalPerson
+from assistant.cli.console import Terminal
+from assistant.cli.setup_steps import TerminalPerson
 
 
 def test_a_name_from_outside_gives_the_terminal_no_orders() -> None:

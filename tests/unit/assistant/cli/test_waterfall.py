@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.cli.paper import Terminal
-from assistant.cli.waterfall import show
+from assistant.cli.console import Terminal
+from assistant.cli.trace import show
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Status

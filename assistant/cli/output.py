@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from assistant.cli.paper import Terminal, worded
+from assistant.cli.console import Terminal, worded
 from assistant.cli.terminal import say, say_json
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import as_json as turn_object

@@ -7,7 +7,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assistant.cli.paper import Terminal
+from assistant.cli.console import Terminal
 
 ANSWER_S = 60.0  # typing takes longer than saying yes
 _LINE_BYTES = 4096  # the longest line that a terminal gives (termios(3), canonical mode)

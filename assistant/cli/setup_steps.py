@@ -1,0 +1,309 @@
+"""What `hearth setup` does beside asking: the network, voices, sound devices, Google."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from rich.live import Live
+from rich.text import Text
+
+from assistant.cli.command import Failed
+from assistant.cli.console import Terminal
+from assistant.cli.models import fetch_entries
+from assistant.cli.prompt import read_line, silent
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.domain.clock import SystemClock
+from assistant.domain.outcome import Tier
+from assistant.domain.records import StoreError
+from assistant.interfaces.device.register import address_of
+from assistant.journal.store import Store
+from assistant.models.manifest import read_manifest
+from assistant.models.shelf import State, shelve, wanted_names
+from assistant.setup import sound_check
+from assistant.setup.answers import Answers, Gone, Person
+from assistant.setup.cloud import four_lines
+from assistant.setup.draft import draft
+from assistant.setup.sound_check import Reading, bar, lacking
+from assistant.setup.typed import Check, HouseFacts, Unclear, numbers, visit
+from assistant.sound.devices import models_folder, wake_engine
+from assistant.tools.ratings import Ratings, may_open
+from audio.devices import DeviceInfo, list_devices
+from audio.errors import AudioError
+from integrations.errors import IntegrationError, SignInAgain
+from integrations.gemini.access import Access
+from integrations.gemini.key import doubtful, impossible, try_key
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.discovery import FoundHome, find_homes
+from integrations.home_assistant.house import Entity, House
+
+_LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
+
+
+class RealMeans:
+    """Implements `assistant.setup.answers.Means`."""
+
+    def __init__(self, console: Terminal, check: Check, verify_tls: bool, ca_file: str) -> None:
+        self._console = console
+        self._check = check
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+
+    async def find_homes(self) -> Sequence[FoundHome]:
+        """See `Means`."""
+        return await find_homes()
+
+    async def visit(self, url: str, token: str) -> HouseFacts:
+        """See `Means`."""
+        return await visit(url, token, self._verify_tls, self._ca_file, self._check)
+
+    async def fetch_voices(self, settings: Settings) -> str:
+        """See `Means`. A bar shows how far it is."""
+        known = read_manifest()
+        wanted = wanted_names(settings)
+        states = await asyncio.to_thread(_states, settings)
+        entries = [known[name] for name in wanted if name in known and states.get(name) in _LACKS]
+        if not entries:
+            return ""
+        try:
+            await fetch_entries(entries, models_folder(settings), {}, self._console)
+        except IntegrationError as error:
+            return str(error)
+        return ""
+
+    async def devices(self) -> Sequence[DeviceInfo]:
+        """See `Means`."""
+        return await asyncio.to_thread(list_devices)
+
+    async def greet(self, settings: Settings) -> None:
+        """See `Means`. Without a voice of its own, by espeak-ng and without a word of it."""
+        states = await asyncio.to_thread(_states, settings)
+        if any(states.get(name) in _LACKS for name in wanted_names(settings)):
+            voice = settings.voice.model_copy(update={"engine": "espeak"})
+            settings = settings.model_copy(update={"voice": voice})
+        await sound_check.greet(settings)
+
+    async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
+        """See `Means`."""
+        return await sound_check.listen(settings, show)
+
+    async def try_key(self, settings: Settings) -> None:
+        """See `Means`."""
+        gemini = settings.gemini
+        access = Access(
+            gemini.api_key.get_secret_value(),
+            gemini.base_url,
+            gemini.ca_file,
+            gemini.api_version,
+        )
+        await try_key(access, gemini.model)
+
+
+def _states(settings: Settings) -> dict[str, State]:
+    """How each model stands here, by its name. Blocking."""
+    return {one.name: one.state for one in shelve(settings, read_manifest())}
+
+
+# Answers that came by flags alone: tried before anything is written.
+
+
+async def settle_given(
+    answers: Answers, present: Settings, check: Check, console: Terminal
+) -> Answers:
+    """The answers, with voices for new languages. Raises IntegrationError, ConfigError, Failed."""
+    settings = draft(present, answers)
+    if answers.of_the_house:
+        home = settings.home_assistant
+        instance = await check(
+            home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file
+        )
+        told = "[green]Home Assistant {version}[/] answers ({name})."
+        console.tell(told, version=instance.version, name=instance.name, fold=True)
+    if answers.wake_word is not None:
+        await _try_word(settings)
+    if answers.languages is not None and settings.voice.engine != "espeak":
+        known = await asyncio.to_thread(read_manifest)
+        voices = lacking(settings, answers.languages, known.values())
+        answers = replace(answers, voices=voices or None)
+    if answers.accept_cloud:
+        console.print("You say yes to this:")
+        for line in four_lines(settings):
+            console.print(f"- {line}", soft_wrap=True)
+    if answers.gemini_key is not None:
+        await _try_key(settings, RealMeans(console, check, True, ""), console)
+    return answers
+
+
+async def _try_word(settings: Settings) -> None:
+    """Raise Failed for a word that nothing here listens for."""
+    try:
+        engine = await asyncio.to_thread(wake_engine, settings)
+    except AudioError as error:
+        raise Failed(f"Nothing was written: {error}", 2) from error
+    engine.close()
+
+
+async def _try_key(settings: Settings, means: RealMeans, console: Terminal) -> None:
+    """By its form; by asking Google only where that was said yes to."""
+    key = settings.gemini.api_key.get_secret_value()
+    problem = impossible(key)
+    if problem:
+        raise Failed(f"Nothing was written: {problem}", 2)
+    if doubtful(key):
+        console.print(doubtful(key), style="yellow", soft_wrap=True)
+    if not settings.privacy.accept_cloud:
+        console.print(
+            "The key is kept, and not used before hearth setup --accept-cloud.", soft_wrap=True
+        )
+        return
+    try:
+        await means.try_key(settings)
+    except SignInAgain:
+        raise
+    except IntegrationError as error:
+        console.print(f"The key was not tried: {error}", style="yellow")
+    else:
+        told = "[green]Google takes the key[/]; {model} is there."
+        console.tell(told, model=settings.gemini.model, fold=True)
+
+
+# The person at the terminal whom `hearth setup` asks; over ssh too.
+
+
+_METER = 24  # characters of the level
+_SCORE = 10  # of the wake word's score
+_A_SECOND = 12  # times that the meter is drawn
+
+
+class TerminalPerson:
+    """Implements `assistant.setup.answers.Person` on stdin and stderr."""
+
+    def __init__(self, console: Terminal) -> None:
+        """`console`: of stderr, so that stdout stays for programs."""
+        self._console = console
+
+    def tell(self, text: str, style: str = "") -> None:
+        """See `Person`."""
+        self._console.print(text, style=style or None, soft_wrap=True)
+
+    async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
+        """See `Person`. A hidden default is none: it would be shown."""
+        shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
+        with silent(hidden):  # first: somebody may begin to type as soon as they are asked
+            self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
+            line = await read_line()
+        if hidden or not line:
+            self._console.print()
+        if not line:
+            raise Gone
+        return line.strip() or default
+
+    @contextmanager
+    def watch(self) -> Iterator[Callable[[Reading], None]]:
+        """See `Person`."""
+        last: list[Reading] = []
+
+        def drawn() -> Text:
+            return _drawn(last[0]) if last else Text("   opening the microphone ...", style="dim")
+
+        def show(reading: Reading) -> None:
+            last[:] = [reading]
+
+        with Live(
+            get_renderable=drawn,
+            console=self._console,
+            refresh_per_second=_A_SECOND,
+            transient=True,
+        ):
+            yield show
+
+
+def _drawn(reading: Reading) -> Text:
+    """The level now and the wake word's best score, on one line."""
+    loud = reading.loudness
+    line = Text("   level ")
+    line.append(bar(loud.now, _METER), style="red" if loud.clipped else "green")
+    line.append(f" {loud.now:4.0f} dB   wake word ")
+    filled = round(_SCORE * reading.score)
+    line.append("█" * filled + "░" * (_SCORE - filled), style="green" if reading.heard else "")
+    line.append(f" {reading.score:.2f}")
+    return line
+
+
+async def confirm(person: TerminalPerson, question: str) -> bool:
+    """Whether they say yes; Enter and a closed terminal are no."""
+    try:
+        said = await person.ask(f"{question} (yes or no)", "no")
+    except Gone:
+        return False
+    return said.casefold() in ("y", "yes")
+
+
+# The list at the end of `hearth setup`: these may open something.
+
+
+SHOWN = 30  # things in the list; the rest is told by `hearth tools rate`
+_LATER = "hearth tools rate lists them"
+
+
+async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
+    """Ask which of what may open something opens nothing; how many questions that took (0 or 1).
+
+    `person`: whom to ask, None where nobody is there or enough was asked; they are told then where
+    the list is. What is not answered stays asked about. Where Home Assistant or the store is away
+    nothing is said: the doctor tells.
+    """
+    address = address_of(settings)
+    tls = address.verify_tls, address.ca_file
+    try:
+        async with (
+            Store(settings.database, SystemClock()) as store,
+            HomeAssistant(address.url, address.token, *tls) as home,
+        ):
+            home.learn_openings(await store.openings())
+            ratings = Ratings(store)
+            await ratings.load()
+            things = [one for one in may_open(home.house) if one.entity_id not in ratings.tiers]
+            if not things:
+                return 0
+            if person is None:
+                told = f"{len(things)} things may open something and are asked about: {_LATER}."
+                console.print(told, soft_wrap=True)
+                return 0
+            await ratings.rate(await _asked(things, home.house, person))
+            return 1
+    except (ConfigError, StoreError) as error:
+        console.print(f"Nothing was rated: {error}", soft_wrap=True)
+        return 0
+
+
+async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
+    """The ratings by entity id, none where the person leaves it all as it is."""
+    shown = things[:SHOWN]
+    person.tell("")
+    person.tell("These may open something, or silence an alarm", "bold")
+    person.tell("   Before they do, you are asked. Which of them open nothing?")
+    for number, one in enumerate(shown, 1):
+        area = house.areas.get(one.area_id or "")
+        place = f"  ({area.name})" if area else ""
+        person.tell(f"   {number}  {one.name}{place}  {one.entity_id}")
+    if len(things) > len(shown):
+        person.tell(f"   and {len(things) - len(shown)} more; {_LATER}", "dim")
+    while True:
+        try:
+            line = await person.ask("Numbers with spaces between, Enter to be asked about them all")
+        except Gone:
+            return {}
+        try:
+            chosen = numbers(line, len(shown))
+        except Unclear as unclear:
+            person.tell(str(unclear), "yellow")
+            continue
+        if not chosen:
+            return {}
+        # Whoever has chosen has looked at the others too.
+        return {
+            one.entity_id: Tier.COMFORT if number in chosen else Tier.SECURE
+            for number, one in enumerate(shown, 1)
+        }
