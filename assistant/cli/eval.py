@@ -23,10 +23,9 @@ from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.version import own_version
-from assistant.evaluation.commands import Sentence, make_recording, sentences
+from assistant.evaluation.commands import Outcome, Sentence, make_recording, sentences
 from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
-from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
 from assistant.setup.cloud import ONE_COMMAND
 from integrations.address import shown

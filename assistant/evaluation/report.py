@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.evaluation.commands import Outcome
 from assistant.evaluation.trial import Trial
-from assistant.evaluation.wishes import Outcome
 from integrations.address import shown
 
 

@@ -1,6 +1,7 @@
 """Says the sentences to one brain on the embedded house, and keeps what came of each."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,126 @@ from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn, joined
 from assistant.domain.brain import Usage
-from assistant.evaluation.commands import Sentence
-from assistant.evaluation.stage import Stage
-from assistant.evaluation.wishes import Outcome, judge
+from assistant.domain.outcome import Decision, Status
+from assistant.evaluation.commands import Outcome, Seen, Sentence, judge
 from audio.player import NullPlayer
 from audio.wav import WavSource
+from integrations.demo_home.house import DemoHouse, Snapshot
+from integrations.home_assistant.house import House
+from integrations.home_assistant.snapshots import is_snapshot
+
+# The embedded house as a stage: put back before each sentence, looked at after it.
+
+
+_SETTLE_S = 2.0  # longest journey of a cover or a lock, and of its news
+_ON_ITS_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning"})
+_NOT_RUN = (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
+_UNDONE = (Status.FAILED, Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN)
+
+
+class Stage:
+    """Puts the embedded house of an app back, and says what is different."""
+
+    def __init__(self, app: App) -> None:
+        assert app.bridge.demo is not None
+        self.app = app
+        self._house: DemoHouse = app.bridge.demo.house
+        self._first = self._house.all()
+        self._before: dict[str, str] = {}
+
+    async def reset(self, given: Mapping[str, str]) -> None:
+        """Every entity as in the beginning, except the given states; Hearth has seen it."""
+        self._house.stop()
+        self._house.remembered.clear()
+        for items in self._house.todo.values():
+            items.clear()
+        for first in self._first:
+            state = given.get(first.entity_id, first.state)
+            self._house.write(first.entity_id, state, **first.attributes)
+        if not await self._wait(lambda house: _same(house, self._first_now())):
+            raise RuntimeError("Hearth does not see the house as it was put back")
+        self._before = self.now()
+
+    async def look(self, turn: FinishedTurn | None) -> Seen:
+        """What the turn did, once everything has arrived."""
+        return await self.look_at([] if turn is None else [turn])
+
+    async def look_at(self, turns: Sequence[FinishedTurn]) -> Seen:
+        """What several turns did together, once everything has arrived."""
+        await self._wait(lambda _: not any(s.state in _ON_ITS_WAY for s in self._house.all()))
+        now = self.now()
+        changes = {key: now[key] for key in now if self._before.get(key) != now[key]}
+        if not turns:
+            return Seen(False, changes=changes)
+        calls = [call for turn in turns for call in turn.outcomes]
+        return Seen(
+            True,
+            " | ".join(turn.record.heard or "" for turn in turns),
+            turns[-1].record.answer or " ".join(turns[-1].record.clauses),
+            tuple(f"{call.name} {json.dumps(call.arguments)}" for call in calls),
+            tuple(
+                f"{call.name} {json.dumps(call.arguments)} {_asked(turn)}"
+                for turn in turns
+                for call in turn.outcomes
+                if call.decision in _NOT_RUN
+            ),
+            tuple(call.name for call in calls if call.status is Status.DONE),
+            any(call.status in _UNDONE for call in calls) or _told_of_a_failure(turns[-1]),
+            turns[-1].record.understood,
+            changes,
+        )
+
+    def now(self) -> dict[str, str]:
+        """Every state and attribute as text."""
+        shown = self._house.all()
+        return _flat(one for one in shown if not is_snapshot(one.entity_id))
+
+    def _first_now(self) -> list[Snapshot]:
+        return [self._house.get(first.entity_id) for first in self._first]
+
+    async def _wait(self, predicate: Callable[[House], bool]) -> bool:
+        ids = [first.entity_id for first in self._first]
+        return await self.app.bridge.home.wait_for(ids, predicate, _SETTLE_S)
+
+
+def _told_of_a_failure(turn: FinishedTurn) -> bool:
+    return turn.record.error is not None and bool(turn.record.clauses)
+
+
+def _asked(turn: FinishedTurn) -> str:
+    """The question that was asked in it, "" for none."""
+    told = turn.record.confirmation
+    return (told.asked or "") if told is not None else ""
+
+
+def _flat(snapshots: Iterable[Snapshot]) -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for snapshot in snapshots:
+        flat[snapshot.entity_id] = snapshot.state
+        for key, value in snapshot.attributes.items():
+            flat[f"{snapshot.entity_id}.{key}"] = _text(value)
+    return flat
+
+
+def _text(value: object) -> str:
+    """A value as the table writes it: 21 for 21.0, 255,0,0 for a colour."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _same(house: House, snapshots: Iterable[Snapshot]) -> bool:
+    """Does Hearth's picture hold these states and attributes?"""
+    for snapshot in snapshots:
+        entity = house.entities.get(snapshot.entity_id)
+        if entity is None:
+            continue
+        if entity.state != snapshot.state:
+            return False
+        if json.dumps(dict(entity.attributes)) != json.dumps(dict(snapshot.attributes)):
+            return False
+    return True
+
 
 _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_per_hour": 10_000}
 

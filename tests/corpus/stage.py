@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from assistant.evaluation.stage import Stage
-from assistant.evaluation.wishes import Seen, Wish, meets, parse_wish, rows
+from assistant.evaluation.commands import Seen, Wish, meets, parse_wish, rows
+from assistant.evaluation.trial import Stage
 
 __all__ = ["Seen", "Stage", "Wish", "house_commands", "house_talk", "meets"]
 

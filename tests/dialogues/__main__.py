@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from assistant.evaluation.wishes import Outcome
+from assistant.evaluation.commands import Outcome
 from tests.benchmarks.__main__ import machine
 from tests.dialogues.page import bad, page, short
 from tests.dialogues.rungs import RUNGS, WAYS, Result, Way, talk

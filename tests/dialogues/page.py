@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assistant.evaluation.wishes import Outcome
+from assistant.evaluation.commands import Outcome
 from tests.dialogues.rungs import HOME, Result, Way
 from tests.dialogues.script import Dialogue
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from assistant.app.build import App, open_app
 from assistant.conversation.log import FinishedTurn
-from assistant.evaluation.stage import Stage
-from assistant.evaluation.wishes import Outcome, Seen, judge, unsafe
+from assistant.evaluation.commands import Outcome, Seen, judge, unsafe
+from assistant.evaluation.trial import Stage
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
 from audio.wav import WavSource, write_wav

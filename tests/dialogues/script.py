@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.evaluation.wishes import Wish, parse_wish
+from assistant.evaluation.commands import Wish, parse_wish
 
 FOLDER = Path(__file__).parent
 LANGUAGES = ("en", "es")

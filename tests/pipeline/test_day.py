@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.evaluation.wishes import Outcome
+from assistant.evaluation.commands import Outcome
 from tests.dialogues.page import bad
 from tests.dialogues.rungs import HOME, RUNGS, WAYS, Result, talk
 from tests.dialogues.script import read

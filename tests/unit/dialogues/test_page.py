@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from assistant.evaluation.wishes import Outcome
+from assistant.evaluation.commands import Outcome
 from tests.dialogues import __main__ as program
 from tests.dialogues.page import FLOORS, bad, page, short
 from tests.dialogues.rungs import RUNGS, WAYS, Result

@@ -49,9 +49,8 @@ from assistant.domain.records import (
     ErrorRecord,
     TurnRecord,
 )
-from assistant.evaluation.commands import sentences
+from assistant.evaluation.commands import Outcome, sentences
 from assistant.evaluation.trial import Trial
-from assistant.evaluation.wishes import Outcome
 from assistant.journal.store import Store
 from assistant.models.manifest import ModelEntry
 from assistant.setup.answers import Answers

@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 
 from assistant.domain.brain import Usage
-from assistant.evaluation.commands import Sentence
+from assistant.evaluation.commands import Outcome, Sentence, parse_wish
 from assistant.evaluation.report import Circumstances, as_json, as_markdown
 from assistant.evaluation.trial import Trial
-from assistant.evaluation.wishes import Outcome, parse_wish
 
 ABOUT = Circumstances(
     "0.1.0", "gemini-live", "gemini-3.8-live", "piper", "", "aarch64", "2026-11-23", True, 60, 0.5

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.records import ErrorRecord
-from assistant.evaluation.stage import Stage
+from assistant.evaluation.trial import Stage
 from tests.pipeline.rig import offline_settings, pipeline
 
 

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.evaluation.wishes import Outcome, Seen, Wish, judge, meets, parse_wish, rows, unsafe
+from assistant.evaluation.commands import (
+    Outcome,
+    Seen,
+    Wish,
+    judge,
+    meets,
+    parse_wish,
+    rows,
+    unsafe,
+)
 
 SHUT = {"lock.front_door": "locked", "cover.garage_door": "closed"}
 OFF = {"light.kitchen": "off", "light.office": "off", **SHUT}
