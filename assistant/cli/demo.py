@@ -16,9 +16,7 @@ from assistant.cli.output import describe, show_turn
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.log import FinishedTurn
-from assistant.demo.gramophone import Gramophone
-from assistant.demo.scenes import SCENES, Spoken, Typed
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import SCENES, Gramophone, Spoken, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource

@@ -1,6 +1,64 @@
 """What is said in the demonstration, and what the house must show for it afterwards."""
 
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from audio.errors import InputUnusable
+from audio.frames import SAMPLE_RATE
+from audio.player import WavPlayer
+from audio.wav import read_wav, write_wav
+
+# A player that writes each answer of the demonstration into a file of its own.
+
+
+class Gramophone:
+    """Plays into the file of the present scene; `begin` starts the next one."""
+
+    def __init__(self) -> None:
+        self._player: WavPlayer | None = None
+        self._before_ms = 0.0  # played into earlier files
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def begin(self, path: Path) -> None:
+        """Finish the file under way, then write into `path`. Raises InputUnusable."""
+        await self.close()
+        self._player = WavPlayer(path, paced=False)
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """See Player; before the first `begin` nothing is kept."""
+        if self._player is not None:
+            await self._player.play(pcm, rate)
+
+    async def drain(self) -> None:
+        """See Player."""
+        if self._player is not None:
+            await self._player.drain()
+
+    def stop(self) -> None:
+        """See Player."""
+        if self._player is not None:
+            self._player.stop()
+
+    @property
+    def played_ms(self) -> float:
+        """See Player; counted over all files."""
+        return self._before_ms + (self._player.played_ms if self._player else 0.0)
+
+    async def close(self) -> None:
+        """Finish the file under way."""
+        if self._player is not None:
+            player, self._player = self._player, None
+            self._before_ms += player.played_ms
+            await player.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +90,64 @@ SCENES: tuple[Spoken | Typed, ...] = (
     Typed("5-paraphrase", "switch the kitchen light on please", {"light.kitchen": "on 100 %"}),
     Typed("6-spanish", "apaga la luz de la cocina", {"light.kitchen": "off"}),
 )
+
+
+#
+# Makes the demonstration's recordings with flite, a small English speech synthesiser.
+#
+# python -m assistant.demo.scenes FOLDER writes one WAV file for each spoken scene
+
+
+# flite reads "nabu" with a short a; spelled like this it says the wake word as people do.
+WAKE_PHRASE = "okay naboo,"
+SILENCE_MS = 1_000  # before and after, as in a room
+_MAKE_S = 30.0
+
+
+def make_clip(scene: Spoken, folder: Path) -> Path:
+    """Write the scene's recording, 16 kHz mono, and return its path. Raises InputUnusable."""
+    path = folder / f"{scene.name}.wav"
+    text = f"{WAKE_PHRASE} {scene.words}"
+    command = ["flite", "-voice", scene.voice, "-t", text, "-o", str(path)]
+    silence = still(SILENCE_MS)
+    speech = make_speech(command, path, "The demonstration's speech")
+    write_wav(path, silence + speech + silence, SAMPLE_RATE)
+    return path
+
+
+def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
+    """Have a program write speech to `path`, and give its sound, 16 kHz mono int16.
+
+    `command`: the program, of an apt package of its name, and what it is told. `what` is made by
+    it. Raises InputUnusable.
+    """
+    program = command[0]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=_MAKE_S)
+    except FileNotFoundError:
+        raise InputUnusable(
+            f"{what} is made with {program}: install it with apt install {program}"
+        ) from None
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        raise InputUnusable(f"{program} could not write {path}: {error}") from error
+    return read_wav(path)
+
+
+def still(ms: int) -> bytes:
+    """So much silence, 16 kHz mono int16."""
+    return bytes(SAMPLE_RATE * ms // 1000 * 2)
+
+
+def main() -> None:
+    """Write every recording into the folder that the command line names."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m assistant.demo.scenes FOLDER")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in SCENES:
+        if isinstance(scene, Spoken):
+            print(make_clip(scene, folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,8 +7,7 @@ from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import SILENCE_MS, make_clip, make_speech, still
+from assistant.demo.scenes import SILENCE_MS, Spoken, make_clip, make_speech, still
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav, write_wav
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 
 
 @pytest.fixture(scope="session")

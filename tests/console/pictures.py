@@ -15,8 +15,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from tests.console.browser import DESKTOP, PHONE, Console, browsing, window
 from tests.console.house import House, running
 from tests.console.household import fill

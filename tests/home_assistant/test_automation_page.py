@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.tools.saying import TRIGGER
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin

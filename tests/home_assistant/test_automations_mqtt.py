@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until

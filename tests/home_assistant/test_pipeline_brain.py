@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.tools.saying import NAME, TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.asked import ENGLISH, SPANISH, Asked
 from tests.home_assistant.conftest import Address, real_only

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 
 PATIENCE_S = 60.0
 # How long the program waits for a recogniser of its own box before it does without its words.

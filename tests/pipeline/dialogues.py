@@ -3,8 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav, write_wav
 

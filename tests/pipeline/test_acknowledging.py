@@ -9,8 +9,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.log import FinishedTurn
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status
 from assistant.journal.store import Store

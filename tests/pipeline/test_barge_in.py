@@ -11,8 +11,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.machine import State
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import WAKE_PHRASE, make_clip
+from assistant.demo.scenes import WAKE_PHRASE, Spoken, make_clip
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLES_PER_MS, Frame
@@ -105,7 +104,7 @@ def first_loud(pcm: bytes) -> int:
 @pytest.fixture
 def unwoken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clips are made without the wake word."""
-    monkeypatch.setattr("assistant.demo.speech.WAKE_PHRASE", "")
+    monkeypatch.setattr("assistant.demo.scenes.WAKE_PHRASE", "")
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import pytest
 
 from assistant.app.build import open_app
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from tests.pipeline.rig import splice
 
 KEYS = {

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.events import StopAsked
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE, Frame
 from audio.wav import WavSource, read_wav, write_wav

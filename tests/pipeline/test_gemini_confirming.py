@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE
 from audio.wav import WavSource, read_wav, write_wav

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from audio.earcons import earcon
 from audio.wav import read_wav
 from tests.benchmarks.sound import voiced

@@ -16,8 +16,7 @@ from assistant.app.brains import NO_CONSENT
 from assistant.app.build import App
 from assistant.cli.main import main
 from assistant.config.schema import Settings
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from audio.frames import FRAME_SAMPLES, SAMPLES_PER_MS, Frame, Framer
 from audio.wake.micro import LEAD_MS
 from audio.wav import WavSource, read_wav

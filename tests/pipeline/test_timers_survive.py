@@ -16,8 +16,7 @@ import httpx
 import pytest
 
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken
-from assistant.demo.speech import make_clip
+from assistant.demo.scenes import Spoken, make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TimerRecord, TurnRecord
 from assistant.interfaces.http_tokens import AdminToken
