@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from assistant.app.lock import is_held
 from assistant.app.moments import Moments
 from assistant.config.schema import Settings
-from assistant.confirmation.quiet import Quiet
+from assistant.confirmation.witness import Quiet
 from assistant.domain.clock import Clock
 from assistant.domain.moment import Mode
 from assistant.journal.retention import Discreet

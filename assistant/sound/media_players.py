@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Literal
 
-from assistant.confirmation.quiet import playing
+from assistant.confirmation.witness import playing
 from assistant.tools.resolve import has_features
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.shapes import texts

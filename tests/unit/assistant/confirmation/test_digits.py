@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.confirmation.digits import MAX_WORDS, read_digits
+from assistant.confirmation.pin import MAX_WORDS, read_digits
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.confirmation.quiet import GRACE_S, WATCH_S, Quiet
+from assistant.confirmation.witness import GRACE_S, WATCH_S, Quiet
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.undo.doubles import FakeHome, thing
@@ -121,8 +121,8 @@ async def test_what_somebody_has_changed_meanwhile_stays_so(state: str) -> None:
 async def test_a_house_that_hangs_does_not_hold_up_the_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assistant.confirmation.quiet.HUSH_S", 0.01)
-    monkeypatch.setattr("assistant.confirmation.quiet.RESUME_S", 0.01)
+    monkeypatch.setattr("assistant.confirmation.witness.HUSH_S", 0.01)
+    monkeypatch.setattr("assistant.confirmation.witness.RESUME_S", 0.01)
     room = Room(player("radio"))
     room.hangs = True
     hush = await Quiet(room, room).hush("kitchen")
