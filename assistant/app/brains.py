@@ -8,17 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from assistant.app.home import Bridge
-from assistant.brains.absent import AbsentBrain
 from assistant.brains.briefing import Briefer
-from assistant.brains.budget import Budget
-from assistant.brains.home_assistant.brain import HomeAssistantBrain
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
 from assistant.brains.home_assistant.ear import Ear
 from assistant.brains.ladder import Ladder
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener
 from assistant.brains.prefer_local import PreferLocalBrain
-from assistant.brains.recognizer import make_recognizer
+from assistant.brains.recognizer import AbsentBrain, make_recognizer
+from assistant.brains.rungs import Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
@@ -29,7 +27,7 @@ from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 
 if TYPE_CHECKING:  # imported where Gemini is used
-    from assistant.brains.gemini.habits import LiveHabits
+    from assistant.brains.gemini.ports import LiveHabits
     from assistant.brains.gemini_live import GeminiLiveBrain
     from assistant.brains.gemini_once import GeminiOnceBrain
 
@@ -297,7 +295,7 @@ def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]
 
 
 def _habits(settings: Settings) -> "LiveHabits":
-    from assistant.brains.gemini.habits import LiveHabits
+    from assistant.brains.gemini.ports import LiveHabits
 
     gemini = settings.gemini
     return replace(

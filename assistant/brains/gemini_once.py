@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.faults import fault_from
-from assistant.brains.gemini.ports import Briefer
-from assistant.brains.gemini.responses import response_to
+from assistant.brains.gemini.calls import response_to
+from assistant.brains.gemini.ports import Briefer, fault_from
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

@@ -12,9 +12,18 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.brains.breaker import PASSING, Breaker
-from assistant.brains.budget import Budget
-from assistant.brains.rungs import LOST, Deed, Rung, Standing, account, most_telling, outcomes
+from assistant.brains.rungs import (
+    LOST,
+    PASSING,
+    Breaker,
+    Budget,
+    Deed,
+    Rung,
+    Standing,
+    account,
+    most_telling,
+    outcomes,
+)
 from assistant.domain.brain import (
     PEOPLE,
     Brain,

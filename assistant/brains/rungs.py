@@ -1,13 +1,159 @@
 """What the ladder says by itself: which rung answers and why, and what was done before it broke."""
 
-from collections.abc import Sequence
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from assistant.brains.breaker import Breaker
 from assistant.domain.brain import Brain, BrainFault, ConversationOwner, FaultKind
+from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
+
+# Remembers what is down: a rung that failed is not asked again until a while has passed.
+
+
+FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself or be one sentence's
+FIRST_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 600.0
+QUOTA_PAUSE_S = 600.0
+REFUSED_PAUSE_S = 600.0  # one request may be refused for what is in it; two in a row are a pattern
+SETTING_PAUSE_S = 3_600.0  # a person must change something first
+
+PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
+_SETTING: frozenset[FaultKind] = frozenset({"no_consent", "sign_in", "retired"})
+
+
+class Breaker:
+    """One rung's. Closed, the rung is asked; open, it is skipped and costs no time.
+
+    When the pause is over the rung is asked once more: a success closes the breaker, a further
+    failure opens it at once, for twice as long.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._failures = 0  # in a row
+        self._pause_s = FIRST_PAUSE_S  # of the next opening
+        self._until_s = 0.0  # on the monotonic clock
+        self._fault: BrainFault | None = None  # what opened it
+
+    @property
+    def fault(self) -> BrainFault | None:
+        """What keeps the rung from being asked now; None: ask it."""
+        if self._fault is not None and self._clock.monotonic() < self._until_s:
+            return self._fault
+        return None
+
+    def succeeded(self) -> None:
+        """The rung has served a turn."""
+        self._failures = 0
+        self._pause_s = FIRST_PAUSE_S
+        self._fault = None
+
+    def failed(self, fault: BrainFault) -> None:
+        """The rung has failed once. Faults of one sentence or of the house change nothing; nor does
+        the budget, which has its own end (`assistant.brains.rungs`)."""
+        if fault.kind in PASSING or fault.kind == "refused":
+            self._failures += 1
+            if self._failures < FAILURES_TO_OPEN:
+                return
+            if fault.kind == "refused":
+                self._open(fault, REFUSED_PAUSE_S)
+            else:
+                self._open(fault, self._pause_s)
+                self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+        elif fault.kind == "quota":
+            self._open(fault, QUOTA_PAUSE_S)
+        elif fault.kind in _SETTING:
+            self._open(fault, SETTING_PAUSE_S)
+
+    def _open(self, fault: BrainFault, pause_s: float) -> None:
+        self._fault = fault
+        self._until_s = self._clock.monotonic() + pause_s
+
+
+# What the cloud may cost a day (`limits.daily_cost_usd`), and what it has cost today.
+
+
+_log = logging.getLogger(__name__)
+ASK_S = 0.5  # real seconds for the journal's answer; a turn does not wait for a busy disk
+_OWN_TURNS = 1_000  # of today, counted here; what is older is left to the journal
+
+
+class Spendings(Protocol):
+    """Where the cost of turns is kept (`assistant.journal.store.Store`)."""
+
+    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+        """What the turns begun since then cost, in USD, but for the turns of these ids."""
+        ...
+
+
+class Budget:
+    """Counts the day's spending from local midnight on.
+
+    Turns of this process are counted here, as they spend; those of other processes, and of this
+    one before it was restarted, are asked of the journal.
+    """
+
+    def __init__(self, limit_usd: float, spendings: Spendings, clock: Clock) -> None:
+        self._limit_usd = limit_usd
+        self._spendings = spendings
+        self._clock = clock
+        self._day = start_of_day(clock.now())
+        self._own: dict[str, float] = {}  # USD of today by turn id, oldest first
+        self._others_usd = 0.0  # as the journal last said
+
+    @property
+    def limit_usd(self) -> float:
+        """What a day may cost."""
+        return self._limit_usd
+
+    @property
+    def known_usd(self) -> float:
+        """Today's spending as far as it is known without asking the journal."""
+        self._turn_the_page()
+        return self._others_usd + sum(self._own.values())
+
+    @property
+    def known_reached(self) -> bool:
+        """Whether the limit is reached, as far as it is known without asking the journal."""
+        return self.known_usd >= self._limit_usd
+
+    async def reached(self) -> bool:
+        """Whether nothing more may be spent today. Once it is so it stays so until midnight."""
+        if self.known_reached:
+            return True
+        try:
+            async with asyncio.timeout(ASK_S):
+                self._others_usd = await self._spendings.spent_since(self._day, tuple(self._own))
+        except TimeoutError:
+            _log.warning("the journal did not tell in %g s what was spent today", ASK_S)
+        except StoreError as error:
+            _log.error("%s", error)
+        return self.known_reached
+
+    def spend(self, turn_id: str, cost_usd: float) -> None:
+        """A turn, or a job that it began, has cost this much more."""
+        self._turn_the_page()
+        self._own[turn_id] = self._own.get(turn_id, 0.0) + cost_usd
+        if len(self._own) > _OWN_TURNS:
+            oldest = next(iter(self._own))
+            self._others_usd += self._own.pop(oldest)
+
+    def _turn_the_page(self) -> None:
+        today = start_of_day(self._clock.now())
+        if today.date() != self._day.date():  # not the instants: the clocks may have changed
+            self._day, self._own, self._others_usd = today, {}, 0.0
+
+
+def start_of_day(now: datetime) -> datetime:
+    """The midnight before `now`, in its own time zone."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
 
 # Those that speak for Gemini. From one of them to the other little changes for the person.
 CLOUD = frozenset({"gemini-live", "gemini-once"})

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
-from assistant.brains.gemini.responses import response_to
+from assistant.brains.gemini.calls import response_to
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, ToolOutcome

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.app.home import Bridge, open_bridge
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun
 from assistant.config.load import load_settings
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock

@@ -8,8 +8,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.brains.briefing.home_text import around
-from assistant.brains.briefing.prompt import Circumstances, build_instruction
-from assistant.brains.briefing.rules import STAY_SILENT_WHEN
+from assistant.brains.briefing.prompt import STAY_SILENT_WHEN, Circumstances, build_instruction
 from assistant.brains.briefing.vocabulary import vocabulary
 from assistant.config.schema import Settings
 from assistant.config.sections import Profile

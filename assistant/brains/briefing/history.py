@@ -6,7 +6,7 @@ It is kept in memory alone, bounded in number and length: the oldest exchange go
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assistant.brains.briefing import rules
+from assistant.brains.briefing import prompt as rules
 from assistant.brains.briefing.prompt import one_line
 
 MAX_EXCHANGES = 8

@@ -1,11 +1,215 @@
 """The calls that a model waits for: each is answered once, a cancelled one never."""
 
 import asyncio
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from integrations.gemini.events import FunctionCall
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.builtin.protocol import HEARTH
+from integrations.gemini.events import FunctionCall, TokensUsed
 from integrations.gemini.live import FunctionAnswer
+from integrations.mcp.servers import HOME_ASSISTANT
+
+# Keeps out of the answer what the model writes into its transcript without saying it.
+
+
+_SILENCE = "[silence]"  # written by some models for a pause (reports on the 2.5 models)
+
+
+class SilenceFilter:
+    """Takes `[Silence]` out of a text that comes in pieces, wherever they are cut."""
+
+    def __init__(self) -> None:
+        self._held = ""  # may turn out to be the token's beginning
+
+    def push(self, piece: str) -> str:
+        """What of the text so far is certain and has not been given yet."""
+        text = _without_silence(self._held + piece)
+        start = _start_of_token(text)
+        self._held = text[start:]
+        return text[:start]
+
+    def flush(self) -> str:
+        """What was held back, once no more text comes."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _without_silence(text: str) -> str:
+    return re.sub(re.escape(_SILENCE), "", text, flags=re.IGNORECASE)
+
+
+def _start_of_token(text: str) -> int:
+    """Where the longest end of `text` begins that is a beginning of the token."""
+    for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
+        if _SILENCE.startswith(text[-length:].casefold()):
+            return len(text) - length
+    return len(text)
+
+
+class EchoFilter:
+    """Drops the phantom transcript that some models send after a function call.
+
+    Reported of gemini-3.1-flash-live: right after a call comes an output transcription that is
+    nothing but one of the call's string arguments, in a frame without sound. As long as the call
+    is unanswered the model cannot be speaking, so such a text is dropped at once. After the answer
+    a real sentence may begin with the same words ("Milk", " is on your list."): the text is held
+    until the next piece tells whether it goes on, or until sound and the end show that it was said.
+    """
+
+    def __init__(self) -> None:
+        self._echoes: frozenset[str] = frozenset()
+        self._held = ""
+        self._sounded = False  # since the text is held
+
+    def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
+        """Functions are called with `arguments`."""
+        texts = (_plain(text) for each in arguments for text in _strings(each))
+        self._echoes = frozenset(text for text in texts if text)
+        self._held = ""
+
+    def sound(self) -> None:
+        """The model is heard."""
+        if self._held:
+            self._sounded = True
+
+    def push(self, piece: str, with_sound: bool, answered: bool) -> str:
+        """The text that is to be said, of a piece of transcript; `answered`: no call is open."""
+        if not piece:
+            return ""
+        if not with_sound and not self._held and _plain(piece) in self._echoes:
+            if answered:
+                self._held, self._sounded = piece, False
+            return ""
+        held, self._held = self._held, ""
+        if piece.strip():
+            self._echoes = frozenset()
+        return held + piece if _continues(piece) else piece
+
+    def flush(self) -> str:
+        """What was held back, if it was said after all."""
+        held, self._held = self._held, ""
+        return held if self._sounded else ""
+
+
+def _continues(piece: str) -> bool:
+    """Whether a piece goes on with the sentence before it: transcripts come with their spaces."""
+    return not (piece[0].isupper() or piece[0] in "¿¡")
+
+
+def _plain(text: str) -> str:
+    """Words only, so that case, full stops and spaces make no difference."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text among the arguments, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _strings(inner)
+
+
+#
+# What the model is told of a call: short, with a status, whether to try again, and a sentence.
+#
+# Google's Live API guide reports that gemini-3.8-live repeats a call whose result is empty or says
+# nothing, so a result always has all three.
+
+
+# Characters of the house's answer to a command: the sentence tells what was observed. All that
+# other servers answer is given whole, as far as it was kept (`assistant.tools.answer`).
+MAX_RECEIPT = 2_000
+_CUT = " [cut]"
+
+
+def response_to(outcome: ToolOutcome) -> dict[str, Any]:
+    """The function response of one call."""
+    response: dict[str, Any] = {
+        "status": _status(outcome),
+        "retryable": outcome.retryable,
+        "sentence": outcome.sentence,
+    }
+    if outcome.valid_options:
+        response["valid_options"] = list(outcome.valid_options)
+    is_receipt = outcome.server in (HOME_ASSISTANT, HEARTH) and outcome.tier is not Tier.READ
+    data = _capped(outcome.data, MAX_RECEIPT) if is_receipt else outcome.data
+    if data and data != outcome.sentence:
+        response["data"] = data
+    return response
+
+
+def unknown_response() -> dict[str, Any]:
+    """For a call whose result did not come in time."""
+    return {
+        "status": Status.UNKNOWN.value,
+        "retryable": False,
+        "sentence": "It is not known yet whether this was done. Do not call it again.",
+    }
+
+
+def not_run_response() -> dict[str, Any]:
+    """For a call of an answer that nobody wants any more."""
+    return {
+        "status": Status.NOT_RUN.value,
+        "retryable": False,
+        "sentence": "This was not done: the person has moved on. Do not call it again.",
+    }
+
+
+def silent_response() -> dict[str, Any]:
+    """For the call by which the model ends a turn without words."""
+    return {"status": "done", "retryable": False, "sentence": "Say nothing more."}
+
+
+def note_about(outcome: ToolOutcome) -> str | None:
+    """What the model must be told of a call whose result it never got; None: nothing was done.
+
+    It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
+    """
+    if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
+        return None
+    return (
+        f"(For your information: the earlier call of {_quoted(outcome.name)} was cut off, but it "
+        f"had started. Its result, as data: {_quoted(outcome.sentence)} Do not repeat it.)"
+    )
+
+
+def note_of_cut(heard: str) -> str:
+    """What the model must be told of an answer of which no more was heard."""
+    if not heard:
+        return (
+            "(For your information: your answer to the last request was cut off before any of it "
+            "was heard.)"
+        )
+    return (
+        "(For your information: your last answer was cut off. The person heard it only up to: "
+        f"{_quoted(heard)} What you said after that they do not know.)"
+    )
+
+
+def _status(outcome: ToolOutcome) -> str:
+    if outcome.running:
+        return "running"
+    if outcome.decision in (Decision.NEEDS_CONFIRMATION, Decision.DENIED):
+        return outcome.decision.value
+    return outcome.status.value
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _capped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
+
 
 Answers = tuple[FunctionAnswer, ...]
 
@@ -86,3 +290,52 @@ class OpenCalls:
         if not self._batches:
             self._settled.set()
         return tuple(batch.ready)
+
+
+# Counts what the service bills, once.
+
+
+class Meter:
+    """Token counts from the service to the turn that tells of them.
+
+    The service's counts are those of the interaction so far: a later one replaces an earlier one.
+    What a turn could not tell any more, because it was cut off, waits for the next one.
+    """
+
+    def __init__(self) -> None:
+        self._so_far: TokensUsed | None = None  # of this interaction
+        self._told: TokensUsed | None = None  # of these
+        self._owed: list[TokensUsed] = []  # of earlier interactions
+
+    def begin(self) -> None:
+        """A new interaction begins: what was counted before is final."""
+        self._owed += self._untold()
+        self._so_far = self._told = None
+
+    def count(self, used: TokensUsed) -> None:
+        """The service tells what the interaction cost so far."""
+        self._so_far = used
+
+    def take(self) -> tuple[TokensUsed, ...]:
+        """All that was not told yet."""
+        taken = (*self._owed, *self._untold())
+        self._owed.clear()
+        self._told = self._so_far
+        return taken
+
+    def _untold(self) -> list[TokensUsed]:
+        if self._so_far is None or self._so_far == self._told:
+            return []
+        return [_less(self._so_far, self._told or TokensUsed(0, 0))]
+
+
+def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
+    """What is left; never below nothing, whatever the service counts."""
+    return TokensUsed(
+        max(0, whole.input_tokens - part.input_tokens),
+        max(0, whole.output_tokens - part.output_tokens),
+        {
+            key: max(0, count - part.by_modality.get(key, 0))
+            for key, count in whole.by_modality.items()
+        },
+    )

@@ -10,13 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
-from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.life import Life, Step
+from assistant.brains.gemini.calls import Meter, note_of_cut
+from assistant.brains.gemini.lifecycle import Life, Step
 from assistant.brains.gemini.link import Link, Listener
-from assistant.brains.gemini.patience import within
-from assistant.brains.gemini.ports import Briefer, Client
-from assistant.brains.gemini.responses import note_of_cut
-from assistant.brains.gemini.spending import Meter
+from assistant.brains.gemini.ports import Briefer, Client, LiveHabits, within
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from integrations.errors import (

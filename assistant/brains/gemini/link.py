@@ -8,17 +8,16 @@ from typing import Any, Protocol
 
 from assistant.brains.briefing import Exchange, with_history
 from assistant.brains.gemini.belonging import Belonging, Phase
-from assistant.brains.gemini.calls import Answers, OpenCalls
-from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.patience import within
-from assistant.brains.gemini.ports import Session
-from assistant.brains.gemini.responses import (
+from assistant.brains.gemini.calls import (
+    Answers,
+    Meter,
+    OpenCalls,
     not_run_response,
     note_about,
     response_to,
     unknown_response,
 )
-from assistant.brains.gemini.spending import Meter
+from assistant.brains.gemini.ports import LiveHabits, Session, within
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable

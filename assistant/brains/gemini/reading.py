@@ -1,10 +1,9 @@
 """What a session tells during one turn, read as the brain's events. No clock and no I/O in here."""
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.faults import fault_from
-from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.calls import EchoFilter, SilenceFilter
 from assistant.brains.gemini.link import Answered
-from assistant.brains.gemini.replies import EchoFilter, SilenceFilter
+from assistant.brains.gemini.ports import LiveHabits, fault_from
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

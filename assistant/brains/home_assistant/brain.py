@@ -6,11 +6,11 @@ is then said to it, as one call on the path of every call.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from difflib import SequenceMatcher
+from typing import Protocol
 
-from assistant.brains.home_assistant.dry_run import DryRun
 from assistant.brains.home_assistant.ear import Ear, Said
-from assistant.brains.home_assistant.sentence import answer, call_for
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -20,12 +20,119 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.saying import NAME
+from assistant.tools.spread import as_said, spread
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
+from integrations.home_assistant.conversation import Recognized
 from integrations.home_assistant.refusals import CommandRefused
+
+# The remains of the wake word in front of a transcript.
+
+
+_MOST_WORDS = 3  # of one wake phrase
+_ALIKE = 0.65  # recognisers write a made-up word in many ways
+_FRAGMENT = 3  # letters of a piece of it; "is" is one of "jarvis", and a word of its own
+
+
+def without_wake(text: str, phrases: Sequence[str]) -> str:
+    """`text` without what its first words have of a wake phrase ("Nabu, turn on..."); "" for
+    nothing else."""
+    wake = {word.casefold() for phrase in phrases for word in phrase.split()}
+    words = text.split()
+    kept = next(
+        (place for place, word in enumerate(words[:_MOST_WORDS]) if not _is_wake(word, wake)),
+        min(len(words), _MOST_WORDS),
+    )
+    return " ".join(words[kept:])
+
+
+def _is_wake(word: str, wake: set[str]) -> bool:
+    plain = "".join(char for char in word.casefold() if char.isalnum())
+    if len(plain) < 2:
+        return False
+    piece = len(plain) >= _FRAGMENT
+    return any(
+        (piece and (one.endswith(plain) or one.startswith(plain)))
+        or SequenceMatcher(None, one, plain).ratio() >= _ALIKE
+        for one in wake
+    )
+
+
+# A sentence for the home's engine as a call, and the words for what came of it.
+
+
+def call_id(turn_id: str) -> str:
+    """That of the one call of a turn."""
+    return f"{turn_id}-sentence"
+
+
+def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
+    """The call that serves it: the sentence is said to the engine.
+
+    Only several things for a list go to the home's tool, one by one: the engine hears no commas and
+    would write them down as one.
+    """
+    item = match.slots.get("item")
+    if isinstance(item, str):
+        slots = {**match.slots, "item": as_said(item, match.text)}
+        if len(spread(match.intent, slots)) > 1:
+            return ToolCall(call_id(turn_id), match.intent, slots)
+    return ToolCall(call_id(turn_id), NAME, {"text": match.text}, match)
+
+
+def answer(outcome: ToolOutcome, own: str) -> ReplyText:
+    """Home Assistant's own reply where the house shows what it says, else our sentence.
+
+    `own`: the language of our sentences.
+    """
+    if outcome.name == NAME and outcome.status is Status.DONE and outcome.data:
+        return ReplyText(outcome.data)
+    return ReplyText(outcome.sentence, language=own)
+
+
+# What the home's engine would make of a sentence, asked before anything is done.
+
+
+class Engine(Protocol):
+    """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
+
+    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
+        """The first of `texts` that it knows. Raises CommandRefused and Unavailable."""
+        ...
+
+
+class DryRun:
+    """Tries a sentence as it was heard, and without the wake word in front of it."""
+
+    def __init__(
+        self, engine: Engine, languages: Sequence[str] = ("en",), wake_phrases: Sequence[str] = ()
+    ) -> None:
+        """`languages`: those that a person may speak; `wake_phrases`: such as "okay nabu"."""
+        self._engine = engine
+        self._languages = tuple(languages)
+        self._wake_phrases = tuple(wake_phrases)
+
+    async def match(self, text: str, language: str) -> SentenceMatch | None:
+        """What it would do, in `language` or else in another of the person's; None: nothing.
+
+        Raises CommandRefused (`unknown`: this release has no dry run) and Unavailable.
+        """
+        tried = (text.strip(), without_wake(text, self._wake_phrases))
+        texts = [one for one in dict.fromkeys(tried) if one]
+        if not texts:
+            return None
+        for code in dict.fromkeys((language, *self._languages)):
+            found = await self._engine.recognize(texts, code)
+            if found is not None:
+                return SentenceMatch(
+                    found.text, code, found.source, found.intent, found.slots, found.targets
+                )
+        return None
+
 
 _log = logging.getLogger(__name__)
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Literal, Self
 
-from assistant.brains.home_assistant.dry_run import DryRun
-from assistant.brains.home_assistant.sentence import answer, call_for, call_id
+from assistant.brains.home_assistant.brain import DryRun, answer, call_for, call_id
 from assistant.brains.prefer_local.choice import HOLD_S, Choice, Side
 from assistant.domain.brain import (
     Brain,

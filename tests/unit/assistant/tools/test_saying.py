@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.ports import LiveHabits
 from assistant.brains.gemini.reading import Reading
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import SystemClock

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from assistant.brains.briefing import rules
+from assistant.brains.briefing import prompt as rules
 from assistant.brains.briefing.home_text import Around
 from assistant.brains.briefing.prompt import (
     MAX_INSTRUCTION,

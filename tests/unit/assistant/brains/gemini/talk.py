@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from assistant.brains.briefing import STAY_SILENT, Briefing
-from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.ports import LiveHabits
 from assistant.brains.gemini_live import GeminiLiveBrain
 from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.brains.gemini.habits import LiveHabits
-from assistant.brains.gemini.life import Life, Step
+from assistant.brains.gemini.lifecycle import Life, Step
+from assistant.brains.gemini.ports import LiveHabits
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.habits import LiveHabits
 from assistant.brains.gemini.link import Answered
+from assistant.brains.gemini.ports import LiveHabits
 from assistant.brains.gemini.reading import Item, Reading
 from assistant.domain.brain import (
     BrainEvent,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.gemini.responses import MAX_RECEIPT, note_about, note_of_cut, response_to
+from assistant.brains.gemini.calls import MAX_RECEIPT, note_about, note_of_cut, response_to
 from assistant.domain.outcome import Decision, Status, Tier
 from tests.unit.assistant.brains.gemini.doubles import outcome_of
 

@@ -1,6 +1,6 @@
 """What the service bills is told once."""
 
-from assistant.brains.gemini.spending import Meter
+from assistant.brains.gemini.calls import Meter
 from integrations.gemini.events import TokensUsed
 
 

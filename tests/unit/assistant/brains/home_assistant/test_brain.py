@@ -5,8 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.brains.home_assistant.brain import HomeAssistantBrain
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
 from assistant.brains.home_assistant.ear import Said
 from assistant.domain.brain import (
     BrainEvent,

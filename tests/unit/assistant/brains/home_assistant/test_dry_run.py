@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun
 from assistant.domain.call import SentenceMatch
 from integrations.home_assistant.conversation import Recognized
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun
 from assistant.brains.prefer_local.brain import LISTEN_ON_S, Mode, PreferLocalBrain
 from assistant.domain.brain import (
     BrainEvent,

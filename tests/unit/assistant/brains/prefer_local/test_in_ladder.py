@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from assistant.brains.home_assistant.dry_run import DryRun
+from assistant.brains.home_assistant.brain import DryRun
 from assistant.brains.ladder import Ladder
 from assistant.brains.prefer_local.brain import PreferLocalBrain
 from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage

@@ -7,7 +7,7 @@ reply loses it and that some goAways come long before their time, so they are ob
 
 from enum import Enum, auto
 
-from assistant.brains.gemini.habits import LiveHabits
+from assistant.brains.gemini.ports import LiveHabits
 
 
 class Step(Enum):
