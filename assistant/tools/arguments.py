@@ -11,9 +11,14 @@ from jsonschema.exceptions import ValidationError
 
 from assistant.tools.checks import Checks
 from assistant.tools.nearest import nearest
-from integrations.gemini.merge import likely_type, types_of
-from integrations.gemini.objects import mapping, required
-from integrations.gemini.references import REFERENCES, References
+from integrations.gemini.merge import (
+    REFERENCES,
+    References,
+    likely_type,
+    mapping,
+    required,
+    types_of,
+)
 from integrations.gemini.subset import as_json, clean, type_of
 
 MAX_PROBLEM = 200  # characters

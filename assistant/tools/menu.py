@@ -12,7 +12,7 @@ from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, READINGS, Action, suffix
 from assistant.tools.ranking import in_turns, left_out
 from integrations.gemini.declarations import Declaration, convert
-from integrations.gemini.names import legal_name
+from integrations.gemini.merge import legal_name
 from integrations.mcp.servers import McpTool, ServerSpec
 
 # Of the home's tools those that give what others wrote: events, lists that are shared, and titles.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from integrations.gemini.names import legal_name
+from integrations.gemini.merge import legal_name
 from integrations.gemini.subset import clean, fault
 from integrations.gemini.translate import Translator
 

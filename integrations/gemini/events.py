@@ -4,10 +4,18 @@ One frame may hold several things; it becomes several events. Transcripts have n
 the sound or with each other (SDK documentation): they are streams of their own.
 """
 
+import logging
+import re
+from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from integrations.errors import IntegrationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from google.genai import types
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +134,127 @@ LiveEvent = (
     | GoAway
     | Closed
 )
+
+
+#
+# One frame of a Live session to the events it holds.
+#
+# The order within a frame: what was heard, the reply's parts, its transcript, calls, cancellations,
+# the ends of things, a coming end of the connection, and the token counts last.
+
+
+log = logging.getLogger(__name__)
+
+OUTPUT_RATE = 24_000  # Hz; Google's Live API documentation: output is always this
+_NOTICE_S = 60.0  # about what a goAway leaves (Firebase's page on Live sessions)
+_REMEMBERED_CALLS = 256  # ids; a turn makes 24 calls at the most
+_NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
+
+
+class FrameReader:
+    """Turns the frames of one connection into events; remembers which calls it has told of.
+
+    The service may tell of one call twice, as a part of the reply and as a tool call of its own
+    (mastra-ai/mastra #22969).
+    """
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[str, None] = OrderedDict()
+
+    def events(self, message: "types.LiveServerMessage") -> list[LiveEvent]:
+        """The events of one frame, in order; none for what we have no use for."""
+        events: list[LiveEvent] = []
+        content = message.server_content
+        calls: list[types.FunctionCall] = []
+        if content is not None:
+            parts = (content.model_turn.parts if content.model_turn else None) or []
+            events += _content(content, parts)
+            calls += [part.function_call for part in parts if part.function_call]
+        if message.tool_call is not None:
+            calls += message.tool_call.function_calls or []
+        fresh = tuple(self._fresh(calls))
+        if fresh:
+            events.append(FunctionCalls(fresh))
+        if message.tool_call_cancellation is not None and message.tool_call_cancellation.ids:
+            events.append(FunctionCallsCancelled(tuple(message.tool_call_cancellation.ids)))
+        if content is not None:
+            events += _ends(content)
+        if message.go_away is not None:
+            events.append(GoAway(seconds(message.go_away.time_left, _NOTICE_S)))
+        if message.usage_metadata is not None:
+            events.append(_used(message.usage_metadata))
+        return events
+
+    def _fresh(self, calls: "Iterable[types.FunctionCall]") -> "Iterator[FunctionCall]":
+        for call in calls:
+            if not call.id or not call.name:
+                # It could not be answered, and its twin with an id comes as a tool call.
+                log.debug("A function call without id or name is left out.")
+            elif call.id not in self._told:
+                self._told[call.id] = None
+                if len(self._told) > _REMEMBERED_CALLS:
+                    self._told.popitem(last=False)
+                yield FunctionCall(call.id, call.name, dict(call.args or {}))
+
+
+def seconds(duration: str | None, unsaid: float) -> float:
+    """A protobuf duration ("50s", "0.2s") in seconds; `unsaid` where there is none to be read."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
+    return float(found[1]) if found else unsaid
+
+
+def _content(
+    content: "types.LiveServerContent", parts: "list[types.Part]"
+) -> "Iterator[LiveEvent]":
+    heard, said = content.input_transcription, content.output_transcription
+    if heard is not None and heard.text:
+        yield InputText(heard.text, heard.language_code)
+    if content.grounding_metadata is not None:
+        yield Grounded()
+    with_sound = False
+    for part in parts:
+        blob = part.inline_data
+        if blob is not None and blob.data and (blob.mime_type or "").startswith("audio/"):
+            with_sound = True
+            yield OutputAudio(blob.data, _rate(blob.mime_type or ""))
+        if part.text:
+            yield InnerText(part.text, bool(part.thought))
+    if said is not None and said.text:
+        yield OutputText(said.text, with_sound)
+
+
+def _ends(content: "types.LiveServerContent") -> "Iterator[LiveEvent]":
+    if content.interrupted:
+        yield Interrupted()
+    if content.generation_complete:
+        yield GenerationComplete()
+    status = content.interaction_status.value if content.interaction_status else ""
+    if content.turn_complete:
+        reason = content.turn_complete_reason.value if content.turn_complete_reason else None
+        yield TurnComplete(status != "IN_PROGRESS", None if reason == _NATURAL_END else reason)
+    elif status == "IDLE":  # the interaction's end, should it ever come without the turn's
+        yield TurnComplete()
+
+
+def _rate(mime: str) -> int:
+    found = re.search(r"rate=(\d+)", mime)
+    return int(found[1]) if found else OUTPUT_RATE
+
+
+def _used(usage: "types.UsageMetadata") -> TokensUsed:
+    """Totals as told; results of the service's own tools are input, thoughts are output."""
+    by_modality: dict[str, int] = {}
+    for side, details in (
+        ("input", usage.prompt_tokens_details),
+        ("input", usage.tool_use_prompt_tokens_details),
+        ("output", usage.response_tokens_details),
+    ):
+        for detail in details or ():
+            if detail.modality is not None and detail.token_count:
+                key = f"{side}_{detail.modality.value.lower()}"
+                by_modality[key] = by_modality.get(key, 0) + detail.token_count
+    return TokensUsed(
+        (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
+        (usage.response_token_count or 0) + (usage.thoughts_token_count or 0),
+        by_modality,
+    )

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.access import Access, LazyClient
 from integrations.gemini.declarations import Declaration
-from integrations.gemini.events import Closed, LiveEvent
+from integrations.gemini.events import Closed, FrameReader, LiveEvent
 from integrations.gemini.faults import fault_of
-from integrations.gemini.frames import FrameReader
 from integrations.gemini.setup import AUDIO_MIME, LiveSetup, live_config, tools_of
 from integrations.owner import OwnedTasks
 

@@ -1,12 +1,194 @@
 """Makes one JSON Schema node out of two: of `$ref` and its siblings, or of the parts of `allOf`."""
 
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote, urljoin
 
-from integrations.gemini.subset import is_number
+from integrations.gemini.subset import Schema, count, is_legal_name, is_number
+
+# Names that Gemini accepts, and the way back to the server's own.
+
+
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
+_STEM = 56  # characters of a changed argument's name, before a number that makes it unique
+
+
+def legal_name(name: str) -> str:
+    """The nearest name that Gemini accepts for a function: 128 of letters, digits, `_.:-`."""
+    if _FUNCTION.fullmatch(name):
+        return name
+    legal = re.sub(r"[^A-Za-z0-9_.:-]", "_", name)[:128]
+    return legal if _FUNCTION.fullmatch(legal) else f"_{legal}"[:128]
+
+
+class ArgumentNames:
+    """The arguments of one tool, of all levels together.
+
+    One map leads back for all levels, so no changed name is another argument's own name anywhere.
+    """
+
+    def __init__(self) -> None:
+        self.renamed: dict[str, str] = {}  # as declared -> as the server has it
+        self._kept: set[str] = set()
+
+    def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
+        """The name to declare: `taken` are declared beside it, `originals` will be."""
+        if is_legal_name(name) and name not in taken and name not in self.renamed:
+            self._kept.add(name)
+            return name
+        stem = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_STEM] or "_"
+        stem = f"_{stem}" if stem[0].isdigit() else stem
+        legal, number = stem, 1
+        while (
+            legal in taken
+            or legal in originals
+            or legal in self._kept
+            or self.renamed.get(legal, name) != name
+        ):
+            number += 1
+            legal = f"{stem}_{number}"
+        self.renamed[legal] = name
+        return legal
+
+
+# The arguments of an object in JSON Schema, wherever its keywords hide them.
+
+
+MAX_PROPERTIES = 128  # of one object
+
+Node = Mapping[str, Any]
+Flat = Callable[[Any], Node]  # resolves `$ref` and `allOf`
+Lose = Callable[[str], None]
+
+
+def mapping(node: Node, key: str) -> Mapping[Any, Any]:
+    """The object under a keyword; empty where it is something else."""
+    found = node.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def required(node: Node) -> list[str]:
+    """The names that must be given."""
+    names = node.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
+    """What may be given, by name, also what a condition adds; where it is too much, what must be
+    given goes before the rest. What admits nothing is no argument."""
+    found = {str(name): sub for name, sub in mapping(node, "properties").items()}
+    for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
+        if isinstance(part, dict):
+            for name, sub in mapping(flat(part), "properties").items():
+                found.setdefault(str(name), sub)
+    if False in found.values():
+        found = {name: sub for name, sub in found.items() if sub is not False}
+    if len(found) <= MAX_PROPERTIES:
+        return found
+    lose(f"{len(found) - MAX_PROPERTIES} of {len(found)} arguments")
+    wanted = set(required(node))
+    first = sorted(found, key=lambda name: name not in wanted)[:MAX_PROPERTIES]
+    return {name: found[name] for name in first}
+
+
+def united(node: Node, branches: list[Any], flat: Flat) -> Node:
+    """An object with alternatives as one object that has the arguments of them all; required is
+    what every alternative requires."""
+    parts = [flat(branch) for branch in branches[:MAX_PROPERTIES]]
+    offered: dict[str, list[Any]] = {}
+    for part in (node, *parts):
+        for name, sub in mapping(part, "properties").items():
+            kinds = offered.setdefault(str(name), [])
+            if not any(alike(sub, known) for known in kinds):
+                kinds.append(sub)
+    always = set.intersection(*(set(required(part)) for part in parts))
+    joined = {name: s[0] if len(s) == 1 else {"anyOf": s} for name, s in offered.items()}
+    return {**node, "properties": joined, "required": [*required(node), *sorted(always)]}
+
+
+# What `$ref` points to inside one schema. Nothing is ever fetched.
+
+
+_MAX_SEARCHED = 20_000  # places looked at for anchors and ids
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class References:
+    """The places of one schema that can be referred to."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._named: dict[str, Any] | None = None  # anchors ("#a") and ids; read when first asked
+
+    def resolve(self, ref: str) -> Any:
+        """The part of the schema that is meant, or None where it is not in it."""
+        base, _, fragment = ref.partition("#")
+        document = self._root if not base else self._document(base)
+        if not fragment or document is None:
+            return document
+        if fragment.startswith("/"):
+            return resolve_pointer(document, fragment)
+        return self._names().get(f"#{fragment}")
+
+    def _document(self, base: str) -> Any:
+        """The part whose `$id` is `base`, also as seen from the root's own `$id`."""
+        names = self._names()
+        return names.get(base, names.get(self._absolute(base)))
+
+    def _absolute(self, name: str) -> str:
+        own = self._root.get("$id")
+        try:
+            return urljoin(own, name) if isinstance(own, str) else name
+        except ValueError:  # not a URL at all
+            return name
+
+    def _names(self) -> dict[str, Any]:
+        if self._named is None:
+            self._named = {}
+            for node in _nodes(self._root):
+                for key in ("$anchor", "$dynamicAnchor"):
+                    if isinstance(node.get(key), str):
+                        self._named.setdefault(f"#{node[key]}", node)
+                for key in ("$id", "id"):  # the latter: draft 4, where "#a" is an anchor
+                    if isinstance(node.get(key), str):
+                        name = node[key].removesuffix("#")
+                        self._named.setdefault(name, node)
+                        self._named.setdefault(self._absolute(name), node)
+        return self._named
+
+
+def resolve_pointer(document: Any, pointer: str) -> Any:
+    """What `/a/b` points to (RFC 6901, percent-encoded as in a URL), or None."""
+    node = document
+    for part in unquote(pointer).split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, dict):
+            node = node.get(key)
+        elif isinstance(node, list) and key.isdecimal() and len(key) < 7 and int(key) < len(node):
+            node = node[int(key)]
+        else:
+            return None
+    return node
+
+
+def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
+    """Every object in a schema, the outer before the inner; each once, also where it is cyclic."""
+    waiting, seen = [root], {id(root)}
+    for node in waiting:  # grows while it is walked
+        if len(waiting) > _MAX_SEARCHED:
+            return
+        if isinstance(node, dict):
+            yield node
+        children = node.values() if isinstance(node, dict) else node
+        for child in children:
+            if isinstance(child, dict | list) and id(child) not in seen:
+                seen.add(id(child))
+                waiting.append(child)
+
 
 Json = Mapping[str, Any]
-Lose = Callable[[str], None]
 
 ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 ANNOTATIONS = frozenset(
@@ -96,3 +278,57 @@ def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
     if not common:
         lose("types that exclude each other")
     return common or one
+
+
+# Bounds and lengths, which the subset has only in part; the rest becomes a sentence.
+
+
+BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+LENGTHS = frozenset(("minLength", "maxLength"))
+COUNTS = frozenset(("minItems", "maxItems"))
+
+
+def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
+    """minimum and maximum, and sentences for what they cannot say.
+
+    An exclusive bound is a number of its own, or in draft 4 a flag beside the bound.
+    """
+    schema: Schema = {}
+    notes: list[str] = []
+    for key, exclusive, sign, word in (
+        ("minimum", "exclusiveMinimum", 1, "Greater"),
+        ("maximum", "exclusiveMaximum", -1, "Less"),
+    ):
+        bound, edge = node.get(key), node.get(exclusive)
+        if edge is True:
+            edge, bound = bound, None
+        limits = [_inside(bound, sign) if kind == "integer" else bound] if is_number(bound) else []
+        if is_number(edge) and kind == "integer":
+            nearest = _inside(edge, sign)
+            limits.append(nearest + sign if nearest == edge else nearest)
+        elif is_number(edge):
+            limits.append(edge)
+            notes.append(f"{word} than {edge}.")
+            lose(f"{exclusive} (said in the description)")
+        if limits:
+            schema[key] = max(limits) if sign > 0 else min(limits)
+    return _in_order(schema, "minimum", "maximum", lose), notes
+
+
+def counts(node: Node, low: str, high: str, lose: Lose) -> Schema:
+    """The least and the greatest length of a text or list."""
+    found = {key: count(node.get(key)) for key in (low, high)}
+    schema = {key: value for key, value in found.items() if value is not None}
+    return _in_order(schema, low, high, lose)
+
+
+def _in_order(schema: Schema, low: str, high: str, lose: Lose) -> Schema:
+    if low in schema and high in schema and schema[low] > schema[high]:
+        lose(f"{low} above {high}")
+        return {}
+    return schema
+
+
+def _inside(number: float, sign: int) -> int:
+    """The integer at a bound: above a lower one (`sign` 1), below an upper one (-1)."""
+    return math.ceil(number) if sign > 0 else math.floor(number)

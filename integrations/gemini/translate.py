@@ -4,13 +4,26 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from integrations.gemini.choices import MAX_CHOICES, choice_schema, joined_choices
-from integrations.gemini.limits import BOUNDS, COUNTS, LENGTHS, bounds, counts
-from integrations.gemini.merge import ANNOTATIONS, Lose, likely_type, merge, types_of
-from integrations.gemini.names import ArgumentNames
-from integrations.gemini.notes import is_noted, notes
-from integrations.gemini.objects import mapping, properties, required, united
-from integrations.gemini.references import REFERENCES, References
+from integrations.gemini.merge import (
+    ANNOTATIONS,
+    BOUNDS,
+    COUNTS,
+    LENGTHS,
+    REFERENCES,
+    ArgumentNames,
+    Lose,
+    References,
+    bounds,
+    counts,
+    likely_type,
+    mapping,
+    merge,
+    properties,
+    required,
+    types_of,
+    united,
+)
+from integrations.gemini.notes import MAX_CHOICES, choice_schema, is_noted, joined_choices, notes
 from integrations.gemini.subset import Schema, as_json, clean, count, described, nullable
 
 MAX_DEPTH = 8  # levels of nesting; deeper is given as JSON text

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.tools.arguments import fit
 from integrations.gemini.declarations import convert
-from integrations.gemini.names import legal_name
+from integrations.gemini.merge import legal_name
 from tests.unit.integrations.gemini.declared import accepted
 
 

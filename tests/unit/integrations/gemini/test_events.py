@@ -23,8 +23,8 @@ from integrations.gemini.events import (
     OutputText,
     TokensUsed,
     TurnComplete,
+    seconds,
 )
-from integrations.gemini.frames import seconds
 from integrations.gemini.live import MAX_STRANGE_FRAMES, LiveClient
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import LiveSetup
