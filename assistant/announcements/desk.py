@@ -12,8 +12,8 @@ from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from audio.clip import Clip, levelled
 from audio.errors import AudioError
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 
 
 class Queue(Protocol):

@@ -30,7 +30,7 @@ from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
 from integrations.mcp_server.endpoint import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
-from integrations.web.metrics import metrics_route
+from integrations.web.pages import metrics_route
 
 if TYPE_CHECKING:  # imported where the settings want them
     from assistant.interfaces.mqtt.face import MqttFace

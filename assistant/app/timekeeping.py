@@ -24,7 +24,7 @@ from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.toolbox import Toolbox
 from integrations.home_assistant.client import HomeAssistant
-from integrations.web.busy import Busy
+from integrations.web.problems import Busy
 
 
 class Conversation(Speaker, Protocol):

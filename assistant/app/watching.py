@@ -15,7 +15,7 @@ from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Sound
 from assistant.interfaces.prometheus import Measures, Standing
 from integrations.web.box import NotKept
-from integrations.web.health import Health
+from integrations.web.pages import Health
 
 Page = Callable[[], Awaitable[bytes]]
 

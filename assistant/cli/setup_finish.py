@@ -39,8 +39,8 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.rest import check
-from integrations.web.callers import Scope
 from integrations.web.hosts import is_loopback
+from integrations.web.sessions import Scope
 
 # The part of `hearth setup --forget` that takes the box's entities away from the broker.
 

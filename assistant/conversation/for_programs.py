@@ -20,7 +20,7 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
 from assistant.speech.manner import Manner
-from integrations.web.busy import Busy
+from integrations.web.problems import Busy
 
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assistant.domain.clock import Clock
-from integrations.web.busy import Busy
+from integrations.web.problems import Busy
 
 WAITING = 8  # at most, beside the one whose turn it is
 _RANK = {"high": 0, "normal": 1, "low": 2}

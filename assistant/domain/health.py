@@ -7,7 +7,7 @@ from audio.device_status import SpeakerStatus
 from audio.steady import MicrophoneStatus
 
 if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
-    from integrations.web.health import Health
+    from integrations.web.pages import Health
 
 STUCK_S = 10.0  # without any progress for so long, only a restart helps
 DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not heard

@@ -17,11 +17,9 @@ from integrations.serving import serving
 from integrations.tls import server_context
 from integrations.web.api import api_routes, web_app
 from integrations.web.box import Box
-from integrations.web.console_files import console_routes
-from integrations.web.guard import Guard
-from integrations.web.health import HEALTH, Health, health_route
+from integrations.web.guard import Guard, Ingress
 from integrations.web.hosts import is_loopback
-from integrations.web.ingress import Ingress
+from integrations.web.pages import HEALTH, Health, console_routes, health_route
 
 _log = logging.getLogger(__name__)
 

@@ -24,8 +24,7 @@ from assistant.domain.private_file import PrivateFile
 from assistant.interfaces.console_link import Links
 from assistant.interfaces.http_tokens import HttpTokens, hash_of
 from integrations.web.box import NotKept
-from integrations.web.callers import Caller
-from integrations.web.sessions import LASTS_S, SignedIn
+from integrations.web.sessions import LASTS_S, Caller, SignedIn
 
 NAME = "http_sessions.json"
 MOST = 64  # at once; beyond that the oldest ends

@@ -16,9 +16,9 @@ from audio.clip import resample
 from audio.errors import AudioError
 from audio.tts import Chunk
 from integrations.owner import OwnedTasks
-from integrations.web.callers import Caller
 from integrations.web.hosts import is_loopback
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 from integrations.wyoming_face.advertise import Advertised, advertise
 from integrations.wyoming_face.described import satellite_info, speech_info
 from integrations.wyoming_face.satellite import SatelliteSession

@@ -32,7 +32,7 @@ from audio.tts import (
 )
 from audio.wake import added_words, built_in_words, make_wake_engine
 from audio.wake.protocol import WakeEngine
-from integrations.web.health import Health
+from integrations.web.pages import Health
 
 
 @asynccontextmanager

@@ -27,11 +27,9 @@ from integrations.causes import where_raised
 from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.mcp_server.tools import Offered, Reply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
-from integrations.web.busy import Busy
-from integrations.web.callers import Caller
 from integrations.web.guard import Guard
-from integrations.web.problems import BROKE
-from integrations.web.reading import MAX_BODY, fault_sentence
+from integrations.web.problems import BROKE, MAX_BODY, Busy, fault_sentence
+from integrations.web.sessions import Caller
 
 PATH = "/mcp"
 _INSTRUCTIONS = (

@@ -16,8 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from integrations.web.guard import Guard
-from integrations.web.problems import Refused, problem
-from integrations.web.reading import check_length
+from integrations.web.problems import Refused, check_length, problem
 
 AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
 METADATA = "/.well-known/oauth-authorization-server"  # with the path of what it guards behind it

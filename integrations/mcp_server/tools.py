@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from integrations.mcp_server.schemas import tool_schema
 from integrations.web.box import Box
-from integrations.web.callers import Caller, Scope
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -18,6 +17,7 @@ from integrations.web.requests import (
     TimerRequest,
     Wish,
 )
+from integrations.web.sessions import Caller, Scope
 
 _SPOKEN = {
     "preannounce": "Whether a short tone goes before it.",

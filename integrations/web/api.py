@@ -3,27 +3,30 @@
 Every path needs a token or a session; every error is `{"error": {"kind": …, "message": …}}`.
 """
 
+import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from integrations.web.box import Box
-from integrations.web.buttons import Buttons
-from integrations.web.guard import Guard
+from integrations.web.guard import FOREIGN, Guard, is_foreign
 from integrations.web.hosts import Fronted
-from integrations.web.keeping import Keeping
-from integrations.web.looking import Looking
 from integrations.web.openapi import document
 from integrations.web.paths import Call, Path, routes_of
-from integrations.web.problems import http_problem, own_fault
-from integrations.web.signing_in import SigningIn
-from integrations.web.speaking import Speaking
+from integrations.web.problems import Refused, http_problem, own_fault
+from integrations.web.replies import SessionReply
+from integrations.web.requests import SignInRequest
+from integrations.web.routes import Buttons, Keeping, Looking
+from integrations.web.sessions import Scope, SignedIn, clear_cookie, sent_session, set_cookie
+from integrations.web.stream import Speaking
 
 
 def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
@@ -65,3 +68,89 @@ def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
     )
     app.router.redirect_slashes = False  # another path than was asked for is none
     return Fronted(app, host)
+
+
+# `/v1/session`: a person signs in with a browser, by a token or a one-time link, and out again.
+
+
+_SCOPES: tuple[Scope, ...] = get_args(Scope)
+_log = logging.getLogger(__name__)
+
+
+class SigningIn:
+    """Begins a session always with a new id: what a browser brings along is never taken over."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._one_code_at_a_time = asyncio.Lock()
+
+    def paths(self) -> Sequence[Path]:
+        """Their rows of the table."""
+        return (
+            Path(
+                *("POST", "/v1/session", None, "Sign in with a browser, by token or link."),
+                *(self._sign_in, 204),
+                body=SignInRequest,
+                problems={
+                    401: "The token is not Hearth's, or the code has been used or is too old.",
+                    403: "A page of another origin asks.",
+                    507: "It cannot be seen to that the code holds only once.",
+                },
+                open=True,
+            ),
+            Path(
+                *("GET", "/v1/session", None, "Who asks, and what they may."),
+                *(self._who, 200, SessionReply),
+            ),
+            Path(
+                *("DELETE", "/v1/session", None, "Sign out."),
+                *(self._sign_out, 204),
+                problems={507: "It holds now, but not over a restart."},
+            ),
+        )
+
+    async def _sign_in(self, call: Call) -> Response:
+        request, wanted = call.request, call.wanted
+        front = self._guard.ingress.front(request)
+        if is_foreign(request, front):
+            raise Refused(403, "foreign_page", FOREIGN)
+        if wanted.token is not None:
+            begun = await self._by_token(request, wanted.token.get_secret_value())
+        else:
+            begun = await self._by_code(request, wanted.code.get_secret_value())
+        answer = Response(status_code=204)
+        set_cookie(answer, begun.id, front.prefix, front.scheme == "https")
+        way = "token" if wanted.token is not None else "link"
+        _log.info("a browser signed in as %s by a %s", begun.caller.name, way)
+        return answer
+
+    async def _by_token(self, request: Request, token: str) -> SignedIn:
+        self._guard.prove(request, token)
+        begun = await self._guard.sessions.begin(token, sent_session(request))
+        if begun is None:  # it was revoked just now
+            raise Refused(401, "unauthorized", "The token is not one of Hearth's.")
+        return begun
+
+    async def _by_code(self, request: Request, code: str) -> SignedIn:
+        async with self._one_code_at_a_time:  # many at once must not all come before the count
+            self._guard.check_guesses(request, certain=True)  # nobody guesses 192 bits
+            begun = await self._guard.sessions.redeem(code, sent_session(request))
+            if begun is None:
+                self._guard.check_guesses(request)
+                self._guard.guessed_wrong(request)
+        if begun is None:
+            message = "The link has been used or is too old; make another one."
+            raise Refused(401, "unauthorized", message)
+        return begun
+
+    async def _who(self, call: Call) -> Response:
+        caller = call.caller
+        may = [scope for scope in _SCOPES if caller.may(scope)]
+        return JSONResponse({"name": caller.name, "scopes": may})
+
+    async def _sign_out(self, call: Call) -> Response:
+        await self._guard.sessions.end(sent_session(call.request))
+        front = self._guard.ingress.front(call.request)
+        answer = Response(status_code=204)
+        clear_cookie(answer, front.prefix, front.scheme == "https")
+        return answer

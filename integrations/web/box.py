@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from integrations.web.callers import Caller
 from integrations.web.events import EventLog
 from integrations.web.requests import (
     AnnounceRequest,
@@ -20,6 +19,7 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller
 
 
 class NotKept(Exception):

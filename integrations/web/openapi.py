@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from integrations.web.paths import Path
-from integrations.web.reading import ID, MAX_BODY, Name, Number
+from integrations.web.problems import ID, MAX_BODY, Name, Number
 from integrations.web.replies import ErrorReply
 from integrations.web.sessions import COOKIE
 

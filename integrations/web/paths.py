@@ -13,11 +13,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from integrations.web.box import Unknown
-from integrations.web.callers import NOBODY, Caller, Scope
 from integrations.web.guard import Guard
-from integrations.web.problems import Refused, log_broken, own_fault, refused_by_box
-from integrations.web.reading import ID, Name, Number, check_length, read_body
+from integrations.web.problems import (
+    ID,
+    Name,
+    Number,
+    Refused,
+    check_length,
+    log_broken,
+    own_fault,
+    read_body,
+    refused_by_box,
+)
 from integrations.web.requests import Wish
+from integrations.web.sessions import NOBODY, Caller, Scope
 
 Method = Literal["GET", "POST", "DELETE"]
 

@@ -22,7 +22,7 @@ from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
 from assistant.interfaces.http_tokens import AdminToken
 from assistant.journal.store import Store
-from integrations.web.console_files import FOLDER
+from integrations.web.pages import FOLDER
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.devices.daemon import daemon, settings
 

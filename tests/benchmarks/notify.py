@@ -38,9 +38,9 @@ from integrations.mqtt.messages import Arrival
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
 from integrations.web.box import Box
-from integrations.web.callers import Caller
 from integrations.web.guard import Guard
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.sound import AUDIBLE, NotingPlayer
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices

@@ -15,7 +15,7 @@ import pytest
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import TokenFile
 from integrations.serving import MOST_CONNECTIONS, REQUEST_WITHIN_S
-from integrations.web.reading import MAX_BODY
+from integrations.web.problems import MAX_BODY
 from integrations.web.stream import LISTENERS
 from tests.chaos.daemon import TOKEN, Daemon, daemon, listener, until
 from tests.chaos.faults import fault

@@ -73,7 +73,7 @@ def test_a_device_named_like_a_tag_stays_text_in_every_view(
 
 def test_nothing_of_the_page_parses_markup() -> None:
     """A test of each place finds what is there today; this one what somebody adds tomorrow."""
-    from integrations.web.console_files import FOLDER
+    from integrations.web.pages import FOLDER
 
     scripts = list(FOLDER.rglob("*.js"))
     assert len(scripts) > 20

@@ -14,8 +14,8 @@ from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
 from audio.tts import Chunk, EspeakVoice
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.conftest import real_only
 from tests.home_assistant.talk import Talk

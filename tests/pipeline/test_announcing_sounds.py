@@ -25,8 +25,8 @@ from audio.player import WavPlayer
 from audio.tts.level import TARGET_DB
 from audio.wav import write_wav
 from integrations.web.box import NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 from tests.pipeline.rig import offline_settings
 
 CALLER = Caller("http:kitchen", frozenset({"speak"}))

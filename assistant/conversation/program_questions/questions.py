@@ -24,9 +24,9 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
 from audio.steady import MicrophoneStatus
 from integrations.web.box import NotPossible
-from integrations.web.busy import Busy
-from integrations.web.callers import Caller
+from integrations.web.problems import Busy
 from integrations.web.requests import QuestionAnswer, QuestionRequest, Spoken
+from integrations.web.sessions import Caller
 
 _log = logging.getLogger(__name__)
 EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else

@@ -13,9 +13,9 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import new_id
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
-from integrations.web.busy import Busy
-from integrations.web.callers import Caller
+from integrations.web.problems import Busy
 from integrations.web.requests import ConverseRequest
+from integrations.web.sessions import Caller
 
 _log = logging.getLogger(__name__)
 

@@ -23,9 +23,8 @@ from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
 from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import NotKept, NotPossible, Unknown
-from integrations.web.callers import Caller, Loosening
 from integrations.web.events import EventLog
-from integrations.web.health import Health
+from integrations.web.pages import Health
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -39,6 +38,7 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller, Loosening
 
 _WHO_LOOSENS: Mapping[Loosening, str] = {
     "mode": "Only a person or an administrator's token makes the mode more trusting.",

@@ -7,8 +7,8 @@ from assistant.domain.events import Happenings
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement
 from integrations.web.box import Unknown
-from integrations.web.callers import Caller
 from integrations.web.requests import ConfirmRequest
+from integrations.web.sessions import Caller
 
 _GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
 

@@ -19,8 +19,7 @@ from assistant.tools.ratings import Ratings, may_open, rated_rows
 from audio.device_status import Presence
 from integrations.home_assistant.house import House
 from integrations.web.box import Unknown
-from integrations.web.callers import Caller
-from integrations.web.health import Health
+from integrations.web.pages import Health
 from integrations.web.requests import (
     ConfirmRequest,
     ConverseRequest,
@@ -29,6 +28,7 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller
 
 # What may open the house, for people who rate it in the console or by a program.
 

@@ -17,8 +17,8 @@ from assistant.interfaces.device.wishes import checked, number
 from assistant.tools.ratings import Kept
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept, NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import LiveRequest, Mode, ModeRequest
+from integrations.web.sessions import Caller
 
 CALLER = Caller("home-assistant", frozenset({"speak"}))
 MARK = "hearth_command"  # the key of the message's data by which it is an order

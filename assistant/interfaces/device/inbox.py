@@ -19,8 +19,8 @@ from integrations.home_assistant.phones import ANSWERED
 from integrations.home_assistant.push import Push
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest, QuestionAnswer, QuestionRequest
+from integrations.web.sessions import Caller
 
 KEEP = timedelta(minutes=10)  # a timer that nobody could hear for so long is news no more
 FETCH_S = 7.0  # for a sound; Home Assistant waits 10 s for the confirmation

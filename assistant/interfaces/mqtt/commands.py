@@ -21,8 +21,8 @@ from assistant.interfaces.mqtt.taken import Taken
 from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
-from integrations.web.callers import Caller, Loosening
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
+from integrations.web.sessions import Caller, Loosening
 
 ON, OFF = "ON", "OFF"  # of a switch, as Home Assistant has them by itself
 LATE_S = 30.0  # a question that is older was asked of somebody who has stopped waiting

@@ -11,8 +11,8 @@ from assistant.interfaces.facts import Conversation, Figures, Leave, Timers, Tro
 from assistant.interfaces.mqtt.taken import Store
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Publication, Subscription
-from integrations.web.callers import Caller
 from integrations.web.requests import LiveRequest, QuestionAnswer, QuestionRequest
+from integrations.web.sessions import Caller
 
 ONLINE, OFFLINE = "online", "offline"
 _OWN = 12  # characters of the box's own id that make a topic its own

@@ -13,8 +13,8 @@ from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.clip import Clip
 from audio.track import RATE
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 
 CALLER = Caller("http:kitchen", frozenset({"speak"}))
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)

@@ -10,7 +10,7 @@ from assistant.cli.main import main
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_sessions import Sessions
 from assistant.interfaces.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
-from integrations.web.callers import Caller
+from integrations.web.sessions import Caller
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
 from audio.frames import SAMPLE_RATE
 from audio.steady import MicrophoneStatus
-from integrations.web.health import health_route
+from integrations.web.pages import health_route
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar, ScriptedTurn
 from tests.unit.assistant.conversation.stage import COMMAND, runner_with
 from tests.unit.assistant.timers.conftest import a_keeper, an_almanac

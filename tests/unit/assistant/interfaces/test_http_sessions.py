@@ -15,8 +15,7 @@ from assistant.interfaces.console_link import Links
 from assistant.interfaces.http_sessions import MOST, NAME, Sessions, sign_everybody_out
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile
 from integrations.web.box import NotKept
-from integrations.web.callers import Caller
-from integrations.web.sessions import LASTS_S, SignedIn
+from integrations.web.sessions import LASTS_S, Caller, SignedIn
 
 ADMIN = "the admin's"
 NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)

@@ -50,8 +50,8 @@ from integrations.mcp_server.tools import offered
 from integrations.mqtt import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.api import api_routes, web_app
-from integrations.web.callers import Caller
 from integrations.web.requests import AskRequest
+from integrations.web.sessions import Caller
 from tests.unit.assistant.interfaces.api.doubles import (
     FakeConversation,
     FakeDesk,

@@ -18,8 +18,8 @@ from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.tts import Chunk
 from integrations.errors import Misconfigured
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest
+from integrations.web.sessions import Caller
 from tests.ports import free_port
 
 

@@ -16,9 +16,8 @@ from integrations.mcp_server.endpoint import McpServer
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.box import NotPossible
-from integrations.web.busy import Busy
-from integrations.web.callers import Caller
 from integrations.web.guard import Guard
+from integrations.web.problems import Busy
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -26,6 +25,7 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeTokens, patient_guard
 
 ALL = ["ask", "announce", "ask_question", "set_timer", "get_last_turns"]

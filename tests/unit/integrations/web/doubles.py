@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from integrations.web.box import NotAnnounced, NotKept, Unknown
-from integrations.web.callers import Caller, Scope
 from integrations.web.events import EventLog
 from integrations.web.guard import Guard
 from integrations.web.requests import (
@@ -23,7 +22,7 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
-from integrations.web.sessions import SignedIn
+from integrations.web.sessions import Caller, Scope, SignedIn
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from integrations.web.addresses import is_out
+from integrations.web.fetch import is_out
 
 OUT = ("1.1.1.1", "93.184.215.14", "8.8.8.8", "223.255.255.254", "2606:4700::1111", "2a00:1450::1")
 NEARER = (

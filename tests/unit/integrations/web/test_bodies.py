@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from integrations.web.paths import Path
-from integrations.web.reading import MAX_BODY
+from integrations.web.problems import MAX_BODY
 from integrations.web.requests import LONGEST_TEXT
 from tests.unit.integrations.web.doubles import PIN, FakeBox
 from tests.unit.integrations.web.programs import BODIES, ROWS, send

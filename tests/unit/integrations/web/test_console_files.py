@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from integrations.web.api import web_app
-from integrations.web.console_files import FOLDER, console_routes
-from integrations.web.ingress import SUPERVISOR, Ingress, IngressUse
+from integrations.web.guard import SUPERVISOR, Ingress, IngressUse
+from integrations.web.pages import FOLDER, console_routes
 
 PREFIX = "/api/hassio_ingress/aB3_-x"
 

@@ -6,7 +6,6 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from integrations.web.callers import Caller
 from integrations.web.guard import (
     ALL_WRONG_AT_ONCE,
     ALL_WRONG_EVERY_S,
@@ -17,9 +16,8 @@ from integrations.web.guard import (
     WRONG_EVERY_S,
     Guard,
 )
-from integrations.web.problems import Refused
-from integrations.web.rates import Rate
-from integrations.web.reading import MAX_BODY
+from integrations.web.problems import MAX_BODY, Rate, Refused
+from integrations.web.sessions import Caller
 from tests.unit.integrations.web.doubles import TOKEN, FakeTokens
 
 HOME, ELSEWHERE = "127.0.0.1", "192.168.1.66"

@@ -4,8 +4,8 @@ import httpx
 import pytest
 
 from integrations.web.api import api_routes, web_app
-from integrations.web.health import health_route
 from integrations.web.hosts import is_loopback
+from integrations.web.pages import health_route
 from tests.unit.integrations.web.doubles import WITH_TOKEN, FakeBox, patient_guard
 
 

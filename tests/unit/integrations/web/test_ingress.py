@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from integrations.web.api import api_routes, web_app
-from integrations.web.guard import Guard
-from integrations.web.ingress import CALLER, SUPERVISOR, Ingress, IngressUse
+from integrations.web.guard import CALLER, SUPERVISOR, Guard, Ingress, IngressUse
 from integrations.web.sessions import COOKIE
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeSessions, FakeTokens
 

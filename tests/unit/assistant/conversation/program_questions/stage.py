@@ -22,8 +22,8 @@ from assistant.domain.events import Happening, Happenings
 from assistant.speech.catalogue import Catalogue
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import Player
-from integrations.web.callers import Caller
 from integrations.web.requests import QuestionAnswer, QuestionRequest
+from integrations.web.sessions import Caller
 from tests.unit.assistant.conversation.doubles import (
     ScriptedBrain,
     ScriptedEar,

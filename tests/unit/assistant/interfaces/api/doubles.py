@@ -20,7 +20,6 @@ from assistant.tools.ratings import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import House
 from integrations.web.box import NotPossible, Unknown
-from integrations.web.callers import Caller
 from integrations.web.requests import (
     AnnounceRequest,
     ConfirmRequest,
@@ -30,6 +29,7 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller
 
 PROGRAM = Caller("http:washing", frozenset({"speak"}))
 OWNER = Caller("http:admin", frozenset({"admin"}))

@@ -21,7 +21,6 @@ from assistant.tools.ratings import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown
-from integrations.web.callers import Caller, Scope
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -33,6 +32,7 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
+from integrations.web.sessions import Caller, Scope
 from tests.unit.assistant.interfaces.api.doubles import (
     OWNER,
     PROGRAM,

@@ -9,8 +9,8 @@ from assistant.domain.outcome import Tier
 from assistant.domain.question import How, Question, Settlement
 from assistant.interfaces.api.confirmations import Confirmations
 from integrations.web.box import Unknown
-from integrations.web.callers import Caller
 from integrations.web.requests import ConfirmRequest
+from integrations.web.sessions import Caller
 
 ADMIN = Caller("http:admin", frozenset({"admin"}))
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.records import AnnouncementRecord
-from integrations.web.callers import Caller
 from integrations.web.requests import (
     AnnounceRequest,
     LiveRequest,
@@ -15,6 +14,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
 )
+from integrations.web.sessions import Caller
 
 Json = dict[str, Any]
 

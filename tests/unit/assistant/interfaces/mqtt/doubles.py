@@ -15,8 +15,8 @@ from audio.steady import MicrophoneStatus
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
 from integrations.web.box import NotPossible
-from integrations.web.callers import Caller
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
+from integrations.web.sessions import Caller
 
 
 class Followed:

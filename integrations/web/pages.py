@@ -1,19 +1,57 @@
-"""The console page: `/` and `/console/…`, files that lie beside this module and need no token.
-
-They hold nothing of the house. What the page shows it asks of /v1, signed in.
-"""
+"""`GET /healthz`: one word on how the box is. Needs no token and tells nothing else."""
 
 import asyncio
 import hashlib
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Literal
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from integrations.web.ingress import Ingress
-from integrations.web.problems import problem
+from integrations.web.guard import Guard, Ingress
+from integrations.web.problems import Refused, log_broken, own_fault, problem
+
+HEALTH = "/healthz"  # the path
+Health = Literal["ok", "degraded", "dead"]
+
+
+def health_route(health: Callable[[], Health]) -> Route:
+    """The path, which answers 200 for ok and degraded, 503 for dead."""
+
+    async def healthz(request: Request) -> PlainTextResponse:
+        word = health()
+        return PlainTextResponse(word, status_code=503 if word == "dead" else 200)
+
+    return Route(HEALTH, healthz, methods=["GET"])
+
+
+# `GET /metrics`: what is counted, for Prometheus. Needs a token, which a scrape can send.
+
+
+def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
+    """The path. `page`: gives it as it is now. It takes a token with the scope `read`."""
+
+    async def metrics(request: Request) -> Response:
+        try:
+            guard.admit(request, "read")
+            return Response(await page(), media_type=None, headers={"Content-Type": content_type})
+        except Refused as refused:
+            return refused.answer()
+        except Exception as error:
+            log_broken("GET /metrics", error)
+            return await own_fault(request, error)
+
+    return Route("/metrics", metrics, methods=["GET"])
+
+
+#
+# The console page: `/` and `/console/…`, files that lie beside this module and need no token.
+#
+# They hold nothing of the house. What the page shows it asks of /v1, signed in.
+
 
 FOLDER = Path(__file__).parent / "console"
 _INDEX = "index.html"
