@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from integrations.errors import IntegrationError, Misconfigured, Unavailable
 from integrations.home_assistant.snapshots import without_snapshots
-from integrations.mcp.hidden import Hidden
+from integrations.mcp.listing import Hidden
 from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
 from integrations.mcp.session import Session
 from integrations.owner import OwnedTasks

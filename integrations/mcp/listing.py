@@ -3,10 +3,114 @@
 import json
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from mcp.types import Tool
+from mcp.types import CallToolResult, TextContent, Tool
 
-from integrations.mcp.servers import McpTool, ServerSpec
+from integrations.mcp.servers import McpResult, McpTool, ServerSpec
+
+# What a server answered, as text.
+
+
+MAX_TEXT = 200_000  # characters that are kept of an answer; a brain is given far fewer
+# The same of a prompt: Home Assistant's lists every exposed thing, 330,000 characters for 5,000 of
+# them, and what is not in it counts as not exposed.
+MAX_PROMPT = 4_000_000
+MAX_PARTS = 1_000
+_MAX_KIND = 60  # characters of "image/png" and its like
+
+
+def as_result(answer: CallToolResult) -> McpResult:
+    """Text parts joined, other parts only named; structured content where there is no text.
+
+    What is beyond `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
+    """
+    parts: list[str] = []
+    for content in answer.content[:MAX_PARTS]:
+        if isinstance(content, TextContent):
+            parts.append(content.text)
+        else:
+            kind = getattr(content, "mime_type", None) or content.type
+            parts.append(f"[{kind[:_MAX_KIND]} left out]")
+    text = "\n".join(parts)
+    if not text and answer.structured_content is not None:
+        text = json.dumps(answer.structured_content, ensure_ascii=False)
+    if len(text) > MAX_TEXT or len(answer.content) > MAX_PARTS:
+        text = f"{text[:MAX_TEXT]}\n[the rest left out]"
+    return McpResult(text, bool(answer.is_error))
+
+
+def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
+    """The texts of a prompt's or resource's parts, one below the other; others are left out.
+
+    `most`: characters; the rest is cut.
+    """
+    texts = (getattr(part, "text", "") for part in parts)
+    return "\n".join(text for text in texts if text)[:most]
+
+
+#
+# A server's own secrets taken out of what it says: results, errors and descriptions reach models.
+#
+# A program in trouble may print its whole environment, a web server the request's headers.
+
+
+STARS = "***"
+_SHORTEST = 8  # characters; "true" and "production" are no secrets
+_NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and addresses, needed in results
+
+
+class Hidden:
+    """Knows the secrets of one server."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        forms = {form for secret in _secrets(spec) for form in _forms(secret)}
+        self._forms = tuple(sorted(forms, key=len, reverse=True))
+
+    def text(self, text: str) -> str:
+        """The text with stars in the place of secrets."""
+        for form in self._forms:
+            text = text.replace(form, STARS)
+        return text
+
+    def result(self, result: McpResult) -> McpResult:
+        """The same of an answer."""
+        return replace(result, text=self.text(result.text))
+
+    def tool(self, tool: McpTool) -> McpTool:
+        """The same of what a server tells of a tool; its name stays, as it must be called by it."""
+        return replace(
+            tool,
+            title=self.text(tool.title),
+            description=self.text(tool.description),
+            input_schema=self._value(tool.input_schema),
+        )
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self._value(one) for one in value]
+        if isinstance(value, dict):
+            return {key: self._value(one) for key, one in value.items()}
+        return value
+
+
+def _secrets(spec: ServerSpec) -> set[str]:
+    """Environment, headers with and without their scheme, and keys in the address."""
+    given = {*spec.env.values(), *spec.headers.values()}
+    address = urlsplit(spec.url)
+    inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}
+    found = given | {value.rpartition(" ")[2] for value in given} | inside
+    return {one for one in found if len(one) >= _SHORTEST and not one.startswith(_NO_SECRETS)}
+
+
+def _forms(secret: str) -> set[str]:
+    """As it is, and as it stands in a program's output."""
+    return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
+
 
 _log = logging.getLogger(__name__)
 

@@ -24,12 +24,16 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.mcp.explain import explain, leaves_open
-from integrations.mcp.hidden import Hidden
-from integrations.mcp.listing import MAX_TOOLS, Listing
-from integrations.mcp.opening import open_client
-from integrations.mcp.pauses import Pauses
-from integrations.mcp.results import MAX_PROMPT, MAX_TEXT, as_result, as_text
+from integrations.mcp.listing import (
+    MAX_PROMPT,
+    MAX_TEXT,
+    MAX_TOOLS,
+    Hidden,
+    Listing,
+    as_result,
+    as_text,
+)
+from integrations.mcp.opening import explain, leaves_open, open_client
 from integrations.mcp.servers import (
     CallLost,
     HomeAside,
@@ -38,7 +42,7 @@ from integrations.mcp.servers import (
     ServerSpec,
     ServerState,
 )
-from integrations.mcp.wire import Trace, Undelivered, patience, tracing, was_cancelled
+from integrations.mcp.wire import Pauses, Trace, Undelivered, patience, tracing, was_cancelled
 
 log = logging.getLogger(__name__)
 

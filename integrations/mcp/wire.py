@@ -12,11 +12,99 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx2
 
-from integrations.mcp.flow import Allowance, Flow
+from integrations.errors import IntegrationError, SignInAgain
+from integrations.mcp.servers import ServerSpec
+
+# How much a server may send unasked: enough for any honest one, too little to hurt.
+
+
+BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # at once, and each second from then on
+MESSAGES = (2_000, 100)  # lines of a program; events of a stream have two or three
+
+
+class Allowance:
+    """A bucket that fills with time. Pure: the caller brings the time."""
+
+    def __init__(self, at_once: float, per_s: float) -> None:
+        self._size = at_once
+        self._per_s = per_s
+        self._left = at_once
+        self._at_s: float | None = None  # of the last taking
+
+    def take(self, amount: float, now_s: float) -> bool:
+        """Take `amount` at `now_s` (any monotonic clock); False: there is not so much."""
+        if self._at_s is not None:
+            self._left = min(self._size, self._left + (now_s - self._at_s) * self._per_s)
+        self._at_s = now_s
+        if amount > self._left:
+            return False
+        self._left -= amount
+        return True
+
+
+@dataclass(slots=True)
+class Flow:
+    """Of one connection: bytes and messages."""
+
+    _bytes: Allowance = field(default_factory=lambda: Allowance(*BYTES))
+    _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
+
+    def take(self, part: bytes, now_s: float) -> bool:
+        """Whether this much more is bearable; a line is a message."""
+        return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
+
+
+# When a server may be opened again after it failed. Pure: the caller brings the time.
+
+
+PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
+PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end is forgiven
+SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
+SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
+STEADY_S = 60.0  # a program that ran so long before it failed begins afresh
+
+
+class Pauses:
+    """Of one server. Times are seconds of one monotonic clock."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._program = spec.transport == "stdio"
+        self._failures = 0  # in a row
+        self._opened_s = 0.0
+        self.not_before_s = 0.0  # no opening earlier
+
+    def opened(self, now_s: float) -> None:
+        """It works now; of a program only time can tell."""
+        self._opened_s = now_s
+        if not self._program:
+            self._failures = 0
+
+    def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
+        """An opening failed after `took_s`."""
+        low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
+        pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
+        if isinstance(problem, SignInAgain):
+            pause_s = SIGN_IN_PAUSE_S
+        self.not_before_s = now_s + pause_s
+        self._failures = min(self._failures + 1, 16)
+
+    def ended(self, problem: IntegrationError | None, now_s: float) -> None:
+        """An open session came to its end; `problem`: by a fault."""
+        if isinstance(problem, SignInAgain):
+            self.not_before_s = now_s + SIGN_IN_PAUSE_S
+        if not self._program or problem is None:
+            return
+        if now_s - self._opened_s >= STEADY_S:
+            self._failures = 0
+        if self._failures:
+            low, high = PROGRAM_PAUSE_S
+            self.not_before_s = now_s + min(low * 2 ** (self._failures - 1), high)
+        self._failures = min(self._failures + 1, 16)
+
 
 KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps 75 s
 CONNECT_S = 5.0

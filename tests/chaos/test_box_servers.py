@@ -13,7 +13,8 @@ import pytest
 
 from assistant.domain.outcome import Decision, Status
 from integrations.errors import IntegrationError
-from integrations.mcp import pauses, session
+from integrations.mcp import session
+from integrations.mcp import wire as pauses
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, ServerSpec
 from tests.chaos.daemon import ROOT

@@ -5,17 +5,20 @@ import logging
 import pytest
 
 from integrations.errors import SignInAgain, Unavailable
-from integrations.mcp.chatter import MAX_LINE, Chatter, secrets_of, shown_line
-from integrations.mcp.flow import BYTES, MESSAGES, Allowance, Flow
-from integrations.mcp.pauses import (
+from integrations.mcp.servers import ServerSpec
+from integrations.mcp.stdio import MAX_LINE, Chatter, secrets_of, shown_line
+from integrations.mcp.wire import (
+    BYTES,
+    MESSAGES,
     PAUSE_S,
     PROGRAM_PAUSE_S,
     SIGN_IN_PAUSE_S,
     SLOW_PAUSE_S,
     STEADY_S,
+    Allowance,
+    Flow,
     Pauses,
 )
-from integrations.mcp.servers import ServerSpec
 
 PROGRAM = ServerSpec(
     "p",
@@ -127,7 +130,7 @@ class TestChatter:
         assert shown_line(said, secrets_of(PROGRAM)) == shown
 
     def test_lines_in_pieces(self, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.DEBUG, logger="integrations.mcp.chatter")
+        caplog.set_level(logging.DEBUG, logger="integrations.mcp.stdio")
         chatter = Chatter(PROGRAM)
         for piece in (b"one in-the-env", b"ironment\ntwo \xff", b"\n\n", b"z" * 10_000_000, b"end"):
             chatter.feed(piece)

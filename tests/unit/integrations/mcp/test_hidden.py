@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from integrations.mcp.hidden import Hidden
+from integrations.mcp.listing import Hidden
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
 
 KEY = "k3y-'of'-\"the\"-vault"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.mcp import opening, pauses, session, wire
+from integrations.mcp import opening, session, wire
+from integrations.mcp import wire as pauses
 from integrations.mcp.hub import McpHub
 from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server

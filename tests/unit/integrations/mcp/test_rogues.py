@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from integrations.errors import Misconfigured, Unavailable
-from integrations.mcp import pauses, session
+from integrations.mcp import session
+from integrations.mcp import wire as pauses
 from integrations.mcp.hub import McpHub
-from integrations.mcp.results import MAX_TEXT
+from integrations.mcp.listing import MAX_TEXT
 from integrations.mcp.servers import CallLost, McpResult
 from tests.unit.integrations.mcp.rogues import all_gone, memory, rogue, started
 
@@ -217,7 +218,7 @@ async def test_what_it_says_on_standard_error_is_logged_without_secrets(
 async def test_no_end_of_standard_error_fills_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, logger="integrations.mcp.chatter")
+    caplog.set_level(logging.DEBUG, logger="integrations.mcp.stdio")
     async with beside_an_honest_one("loud", tmp_path) as hub:
         for _ in range(5):
             assert (await hub.call("rogue", "t", {})).text == "fine"
