@@ -28,8 +28,7 @@ from assistant.interfaces.http_serving import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE
 from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
-from integrations.mcp_server.endpoint import McpServer
-from integrations.mcp_server.sign_in import CALLBACK
+from integrations.mcp_server.endpoint import CALLBACK, McpServer
 from integrations.web.pages import metrics_route
 
 if TYPE_CHECKING:  # imported where the settings want them

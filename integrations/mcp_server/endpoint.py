@@ -6,11 +6,13 @@ Every POST is served by itself, at whatever protocol version it names (the mcp S
 
 import json
 import logging
+import secrets
 from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import parse_qs, urlencode
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -18,18 +20,129 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import ValidationError
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
 from integrations.causes import where_raised
-from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.mcp_server.tools import Offered, Reply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.guard import Guard
-from integrations.web.problems import BROKE, MAX_BODY, Busy, fault_sentence
+from integrations.web.problems import (
+    BROKE,
+    MAX_BODY,
+    Busy,
+    Refused,
+    check_length,
+    fault_sentence,
+    problem,
+)
 from integrations.web.sessions import Caller
+
+#
+# How Home Assistant's client of the Model Context Protocol comes to its token.
+#
+# That client takes no token by hand: it knows OAuth 2 with a client id and secret, which a person
+# types into Home Assistant, and nothing else (`components/mcp`, 2026.11). So the secret is the
+# token. The browser's way round is answered at once and proves nothing; the secret, which Home
+# Assistant sends to the last of these paths itself, does. Formats: RFC 6749 and RFC 8414.
+
+
+AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
+METADATA = "/.well-known/oauth-authorization-server"  # with the path of what it guards behind it
+# Where Home Assistant has people sent back (`helpers/config_entry_oauth2_flow.py`): by way of its
+# own site, or without its integration `my` to this path below the address that the browser has.
+MY_HOME_ASSISTANT = "https://my.home-assistant.io/redirect/oauth"
+CALLBACK = "/auth/external/callback"
+_ONCE = ("response_type", "redirect_uri", "state")  # parameters (RFC 6749, 3.1)
+_LONGEST_STATE = 4_000  # characters; Home Assistant's is a signed object
+_HOLDS_S = 30 * 24 * 3600  # after which the secret is asked for again
+
+_log = logging.getLogger(__name__)
+
+
+def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
+    """The paths; all but the last need no token and tell nothing.
+
+    `callbacks`: where a browser may be sent back beside My Home Assistant, compared sign by sign.
+    """
+    sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
+    return [
+        Route(METADATA, sign_in.metadata, methods=["GET"]),
+        Route(f"{METADATA}/mcp", sign_in.metadata, methods=["GET"]),
+        Route(AUTHORIZE, sign_in.authorize, methods=["GET"]),
+        Route(TOKEN, sign_in.token, methods=["POST"]),
+    ]
+
+
+class _SignIn:
+    def __init__(self, guard: Guard, callbacks: frozenset[str]) -> None:
+        self._guard = guard
+        self._callbacks = callbacks
+
+    async def metadata(self, request: Request) -> Response:
+        base = str(request.base_url).rstrip("/")
+        return JSONResponse(
+            {
+                "issuer": base,
+                "authorization_endpoint": f"{base}{AUTHORIZE}",
+                "token_endpoint": f"{base}{TOKEN}",
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code", "refresh_token"],
+                "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            }
+        )
+
+    async def authorize(self, request: Request) -> Response:
+        """Back to Home Assistant at once. Whatever is wrong is said here, and sends nobody on."""
+        given = request.query_params
+        back, state = given.get("redirect_uri", ""), given.get("state", "")
+        if any(len(given.getlist(name)) > 1 for name in _ONCE):
+            return problem(400, "bad_request", "Each parameter may be given once.")
+        if given.get("response_type") != "code":
+            message = "Only Home Assistant signs in here; other programs send their token."
+            return problem(400, "bad_request", message)
+        if back not in self._callbacks:
+            message = (
+                "redirect_uri is none of the addresses that a browser is sent back to; if it is "
+                "your Home Assistant's, put the whole of it into http.mcp_callbacks."
+            )
+            return problem(400, "bad_request", message)
+        if len(state) > _LONGEST_STATE:
+            return problem(400, "bad_request", "state is too long.")
+        query = urlencode({"code": secrets.token_urlsafe(8), "state": state})
+        return RedirectResponse(f"{back}?{query}", status_code=302)
+
+    async def token(self, request: Request) -> Response:
+        """The client's secret, which must be a token of ours, as its access token."""
+        try:
+            check_length(request)
+            form = parse_qs((await request.body()).decode("utf-8", "replace"))
+            secret = form.get("client_secret", [""])[0]
+            self._guard.admit(_sent_with(request, secret), None)
+        except Refused as refused:
+            if refused.status != 401:
+                return refused.answer()
+            _log.warning("a program tried to sign in with a client secret that is no token")
+            return JSONResponse({"error": "invalid_client"}, status_code=401)
+        return JSONResponse(
+            {
+                "access_token": secret,
+                "token_type": "Bearer",
+                "expires_in": _HOLDS_S,
+                "refresh_token": "by-client-secret",  # that is what it is asked for again
+            }
+        )
+
+
+def _sent_with(request: Request, token: str) -> HTTPConnection:
+    """The same request as if it had this token in its header: one guard looks at all of them."""
+    headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
+    header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
+    return HTTPConnection({**request.scope, "headers": [*headers, header]})
+
 
 PATH = "/mcp"
 _INSTRUCTIONS = (
@@ -40,8 +153,6 @@ _STREAM = "text/event-stream"
 _REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each tells a sentence
 # Which names we answer to is `web.hosts.Fronted`'s business, for all paths alike.
 _HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-
-_log = logging.getLogger(__name__)
 _Context = ServerRequestContext[dict[str, Any], Request]
 
 

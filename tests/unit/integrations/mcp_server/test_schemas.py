@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from integrations.mcp_server.schemas import tool_schema
-from integrations.mcp_server.tools import offered
+from integrations.mcp_server.tools import offered, tool_schema
 from tests.unit.integrations.web.doubles import FakeBox
 
 
