@@ -10,8 +10,7 @@ from paho.mqtt.enums import MQTTProtocolVersion
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.mqtt.connection import V5, V311, Connection, open_connection
-from integrations.mqtt.faults import OtherVersion
-from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
+from integrations.mqtt.messages import Arrival, Broker, OtherVersion, Publication, Subscription
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)

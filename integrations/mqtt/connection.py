@@ -22,7 +22,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from integrations.errors import IntegrationError
-from integrations.mqtt import faults
+from integrations.mqtt import messages as faults
 from integrations.mqtt.messages import LARGEST, Arrival, Broker, Publication, Subscription
 from integrations.owner import OwnedTasks
 from integrations.tls import tls_context
