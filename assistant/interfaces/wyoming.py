@@ -19,11 +19,15 @@ from integrations.owner import OwnedTasks
 from integrations.web.hosts import is_loopback
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller
-from integrations.wyoming_face.advertise import Advertised, advertise
-from integrations.wyoming_face.described import satellite_info, speech_info
-from integrations.wyoming_face.satellite import SatelliteSession
-from integrations.wyoming_face.server import Send, WyomingServer
-from integrations.wyoming_face.speech import NotSpoken, SpeechSession
+from integrations.wyoming_face.server import (
+    Advertised,
+    Send,
+    WyomingServer,
+    advertise,
+    satellite_info,
+    speech_info,
+)
+from integrations.wyoming_face.session import NotSpoken, SatelliteSession, SpeechSession
 
 CALLER = Caller("wyoming", frozenset({"speak"}))
 _SOUND = "Home Assistant"  # as the journal names what came as sound

@@ -2,16 +2,137 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from wyoming.event import Event, async_write_event
 
 from integrations.errors import Misconfigured
 from integrations.owner import OwnedTasks
 from integrations.places import Room, place_of
-from integrations.wyoming_face.wire import MOST_DATA, BadEvent, read_event
+from integrations.wyoming_face.session import MOST_DATA, BadEvent, read_event
+
+if TYPE_CHECKING:
+    from zeroconf.asyncio import AsyncZeroconf
+
+
+#
+# What we tell of ourselves: the answer to `describe`.
+#
+# By hand: `wyoming.info` imports audioop, which warns and is gone in Python 3.13.
+
+
+_ATTRIBUTION = {"name": "Hearth", "url": ""}
+
+
+def satellite_info(name: str, area: str, version: str) -> Event:
+    """Of a satellite, and of nothing else: Home Assistant takes no other service of its port."""
+    satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
+    return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
+
+
+def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
+    """Of the voices: name -> codes of its languages."""
+    rows = [
+        {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
+        for voice, languages in voices.items()
+    ]
+    program = {**_artifact(name, "Hearth's own voice", version), "voices": rows}
+    return _info({"tts": [{**program, "supports_synthesize_streaming": False}]})
+
+
+def _info(told: Mapping[str, Any]) -> Event:
+    nothing: dict[str, Any] = {
+        kind: [] for kind in ("asr", "tts", "handle", "intent", "wake", "mic", "snd")
+    }
+    return Event("info", {**nothing, **told})
+
+
+def _artifact(name: str, description: str, version: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "attribution": _ATTRIBUTION,
+        "installed": True,
+        "description": description,
+        "version": version,
+    }
+
+
+# Told to the network by multicast DNS, so that Home Assistant offers the box by itself.
+
+
+SERVICE = "_wyoming._tcp.local."
+AGAIN_S = 60.0  # after which it is tried again: a box may start before its network
+_ANYWHERE = ("", "0.0.0.0", "::")
+_FAR = ("224.0.0.251", 5353)  # where multicast DNS goes; nothing is sent to find our address
+_END_WITHIN_S = 3.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """One service."""
+
+    name: str  # of the instance, unique in the network
+    port: int
+
+
+async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
+    """Tell the network of these until it is cancelled, and that they go then.
+
+    `host`: what they listen on, no loopback address.
+    """
+    # Imported late: most boxes do without.
+    from zeroconf import Error
+    from zeroconf.asyncio import AsyncZeroconf
+
+    while True:
+        try:
+            address = await asyncio.to_thread(_address, host)
+            await _tell(AsyncZeroconf(interfaces=[address]), services, address)
+        except (OSError, Error) as error:
+            _log.warning("the satellite cannot be told to the network yet: %r", error)
+            await asyncio.sleep(again_s)
+
+
+async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], address: str) -> None:
+    """Until it is cancelled."""
+    from zeroconf.asyncio import AsyncServiceInfo
+
+    try:
+        for one in services:
+            info = AsyncServiceInfo(
+                SERVICE,
+                f"{one.name}.{SERVICE}",
+                port=one.port,
+                parsed_addresses=[address],
+                server=f"{one.name}.local.",
+            )
+            # It asks first whether somebody has that name, and takes another one then.
+            await network.async_register_service(info, allow_name_change=True)
+        await asyncio.Event().wait()
+    finally:
+        for end in (network.async_unregister_all_services, network.async_close):
+            try:
+                async with asyncio.timeout(_END_WITHIN_S):
+                    await end()
+            except (TimeoutError, OSError) as error:
+                why = str(error) or "no answer in time"
+                _log.info("the network is not told that the satellite goes: %s", why)
+
+
+def _address(host: str) -> str:
+    """Ours in the network. Raises OSError where there is none."""
+    if host not in _ANYWHERE:
+        return socket.gethostbyname(host)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(_FAR)
+        return str(probe.getsockname()[0])
+
 
 MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
 ROOM = Room(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
@@ -19,8 +140,6 @@ ROOM = Room(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback
 SILENT_S = 60.0
 TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
 CLOSE_S = 1.0  # for what is still to be sent
-
-_log = logging.getLogger(__name__)
 Send = Callable[[Event], Awaitable[None]]  # raises OSError
 
 

@@ -1,13 +1,75 @@
 """What each connection by the Wyoming protocol has: who we are, a sign of life, its own work."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 
 from wyoming.event import Event
 
 from integrations.cleaning import one_line
 from integrations.owner import OwnedTasks
+from integrations.web.box import NotAnnounced, NotPossible
+from integrations.web.requests import LONGEST_TEXT
+
+#
+# Events of the Wyoming protocol as they come from a connection, none larger than it may be.
+#
+# The package `wyoming` reads whatever length a sender claims, and nobody has to say who they are.
+# Format: a line of JSON with `type`, `data_length` and `payload_length`, then so many bytes of
+# each.
+
+
+MOST_DATA = 64 * 1024  # bytes of the line and of its further data
+MOST_PAYLOAD = 1024 * 1024  # bytes of sound in one event; Home Assistant sends 2 KB
+
+
+class BadEvent(Exception):
+    """What came is not of this protocol, or too large."""
+
+
+async def read_event(reader: asyncio.StreamReader) -> Event | None:
+    """The next event, None at the end. Raises BadEvent and OSError.
+
+    `reader`: with a limit of MOST_DATA, as `asyncio.start_server(limit=…)` makes it.
+    """
+    try:
+        line = await reader.readline()
+    except ValueError as error:  # the line is longer than the limit
+        raise BadEvent("a line is too long") from error
+    if not line:
+        return None
+    head = _object(line)
+    kind, data = head.get("type"), head.get("data") or {}
+    if not isinstance(kind, str) or not isinstance(data, dict):
+        raise BadEvent("an event has no type, or its data is no object")
+    try:
+        more = await reader.readexactly(_length(head, "data_length", MOST_DATA))
+        payload = await reader.readexactly(_length(head, "payload_length", MOST_PAYLOAD))
+    except asyncio.IncompleteReadError:
+        return None
+    return Event(kind, {**data, **_object(more)} if more else data, payload or None)
+
+
+def _length(head: dict[str, Any], key: str, most: int) -> int:
+    length = head.get(key) or 0
+    if not isinstance(length, int) or not 0 <= length <= most:
+        raise BadEvent(f"{key} is not a number up to {most}")
+    return length
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadEvent("an event is no JSON") from error
+    if not isinstance(found, dict):
+        raise BadEvent("an event is no JSON object")
+    return found
+
 
 WIDTH, CHANNELS = 2, 1  # of all sound, either way: int16, mono
 _LONGEST_PING = 200  # characters of what is said back
@@ -49,3 +111,192 @@ class DescribedSession:
     async def _serve(self, event: Event) -> None:
         """An event of this service; one that it does not know is passed over."""
         raise NotImplementedError
+
+
+#
+# The box as a satellite of Home Assistant: sound that comes is played, and none ever goes.
+#
+# Home Assistant announces by sending PCM between `audio-start` and `audio-stop`, and waits for
+# `played`. A satellite may also send its microphone's sound and ask for a pipeline; this one does
+# neither, whatever it is told.
+
+
+LONGEST_S = 120.0  # of one announcement
+_RATES = range(8_000, 48_001)  # Hz
+_MOST_TIMERS = 64  # whose names are known
+_LONGEST_NAME = 60
+
+_log = logging.getLogger(__name__)
+
+
+class Room(Protocol):
+    """Where it sounds."""
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        """Play mono int16 once the conversation rests; return when it is over.
+
+        Raises NotAnnounced and NotPossible.
+        """
+        ...
+
+    async def timer_rang(self, name: str) -> None:
+        """A timer of Home Assistant's for this satellite is over. `name`: "" for none."""
+        ...
+
+
+class SatelliteSession(DescribedSession):
+    """One connection of Home Assistant's."""
+
+    def __init__(self, send: Callable[[Event], Awaitable[None]], info: Event, room: Room) -> None:
+        super().__init__(send, info)
+        self._room = room
+        self._sound: bytearray | None = None  # what came since `audio-start`
+        self._rate = 0
+        self._timers: dict[str, str] = {}  # id -> name
+
+    async def _serve(self, event: Event) -> None:
+        match event.type:
+            case "audio-start":
+                self._begin(event.data)
+            case "audio-chunk":
+                self._add(event)
+            case "audio-stop":
+                self._end()
+            case "timer-started" | "timer-cancelled" | "timer-finished":
+                self._timer(event.type, event.data)
+            case other:
+                _log.debug("a Wyoming event is passed over: %s", other[:40])
+
+    def _begin(self, data: dict[str, Any]) -> None:
+        rate, form = data.get("rate"), (data.get("width"), data.get("channels"))
+        if not isinstance(rate, int) or rate not in _RATES or form != (WIDTH, CHANNELS):
+            raise BadEvent("sound must be mono int16 of 8,000 to 48,000 Hz")
+        self._sound, self._rate = bytearray(), rate
+
+    def _add(self, event: Event) -> None:
+        if self._sound is None:
+            raise BadEvent("sound came without its begin")
+        self._sound += event.payload or b""
+        if len(self._sound) > LONGEST_S * self._rate * WIDTH:
+            raise BadEvent(f"an announcement is longer than {LONGEST_S:g} s")
+
+    def _end(self) -> None:
+        sound, self._sound = self._sound, None
+        if sound:
+            whole = bytes(sound[: len(sound) // WIDTH * WIDTH])
+            self._tasks.start(self._play(whole, self._rate), "wyoming announcement")
+
+    async def _play(self, pcm: bytes, rate: int) -> None:
+        """Say when it is over, also where it could not be played: somebody waits for that."""
+        try:
+            await self._room.play(pcm, rate)
+        except (NotAnnounced, NotPossible) as error:
+            _log.warning("Home Assistant's announcement is not played: %s", error)
+        await self._tell_played()
+
+    async def _tell_played(self) -> None:
+        try:
+            await self._send(Event("played"))
+        except OSError as error:
+            _log.debug("nobody waits for the announcement any more: %s", error)
+
+    def _timer(self, kind: str, data: dict[str, Any]) -> None:
+        name = str(data.get("id", ""))
+        if kind == "timer-started":
+            given = data.get("name")
+            called = one_line(given, _LONGEST_NAME) if isinstance(given, str) else ""
+            self._timers[name] = called
+            if len(self._timers) > _MOST_TIMERS:
+                del self._timers[next(iter(self._timers))]
+            return
+        called = self._timers.pop(name, "")
+        if kind == "timer-finished":
+            self._tasks.start(self._ring(called), "wyoming timer")
+
+    async def _ring(self, name: str) -> None:
+        try:
+            await self._room.timer_rang(name)
+        except (NotAnnounced, NotPossible) as error:
+            _log.warning("a timer of Home Assistant's does not ring here: %s", error)
+
+
+# Our own voice as a speech service of Home Assistant: a text comes, its sound goes back.
+
+
+_CHUNK_BYTES = 8_192
+_BUSY = "One text at a time, on one connection."
+
+
+class NotSpoken(Exception):
+    """The voice cannot say it; one sentence."""
+
+
+class Speech(Protocol):
+    """Whose voice it is."""
+
+    def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
+        """Mono int16 in pieces, each with its rate in Hz, the same for all.
+
+        `voice`: one that was told of, or "". Raises NotSpoken.
+        """
+        ...
+
+
+class SpeechSession(DescribedSession):
+    """One connection: it asks what there is, or has one text spoken after the other."""
+
+    def __init__(
+        self, send: Callable[[Event], Awaitable[None]], info: Event, speech: Speech
+    ) -> None:
+        super().__init__(send, info)
+        self._speech = speech
+        self._speaks = False
+
+    async def _serve(self, event: Event) -> None:
+        if event.type == "synthesize":
+            await self._synthesize(event.data)
+
+    async def _synthesize(self, data: dict[str, Any]) -> None:
+        text, voice = data.get("text"), data.get("voice")
+        name = voice.get("name") if isinstance(voice, dict) else None
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT:
+            await self._refuse(f"Send a text of at most {LONGEST_TEXT} characters.")
+        elif self._speaks:
+            await self._refuse(_BUSY)
+        else:
+            self._speaks = True
+            voice_name = name if isinstance(name, str) else ""
+            # A task, so that a connection that is gone ends the work.
+            self._tasks.start(self._speak(text, voice_name), "wyoming speech")
+
+    async def _speak(self, text: str, voice: str) -> None:
+        try:
+            try:
+                await self._send_sound(text, voice)
+            except NotSpoken as error:
+                await self._refuse(str(error))
+        except OSError as error:
+            _log.debug("nobody waits for the speech any more: %s", error)
+        finally:
+            self._speaks = False
+
+    async def _send_sound(self, text: str, voice: str) -> None:
+        rate = 0
+        async with aclosing(self._speech.speak(text, voice)) as sound:
+            async for pcm, given in sound:
+                if not rate:
+                    rate = given
+                    await self._send(Event("audio-start", _form(rate)))
+                for start in range(0, len(pcm), _CHUNK_BYTES):
+                    chunk = pcm[start : start + _CHUNK_BYTES]
+                    await self._send(Event("audio-chunk", _form(rate), chunk))
+        if not rate:
+            raise NotSpoken("There is nothing in it to be spoken.")
+        await self._send(Event("audio-stop"))
+
+    async def _refuse(self, sentence: str) -> None:
+        await self._send(Event("error", {"text": sentence, "code": "not_spoken"}))
+
+
+def _form(rate: int) -> dict[str, Any]:
+    return {"rate": rate, "width": WIDTH, "channels": CHANNELS}

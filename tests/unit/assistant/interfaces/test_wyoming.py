@@ -104,7 +104,7 @@ class TestHouseVoice:
         assert made[2][0] == pytest.approx(2 * made[0][0], rel=0.1)
 
     async def test_what_the_voice_cannot_say_is_told(self) -> None:
-        from integrations.wyoming_face.speech import NotSpoken
+        from integrations.wyoming_face.session import NotSpoken
 
         with pytest.raises(NotSpoken, match="There is no voice"):
             await spoken(house_voice(Voices()), "It is broken.")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from zeroconf import NonUniqueNameException
 
-from integrations.wyoming_face.advertise import SERVICE, Advertised, advertise
+from integrations.wyoming_face.server import SERVICE, Advertised, advertise
 
 SERVICES = (Advertised("hearth-kitchen", 10700), Advertised("hearth-kitchen-voice", 10701))
 
@@ -102,7 +102,7 @@ async def test_the_end_waits_for_no_network(
     network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr("integrations.wyoming_face.advertise._END_WITHIN_S", 0.05)
+    monkeypatch.setattr("integrations.wyoming_face.server._END_WITHIN_S", 0.05)
     network.slow = True
     await told(network)
     assert network.ended == ["unregistered", "closed"]

@@ -16,10 +16,8 @@ from integrations.errors import Misconfigured
 from integrations.places import LOOPBACK, Room
 from integrations.web.box import NotAnnounced
 from integrations.wyoming_face import server
-from integrations.wyoming_face.described import satellite_info
-from integrations.wyoming_face.satellite import LONGEST_S, SatelliteSession
-from integrations.wyoming_face.server import WyomingServer
-from integrations.wyoming_face.wire import MOST_DATA, MOST_PAYLOAD
+from integrations.wyoming_face.server import WyomingServer, satellite_info
+from integrations.wyoming_face.session import LONGEST_S, MOST_DATA, MOST_PAYLOAD, SatelliteSession
 
 FORM = {"rate": 22_050, "width": 2, "channels": 1}
 SETTING = "wyoming.port"

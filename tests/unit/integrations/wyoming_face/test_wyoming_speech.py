@@ -10,9 +10,8 @@ from wyoming.event import Event, async_write_event
 from wyoming.tts import Synthesize, SynthesizeVoice
 
 from integrations.web.requests import LONGEST_TEXT
-from integrations.wyoming_face.described import speech_info
-from integrations.wyoming_face.server import WyomingServer
-from integrations.wyoming_face.speech import NotSpoken, SpeechSession
+from integrations.wyoming_face.server import WyomingServer, speech_info
+from integrations.wyoming_face.session import NotSpoken, SpeechSession
 
 INFO = speech_info("Hearth", {"hearth-en": ("en",), "hearth-es": ("es",)}, "1.0")
 
