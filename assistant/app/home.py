@@ -50,7 +50,7 @@ from integrations.mcp.servers import (
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from integrations.demo_home.server import DemoHome
+    from integrations.demo_home.rest import DemoHome
 
 DEMO = "demo"  # as home_assistant.url
 LEARN_S = 300.0  # between two looks at what the assistant may see, where no turn looks
@@ -152,7 +152,7 @@ async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":
     if settings.home_assistant.url != DEMO:
         return None
     # Imported late: mcp's server part takes as long as all the rest of a short command.
-    from integrations.demo_home.server import DemoHome
+    from integrations.demo_home.rest import DemoHome
 
     return await stack.enter_async_context(DemoHome())
 

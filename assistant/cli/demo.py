@@ -20,8 +20,8 @@ from assistant.demo.scenes import SCENES, Gramophone, Spoken, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource
-from integrations.demo_home.describe import in_words
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
+from integrations.demo_home.scenes import in_words
 from integrations.home_assistant.snapshots import is_snapshot
 
 # What a person sees of a scene: at most twelve lines.

@@ -1,5 +1,5 @@
 """A simulated house on loopback: MCP, REST and websocket as of Home Assistant 2026.11."""
 
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 
 __all__ = ["DemoHome"]

@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from integrations.demo_home import actions, offered, scripts, services, shapes
+from integrations.demo_home import actions, scripts, services, shapes
+from integrations.demo_home import context as offered
+from integrations.demo_home.context import KINDS, related
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.people import Person
-from integrations.demo_home.related import KINDS, related
+from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
 _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from integrations.demo_home.clock import Clock, Spawn
 from integrations.demo_home.labels import Labels
 from integrations.demo_home.phones import Phones
-from integrations.demo_home.timers import Timers
+from integrations.demo_home.surroundings import Clock, Spawn, Timers
 from integrations.home_assistant.house import Area, Floor
 
 UNAVAILABLE = "unavailable"

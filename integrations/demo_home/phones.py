@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from integrations.demo_home.clock import Clock, Spawn
-from integrations.demo_home.timers import Timer
+from integrations.demo_home.surroundings import Clock, Spawn, Timer
 
 CONFIRM_WITHIN_S = 10  # an unconfirmed push ends the channel
 # What a registration must say. `app_data`, `device_id` and `os_version` may be missing.

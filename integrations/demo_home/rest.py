@@ -1,16 +1,32 @@
 """The REST calls of Home Assistant 2026.11 that a voice assistant uses."""
 
+import asyncio
 import json
-from typing import Any
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
 
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
-from integrations.demo_home import actions, offered, services, shapes
-from integrations.demo_home.camera import picture
-from integrations.demo_home.house import DemoHouse, Snapshot
-from integrations.demo_home.people import Person
+from integrations.demo_home import actions, services, shapes
+from integrations.demo_home import context as offered
+from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
+from integrations.demo_home.mcp_endpoint import McpEndpoint
 from integrations.demo_home.registration import WrongFormError, forget, register, webhook
+from integrations.demo_home.scenes import describe
+from integrations.demo_home.surroundings import Clock, Person, SystemClock, picture, whose
+from integrations.demo_home.websocket import Socket
+from integrations.home_assistant.house import Area, Floor
+from integrations.serving import serving
 
 _BAD = "400: Bad Request"
 
@@ -131,3 +147,173 @@ class Rest:
         if response == "none" and wants_answer:
             return "Service does not support responses. Remove return_response from request."
         return None
+
+
+# The simulated house behind one HTTP server on loopback, in Home Assistant 2026.11's place.
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class DemoHome:
+    """A house that runs while its context is open.
+
+    `url` and `token` are what a client needs; `token` is an administrator's, `person_token` that of
+    a person who is none. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the same
+    tools. It says that it is simulated: its `location_name` is "Demo home". `settle_s`: how long
+    locks and covers are on their way. `calls` are the tool calls received, in order. It opens one
+    loopback port and runs in the caller's event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        things: tuple[Thing, ...] = THINGS,
+        areas: tuple[Area, ...] = AREAS,
+        floors: tuple[Floor, ...] = FLOORS,
+        settle_s: float = 0.3,
+        clock: Clock | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.token = token or secrets.token_urlsafe(24)
+        self.person_token = secrets.token_urlsafe(24)
+        self._people = (
+            Person("Demo administrator", True, self.token),
+            Person("Demo person", False, self.person_token),
+        )
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.url = ""
+        self._stack = AsyncExitStack()
+        self._journeys = asyncio.TaskGroup()
+        self.house = DemoHouse(
+            floors,
+            areas,
+            things,
+            clock=clock or SystemClock(),
+            spawn=lambda journey: self._journeys.create_task(journey),
+            settle_s=settle_s,
+        )
+        self._mcp = McpEndpoint(self.house, self._heard)
+        self.app = self._routes()  # what is served; tests may drive it without a port
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._journeys)
+        self._stack.callback(self.house.stop)
+        port = await self._stack.enter_async_context(serving(self.app, "127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # Not told of an error in the body: the server ends in good order after one too.
+        await self._stack.aclose()
+
+    @property
+    def states(self) -> dict[str, str]:
+        """The state of every entity, by its id."""
+        return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
+
+    def get(self, entity_id: str) -> Snapshot:
+        """One entity's state and attributes."""
+        return self.house.get(entity_id)
+
+    def describe(self) -> str:
+        """The whole house as a short text, a line an area."""
+        return describe(self.house)
+
+    def fail_next(self, entity_id: str) -> None:
+        """Let the next action on this entity fail."""
+        self.house.failing.add(entity_id)
+
+    def jam(self, lock_id: str) -> None:
+        """Let this lock get stuck on its way from now on."""
+        self.house.jammed.add(lock_id)
+
+    def lose(self, entity_id: str) -> None:
+        """Let this entity be unavailable: actions on it succeed and do nothing."""
+        self.house.write(entity_id, UNAVAILABLE)
+
+    def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
+        self.calls.append((name, dict(arguments)))
+
+    def _routes(self) -> Starlette:
+        rest = Rest(self.house)
+
+        async def merged(request: Request) -> Response:
+            return await self._mcp.answer(request)
+
+        async def one_api(request: Request) -> Response:
+            api_id = request.path_params["api_id"]
+            if api_id == "assist":
+                return await self._mcp.answer(request)
+            if not request.state.person.is_admin:
+                return PlainTextResponse("403: Forbidden", 403)
+            return PlainTextResponse(f"Unknown LLM API '{api_id}'", 404)
+
+        async def fire(request: Request) -> Response:
+            kind = request.path_params["kind"]
+            body = await request.body()
+            self.house.fire(kind, **(json.loads(body) if body else {}))
+            return JSONResponse({"message": f"Event {kind} fired."})
+
+        async def websocket(connection: WebSocket) -> None:
+            await Socket(self.house, connection, self._people).serve()
+
+        return Starlette(
+            routes=[
+                self._route("/api/mcp", merged, "POST", refuse=403),
+                self._route("/api/mcp/{api_id}", one_api, "POST"),
+                self._route("/api/", rest.root, "GET"),
+                self._route("/api/camera_proxy/{entity_id}", rest.camera, "GET"),
+                self._route("/api/config", rest.config, "GET"),
+                self._route(
+                    "/api/config/config_entries/entry/{entry_id}",
+                    rest.forget,
+                    "DELETE",
+                    refuse=401,
+                ),
+                self._route("/api/events/{kind}", fire, "POST", refuse=401),
+                self._route("/api/mobile_app/registrations", rest.register, "POST"),
+                self._route("/api/services", rest.services, "GET"),
+                self._route("/api/services/{domain}/{service}", rest.service, "POST"),
+                self._route("/api/states", rest.states, "GET"),
+                self._route("/api/states/{entity_id}", rest.state, "GET"),
+                Route("/api/webhook/{webhook_id}", rest.webhook, methods=["POST"]),
+                WebSocketRoute("/api/websocket", websocket),
+            ],
+            exception_handlers={HTTPException: _status_text},
+        )
+
+    def _route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
+        """A route for one method, behind the token; `refuse` answers who is no administrator."""
+
+        async def guarded(request: Request) -> Response:
+            if request.method != method:
+                allow = {"Allow": f"OPTIONS,{method}"}
+                return PlainTextResponse("405: Method Not Allowed", 405, allow)
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            person = whose(self._people, token) if scheme == "Bearer" else None
+            if person is None:
+                return _unauthorized(request)
+            if refuse and not person.is_admin:
+                return PlainTextResponse(f"{refuse}: {HTTPStatus(refuse).phrase}", refuse)
+            request.state.person = person
+            return await handler(request)
+
+        return Route(path, guarded, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+
+def _unauthorized(request: Request) -> Response:
+    metadata = f"{request.base_url}.well-known/oauth-protected-resource"
+    challenge = {"WWW-Authenticate": f'Bearer resource_metadata="{metadata}"'}
+    return PlainTextResponse("401: Unauthorized", 401, challenge)
+
+
+async def _status_text(request: Request, error: Exception) -> Response:
+    """An HTTP error as Home Assistant words it: "404: Not Found"."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

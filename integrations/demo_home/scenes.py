@@ -12,6 +12,97 @@ from typing import Any
 
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 
+# Colour names that a light understands, as red, green, blue of 0 to 255 (CSS Color Level 4).
+
+
+COLORS: dict[str, tuple[int, int, int]] = {
+    "aqua": (0, 255, 255),
+    "beige": (245, 245, 220),
+    "black": (0, 0, 0),
+    "blue": (0, 0, 255),
+    "brown": (165, 42, 42),
+    "coral": (255, 127, 80),
+    "crimson": (220, 20, 60),
+    "cyan": (0, 255, 255),
+    "fuchsia": (255, 0, 255),
+    "gold": (255, 215, 0),
+    "gray": (128, 128, 128),
+    "green": (0, 128, 0),
+    "grey": (128, 128, 128),
+    "indigo": (75, 0, 130),
+    "ivory": (255, 255, 240),
+    "khaki": (240, 230, 140),
+    "lavender": (230, 230, 250),
+    "lime": (0, 255, 0),
+    "magenta": (255, 0, 255),
+    "maroon": (128, 0, 0),
+    "navy": (0, 0, 128),
+    "olive": (128, 128, 0),
+    "orange": (255, 165, 0),
+    "orchid": (218, 112, 214),
+    "pink": (255, 192, 203),
+    "plum": (221, 160, 221),
+    "purple": (128, 0, 128),
+    "red": (255, 0, 0),
+    "salmon": (250, 128, 114),
+    "silver": (192, 192, 192),
+    "skyblue": (135, 206, 235),
+    "tan": (210, 180, 140),
+    "teal": (0, 128, 128),
+    "tomato": (255, 99, 71),
+    "turquoise": (64, 224, 208),
+    "violet": (238, 130, 238),
+    "white": (255, 255, 255),
+    "yellow": (255, 255, 0),
+}
+
+
+def color_rgb(name: str) -> tuple[int, int, int]:
+    """The colour of that name, spaces and case aside; an unknown one is a ValueError."""
+    try:
+        return COLORS[name.replace(" ", "").casefold()]
+    except KeyError:
+        raise ValueError(f"unknown colour {name!r}") from None
+
+
+# The house as a short text for people.
+
+
+def describe(house: DemoHouse) -> str:
+    """A line an area: its name, then each entity and its state; last what stands nowhere."""
+    rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
+    rows["Elsewhere"] = []
+    for snapshot in house.all():
+        if snapshot.entity_id.startswith(("script.", "scene.", "camera.")):
+            continue
+        area = house.area_of(snapshot.entity_id)
+        rows[area.name if area else "Elsewhere"].append(
+            f"{snapshot.attributes['friendly_name']} {in_words(snapshot)}"
+        )
+    width = max(len(name) for name in rows)
+    return "\n".join(f"{name:<{width}}  {', '.join(parts)}" for name, parts in rows.items())
+
+
+def in_words(snapshot: Snapshot) -> str:
+    """The state and the figure that matters most."""
+    attributes = snapshot.attributes
+    if snapshot.state in ("on", "off") and attributes.get("brightness") is not None:
+        colour = attributes.get("rgb_color")
+        tint = f" rgb{tuple(colour)}" if colour else ""
+        return f"{snapshot.state} {round(attributes['brightness'] / 255 * 100)} %{tint}"
+    if snapshot.state == "on" and attributes.get("percentage"):
+        return f"on {attributes['percentage']} %"
+    if "current_position" in attributes and snapshot.state != "closed":
+        return f"{snapshot.state} {attributes['current_position']} %"
+    if "hvac_modes" in attributes:
+        return f"{snapshot.state} to {attributes['temperature']} °C"
+    if "volume_level" in attributes:
+        return f"{snapshot.state} at {round(attributes['volume_level'] * 100)} %"
+    if "unit_of_measurement" in attributes:
+        return f"{snapshot.state} {attributes['unit_of_measurement']}"
+    return snapshot.state
+
+
 SLUG = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
 # What comes back beside the state; only what is not so already is set.

@@ -5,11 +5,11 @@ from typing import Any
 
 from integrations.demo_home import scenes
 from integrations.demo_home.catalogue import COVER_FULL, PAUSE, PLAY
-from integrations.demo_home.colors import color_rgb
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
 from integrations.demo_home.phones import NotConnectedError
+from integrations.demo_home.scenes import color_rgb
 from integrations.demo_home.scripts import SCENES, run_script
-from integrations.demo_home.weather import FEATURES, forecast
+from integrations.demo_home.surroundings import FEATURES, forecast
 
 Data = Mapping[str, Any]
 Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from integrations.demo_home.house import Change, DemoHouse, Event, Snapshot, Thing
-from integrations.demo_home.people import Person
 from integrations.demo_home.phones import Phone
+from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
 VERSION = "2026.11.0"

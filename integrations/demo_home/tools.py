@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from integrations.demo_home.actions import SlotError
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import NOWHERE, IntentError, Place
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
-from integrations.demo_home.slots import SlotError
-from integrations.demo_home.tool import Tool
+from integrations.demo_home.tool import PLAYER_TOOLS, Tool
 from integrations.demo_home.tools_devices import (
     DEVICE_TOOLS,
     LIGHT_AND_TIME_TOOLS,
     VACUUM_TOOLS,
 )
-from integrations.demo_home.tools_players import PLAYER_TOOLS
 from integrations.demo_home.tools_software import script_tools, todo_tools
 from integrations.demo_home.tools_timers import timer_tools
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from integrations.demo_home import intents, schemas, slots
+from integrations.demo_home import actions as slots
+from integrations.demo_home import intents, schemas
 from integrations.demo_home.context import live_context
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import Action, Place

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from integrations.demo_home import intents, schemas, services, slots
+from integrations.demo_home import actions as slots
+from integrations.demo_home import intents, schemas, services
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import Place
 from integrations.demo_home.schemas import TEXT, Schema, described

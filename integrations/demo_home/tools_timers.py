@@ -6,12 +6,13 @@ Which timer is meant is found as Home Assistant 2026.11 finds it (`components/in
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from integrations.demo_home import schemas, slots
+from integrations.demo_home import actions as slots
+from integrations.demo_home import schemas
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import IntentError, Place, Values, done
 from integrations.demo_home.matching import same_name
 from integrations.demo_home.schemas import TEXT, Schema
-from integrations.demo_home.timers import PARTS, Timer, duration_s
+from integrations.demo_home.surroundings import PARTS, Timer, duration_s
 from integrations.demo_home.tool import AGAIN, ONCE, Hints, Tool
 
 _COUNT: Schema = {"type": "integer", "minimum": 0}

@@ -9,8 +9,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from integrations.demo_home import shapes
 from integrations.demo_home.commands import CommandError, Commands, needed
 from integrations.demo_home.house import Change, DemoHouse, Event
-from integrations.demo_home.people import Person, whose
 from integrations.demo_home.phones import Channel, Phone
+from integrations.demo_home.surroundings import Person, whose
 
 MAX_PENDING = 4096  # Home Assistant drops a client that lets more messages pile up
 # The events that a person who is no administrator may hear.

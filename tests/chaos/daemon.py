@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import httpx
 
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from tests.chaos.promises import QUIET, Life, Told, assert_promises
 from tests.chaos.room import Room
 from tests.ports import free_port

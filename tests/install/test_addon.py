@@ -23,7 +23,7 @@ import yaml
 from aiohttp import web
 
 from assistant.config.load import load_settings
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 
 _ROOT = Path(__file__).parents[2]
 _ADDON = _ROOT / "deploy/addon"

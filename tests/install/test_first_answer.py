@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from tests.install.releases import RELEASES
 from tests.install.stage import INSTALLER, Box, box
 from tests.service.machine import MachineError

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from assistant.cli.main import main
 from assistant.cli.redact import STARS
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from integrations.serving import serving as serving_app
 from tests.pipeline.canary import SECRETS, files, leaks, toml
 from tests.pipeline.gemini_hearing import surroundings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config import load_settings
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from tests.pipeline.terminal import Terminal, at_a_terminal
 
 KEY = "AIza" + "k" * 35

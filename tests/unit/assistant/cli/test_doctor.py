@@ -13,7 +13,7 @@ from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Finding, Group, Watch
 from assistant.doctor.scene import May
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from tests.ports import free_port
 
 

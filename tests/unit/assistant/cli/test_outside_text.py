@@ -58,7 +58,8 @@ from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.tools.approvals import Approvals
 from assistant.tools.menu import build_menu
 from audio.devices import DeviceInfo
-from integrations.demo_home import catalogue, server
+from integrations.demo_home import catalogue
+from integrations.demo_home import rest as server
 from integrations.demo_home.house import Thing
 from integrations.home_assistant.rest import Instance
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState

@@ -11,7 +11,7 @@ from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from integrations.home_assistant import rest
 from integrations.home_assistant.rest import Instance
 

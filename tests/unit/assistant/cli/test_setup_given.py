@@ -10,7 +10,7 @@ from assistant.cli import setup_steps as setup_means
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 from integrations.errors import IntegrationError, SignInAgain, Unavailable
 from integrations.gemini.access import Access
 

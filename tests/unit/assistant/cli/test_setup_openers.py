@@ -18,7 +18,7 @@ from assistant.setup.sound_check import Reading
 from assistant.tools.ratings import Ratings
 from integrations.demo_home.catalogue import THINGS
 from integrations.demo_home.house import Thing
-from integrations.demo_home.server import DemoHome
+from integrations.demo_home.rest import DemoHome
 
 GATE, ALARM, COVER = "switch.gate", "switch.alarm", "cover.left"
 MORE = (

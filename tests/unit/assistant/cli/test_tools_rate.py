@@ -9,7 +9,8 @@ import pytest
 
 from assistant.cli import tools_rate
 from assistant.cli.main import main
-from integrations.demo_home import catalogue, server
+from integrations.demo_home import catalogue
+from integrations.demo_home import rest as server
 from integrations.demo_home.house import Thing
 
 BELL = "input_button.bell"

@@ -8,8 +8,8 @@ import pytest
 
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.clock import SystemClock
 from integrations.demo_home.house import DemoHouse
+from integrations.demo_home.surroundings import SystemClock
 
 
 def _no_waiting(journey: Coroutine[Any, Any, None]) -> Any:

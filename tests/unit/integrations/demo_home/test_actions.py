@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from integrations.demo_home import actions, offered
-from integrations.demo_home.camera import HEIGHT, WIDTH, picture
+from integrations.demo_home import actions
+from integrations.demo_home import context as offered
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.services import (
     SERVICES,
@@ -17,7 +17,7 @@ from integrations.demo_home.services import (
     UnfitError,
     UnknownServiceError,
 )
-from integrations.demo_home.weather import forecast
+from integrations.demo_home.surroundings import HEIGHT, WIDTH, forecast, picture
 
 THERMOSTAT = "climate.bedroom"
 

@@ -3,9 +3,9 @@
 import pytest
 
 from integrations.demo_home.context import _scalar, live_context, prompt
-from integrations.demo_home.describe import describe
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.intents import Place
+from integrations.demo_home.scenes import describe
 
 
 def test_live_context_of_one_area_and_domain(house: DemoHouse) -> None:

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from integrations.demo_home import DemoHome
-from integrations.demo_home.people import Person, whose
+from integrations.demo_home.surroundings import Person, whose
 
 
 def test_whose_token() -> None:

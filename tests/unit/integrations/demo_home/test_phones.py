@@ -8,8 +8,8 @@ import pytest
 
 from integrations.demo_home.actions import run
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
+from integrations.demo_home.context import services
 from integrations.demo_home.house import DemoHouse, Event
-from integrations.demo_home.offered import services
 from integrations.demo_home.phones import CONFIRM_WITHIN_S, Channel, NotConnectedError
 from integrations.demo_home.registration import (
     WrongFormError,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from integrations.demo_home.context import related
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.related import related
 from integrations.demo_home.scripts import SCRIPTS, run_script
 from integrations.demo_home.services import call
 
