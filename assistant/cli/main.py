@@ -22,8 +22,7 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.domain.records import StoreError
 from audio.errors import AudioError
-from integrations.causes import unpacked
-from integrations.errors import IntegrationError
+from integrations.errors import IntegrationError, unpacked
 
 COMMANDS = (
     "run",

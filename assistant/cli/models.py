@@ -37,8 +37,7 @@ from assistant.models.shelf import (
     wanted_names,
 )
 from assistant.sound.devices import models_folder
-from integrations.download_files import downloading_into, megabytes
-from integrations.downloads import fetch_together, web_client
+from integrations.downloads import downloading_into, fetch_together, megabytes, web_client
 from integrations.errors import IntegrationError
 
 # `hearth models download`: fetches what is named, or what the settings lack.

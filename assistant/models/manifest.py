@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from assistant.config.errors import ConfigError
 from integrations.errors import Refused
-from integrations.redirects import address_allowed
+from integrations.tls import address_allowed
 
 Kind = Literal["voice", "micro", "open"]  # Piper, microWakeWord, openWakeWord
 SUFFIXES: dict[Kind, tuple[str, ...]] = {  # the one that makes it count as there comes first

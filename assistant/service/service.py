@@ -17,7 +17,7 @@ from assistant.service.notify import SETTLED_S, Manager, Starts, pause_s
 from assistant.service.pulse import Pulse, Watchdog, status_of
 from assistant.service.reload import Reloading
 from audio.steady import SteadyMicrophone
-from integrations.causes import unpacked
+from integrations.errors import unpacked
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:  # they bring what is imported later, while frames are judged

@@ -11,8 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from integrations.causes import first_of
-from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable, first_of
 from integrations.home_assistant import searching
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.following import Followed

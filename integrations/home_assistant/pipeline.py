@@ -9,8 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from integrations.causes import first_of
-from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.errors import IntegrationError, Refused, Unavailable, first_of
 from integrations.home_assistant.commands import Commands, Live
 from integrations.home_assistant.shapes import mapping
 from integrations.home_assistant.websocket import Stream

@@ -10,8 +10,7 @@ import ssl
 from urllib.parse import urlsplit
 
 from integrations.address import host_of, shown
-from integrations.causes import causes
-from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
 
 # The integration's name in 2026.11 (its manifest); before it bore the name in brackets, and
 # "Model Context Protocol" alone was the client, which is of no use here.

@@ -18,8 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from integrations.address import host_of
-from integrations.causes import causes
-from integrations.errors import IntegrationError, Unavailable
+from integrations.errors import IntegrationError, Unavailable, causes
 from integrations.home_assistant import reasons
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 from integrations.home_assistant.shapes import mapping

@@ -15,8 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation as ClientInfo
 
 from integrations.address import host_of
-from integrations.causes import causes
-from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
 from integrations.home_assistant import reasons
 from integrations.mcp.servers import Endpoint, ServerSpec
 from integrations.mcp.stdio import stdio_transport

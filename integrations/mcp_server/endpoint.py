@@ -26,7 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
-from integrations.causes import where_raised
+from integrations.errors import where_raised
 from integrations.mcp_server.tools import Offered, Reply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.guard import Guard

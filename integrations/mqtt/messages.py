@@ -7,8 +7,7 @@ from typing import Literal
 
 from paho.mqtt.reasoncodes import ReasonCode
 
-from integrations.causes import causes
-from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
 
 LARGEST = 64 * 1024  # bytes of one message that comes in
 

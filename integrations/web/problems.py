@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from integrations.causes import where_raised
+from integrations.errors import where_raised
 from integrations.web.box import NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.requests import Wish
 

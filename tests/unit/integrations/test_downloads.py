@@ -10,7 +10,7 @@ import pytest
 
 from integrations.downloads import TRIES, Download, fetch_together, is_right, web_client
 from integrations.errors import IntegrationError, Refused, Unavailable
-from integrations.redirects import next_address
+from integrations.tls import next_address
 from tests.unit.integrations.downloading import VOICE, Pauses, names, refused, voice
 from tests.unit.integrations.file_server import FileServer, file_server
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from integrations.download_files import ROOM, downloading_into, put_in_place
-from integrations.downloads import fetch_together, web_client
+from integrations.downloads import ROOM, downloading_into, fetch_together, put_in_place, web_client
 from integrations.errors import Misconfigured
 from tests.unit.integrations.downloading import VOICE, Pauses, names, refused, voice
 from tests.unit.integrations.file_server import FileServer, file_server

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.cli.main import main
-from integrations.download_files import downloading_into
+from integrations.downloads import downloading_into
 from tests.tiny_voice import make_tiny_voice
 from tests.unit.integrations.file_server import FileServer, file_server
 
