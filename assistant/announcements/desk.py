@@ -38,7 +38,7 @@ class Queue(Protocol):
 
 
 class Sounds(Protocol):
-    """Who finds sound files (`assistant.app.works.SoundFiles`)."""
+    """Who finds sound files (`assistant.app.background.SoundFiles`)."""
 
     async def fetch(self, media: str) -> Clip:
         """The sound of that name or address. Raises NotPossible and NotAnnounced."""

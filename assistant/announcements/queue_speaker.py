@@ -149,7 +149,7 @@ class Speaker(Protocol):
 
 
 class Loudspeaker(Protocol):
-    """Where it sounds (`assistant.speech.mouth.Mouth`)."""
+    """Where it sounds (`assistant.speech.output.Mouth`)."""
 
     @property
     def drops(self) -> int:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from assistant.app.home import Bridge
 from assistant.brains.briefing import Briefer
+from assistant.brains.fallback import Ladder
 from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
 from assistant.brains.home_assistant.ear import Ear
-from assistant.brains.ladder import Ladder
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener
 from assistant.brains.prefer_local import PreferLocalBrain
 from assistant.brains.recognizer import AbsentBrain, make_recognizer
-from assistant.brains.rungs import Budget
+from assistant.brains.slots import Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT

@@ -6,18 +6,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from assistant.app.background import Works, means_of
 from assistant.app.brains import Minds, open_minds
 from assistant.app.conversation import Conversation, open_conversation
 from assistant.app.home import Bridge, open_bridge
 from assistant.app.services import Resident, Stay
-from assistant.app.works import Works, means_of
 from assistant.config.schema import Settings
-from assistant.conversation.exchange import Prompter
+from assistant.conversation.confirmation_dialog import Prompter
 from assistant.conversation.log import TurnLog
-from assistant.conversation.performers import Performers
 from assistant.conversation.runner import Runner
+from assistant.conversation.turn_services import Performers
 from assistant.sound.devices import voices_of
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.tools.profiles import Profiles
 from audio.errors import AudioError
 from audio.player import Outputs, Player

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
 from assistant.conversation.acknowledging import Acknowledging
-from assistant.conversation.ear import Ear
-from assistant.conversation.endings import open_endings
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.late import LateBrain, LateTools
 from assistant.conversation.log import TurnLog
 from assistant.conversation.machine import Rules
-from assistant.conversation.performers import Performers
+from assistant.conversation.open_endpointer import open_endings
 from assistant.conversation.runner import Runner
 from assistant.conversation.stopping import DecodedStop, StopListener
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
@@ -28,7 +28,7 @@ from assistant.sound.devices import silent_voice, spare_voices_of, voices_of, wa
 from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import languages_of
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.endpoint import Endpointer
 from audio.player import NullPlayer, Outputs, Player
 from audio.vad import make_voice_detector

@@ -226,7 +226,7 @@ class _Service:
 
     async def _stand(self) -> None:
         from assistant.app.build import open_around
-        from assistant.app.faces import open_faces
+        from assistant.app.interfaces import open_faces
         from assistant.sound.devices import SoundState
 
         conversation, hooks = self._conversation, self._hooks
@@ -258,5 +258,5 @@ def _import() -> None:
     # Its command line brings rich, click and pygments, 4 MB; it does well without them.
     sys.modules.setdefault("httpx._main", cast(ModuleType, None))
     import assistant.app.build
-    import assistant.app.faces
+    import assistant.app.interfaces
     import assistant.sound.devices  # noqa: F401  (imported for those who open the rest)

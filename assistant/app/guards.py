@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.app.lock import is_held
-from assistant.app.moments import Moments
+from assistant.app.policy_contexts import Moments
 from assistant.config.schema import Settings
 from assistant.confirmation.witness import Quiet
 from assistant.domain.clock import Clock
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
 from assistant.tools.approvals import Approvals

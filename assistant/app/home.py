@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.app.guards import Governed, open_governance
-from assistant.app.moments import Moments, rulings_of
+from assistant.app.policy_contexts import Moments, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
 from assistant.config.fields import own_paths
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happenings
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 from assistant.interfaces.device.house_device import HouseDevice
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
+from assistant.app.background import Works, sound_files
 from assistant.app.home import Bridge
 from assistant.app.log_line import log_turns
-from assistant.app.works import Works, sound_files
 from assistant.config.schema import Settings
 from assistant.conversation.line import Line
 from assistant.conversation.log import TurnLog
@@ -19,14 +19,14 @@ from assistant.conversation.runner import Runner
 from assistant.conversation.telling import Telling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
-from assistant.interfaces.figures import Figures
 from assistant.interfaces.live_settings import LiveSettings
+from assistant.interfaces.turn_stats import Figures
 from assistant.journal.care import Care
 from assistant.sound.media import RoomMedia
 from assistant.sound.mute import MicrophoneTones, Mute
 from assistant.sound.recordings import Recorder, Recordings
 from assistant.speech.identify import identify
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.timers.desk import TimerDesk
 from assistant.tools.builtin.profile import SwitchProfile
 from assistant.tools.watch import Watch

@@ -11,7 +11,7 @@ from assistant.domain.records import REQUEST, new_id
 from assistant.domain.rights import READ_ONLY, Rights
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.timers.book import TimerBook
 from assistant.timers.desk import TimerDesk
 from assistant.timers.keeper import TimerKeeper

@@ -5,8 +5,8 @@ from types import TracebackType
 from typing import Self
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.keepers import Keepers, Making
 from assistant.brains.gemini.ports import Briefer, Client, LiveHabits
+from assistant.brains.gemini.sessions import Keepers, Making
 from assistant.brains.gemini.turn import GeminiLiveTurn, Means
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock

@@ -8,7 +8,7 @@ from datetime import date
 from rich.table import Table
 from rich.text import Text
 
-from assistant.brains.rungs import start_of_day
+from assistant.brains.slots import start_of_day
 from assistant.cli.command import Command, Failed
 from assistant.cli.console import paper
 from assistant.cli.terminal import say_json

@@ -13,7 +13,7 @@ from rich.progress import Progress, track
 from rich.text import Text
 
 from assistant.app.brains import NO_CONSENT
-from assistant.brains.rungs import start_of_day
+from assistant.brains.slots import start_of_day
 from assistant.cli.command import Command, Failed
 from assistant.cli.console import Terminal, worded
 from assistant.cli.prompt import read_line

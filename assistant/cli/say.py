@@ -8,7 +8,7 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
 from assistant.speech.identify import TurnLanguage, languages_of
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from assistant.app.background import Works
 from assistant.app.home import Bridge, open_bridge
-from assistant.app.moments import rulings_of
-from assistant.app.works import Works
+from assistant.app.policy_contexts import rulings_of
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.command import Command, Failed

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
+from assistant.conversation.confirmation_dialog import UNDERSTAND_S
 from assistant.conversation.confirming import Promoted
 from assistant.conversation.effects import (
     AwaitAnswer,
@@ -15,12 +16,11 @@ from assistant.conversation.effects import (
     OpenTurn,
 )
 from assistant.conversation.events import ConfirmationSettled, Event, PlaybackEnded
-from assistant.conversation.exchange import UNDERSTAND_S
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.held import HeldTurn
-from assistant.conversation.performers import Performers
 from assistant.conversation.programs import Ended, ForAnswer, How, Weighed
+from assistant.conversation.speculative_turn import HeldTurn
 from assistant.conversation.transcript import transcript_of
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import TurnRequest
 from assistant.domain.turn_audio import TurnAudio
 

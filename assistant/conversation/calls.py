@@ -9,13 +9,13 @@ from typing import Any, Protocol
 from assistant.conversation.claims import is_in_doubt
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.patience import Patience
-from assistant.conversation.performers import ToolRunner
 from assistant.conversation.programs import led_by
 from assistant.conversation.timeline import Timeline
+from assistant.conversation.turn_services import ToolRunner
 from assistant.domain.brain import BrainTurn, InTalk
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.situation import Situation
 from assistant.tools.guards import LIMITS
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assistant.conversation.confirmation_dialog import Exchange, Means
 from assistant.conversation.effects import (
     AwaitAnswer,
     EndAnswer,
@@ -20,15 +21,14 @@ from assistant.conversation.events import (
     Event,
     PlaybackEnded,
 )
-from assistant.conversation.exchange import Exchange, Means
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.held import HeldTurn
-from assistant.conversation.performers import Performers
+from assistant.conversation.speculative_turn import HeldTurn
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import Spent, TurnRequest
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import Situation
 from assistant.domain.turn_audio import TurnAudio
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.guards import LIMITS

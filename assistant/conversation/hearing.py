@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from assistant.conversation.ear import Distraction, Ear, EarEvent
+from assistant.conversation.audio_front_end import Distraction, Ear, EarEvent
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.level import Level
 from assistant.domain.listeners import Followers

@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from assistant.conversation.performers import ToolRunner
+from assistant.conversation.turn_services import ToolRunner
 from assistant.domain.brain import Brain, BrainEvent, BrainTurn, TurnRequest
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import CALM, Situation
 
 NAME = "none"  # of the brain that is not there yet
 

@@ -7,7 +7,7 @@ what it has missed of that sentence.
 
 from collections.abc import Callable
 
-from assistant.conversation.ending import Endings, PlainEndings
+from assistant.conversation.endpointing import Endings, PlainEndings
 
 MOST = 2_000  # things it may have missed, 20 s; beyond, that sentence goes without
 

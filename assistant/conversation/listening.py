@@ -5,7 +5,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Protocol
 
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
+from assistant.conversation.effect_runner import Hands
 from assistant.conversation.events import (
     Event,
     Ringing,
@@ -17,7 +18,6 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.hands import Hands
 from assistant.conversation.hearing import Hearing
 from assistant.conversation.state import Machine, Microphone, State
 from assistant.conversation.timeline import ConversationClock

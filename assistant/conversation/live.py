@@ -8,9 +8,9 @@ from typing import Any
 
 from assistant.conversation.acknowledging import IN_WORDS
 from assistant.conversation.asking import Asking
-from assistant.conversation.bill import Bill
 from assistant.conversation.calls import Calls, ToolRun
 from assistant.conversation.claims import OWN_BRAINS, told, undone
+from assistant.conversation.confirmation_dialog import Exchange, Means
 from assistant.conversation.confirming import Before, Confirming
 from assistant.conversation.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.conversation.events import (
@@ -24,17 +24,17 @@ from assistant.conversation.events import (
     SpeechNotMeant,
     WentOffline,
 )
-from assistant.conversation.exchange import Exchange, Means
-from assistant.conversation.followers import TurnFollower
 from assistant.conversation.judging import Judge
+from assistant.conversation.listeners import TurnFollower
 from assistant.conversation.patience import Patience
-from assistant.conversation.performers import Performers
 from assistant.conversation.programs import ForAnswer, note_of_result
 from assistant.conversation.sounded import Sounded
 from assistant.conversation.speech import Speech
 from assistant.conversation.thinking import Thinking
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
+from assistant.conversation.turn_cost import Bill
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import BrainFault, NotMeant
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome

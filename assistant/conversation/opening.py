@@ -8,11 +8,11 @@ from assistant.conversation.calls import ToolRun
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.events import Event
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.held import HeldBrain
 from assistant.conversation.judging import Judge
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.performers import Performers
+from assistant.conversation.speculative_turn import HeldBrain
 from assistant.conversation.timeline import ConversationClock, Timeline
+from assistant.conversation.turn_services import Performers
 from assistant.domain.clock import Clock
 from assistant.speech.identify import Languages
 

@@ -10,7 +10,7 @@ from assistant.speech.answer import Answer, Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import Manner
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.earcons import earcon
 from audio.errors import AudioError
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.confirmation_dialog import Exchange
+from assistant.conversation.effect_runner import Hands
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.events import (
     Announced,
@@ -20,16 +22,13 @@ from assistant.conversation.events import (
     Typed,
     WakeHeard,
 )
-from assistant.conversation.exchange import Exchange
-from assistant.conversation.followers import TurnFollower
-from assistant.conversation.for_programs import ForPrograms
-from assistant.conversation.hands import Hands
 from assistant.conversation.hearing import Hearing
+from assistant.conversation.listeners import TurnFollower
 from assistant.conversation.listening import Listening
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.opening import TurnMaker
-from assistant.conversation.performers import Performers
+from assistant.conversation.program_turns import ForPrograms
 from assistant.conversation.programs import Then
 from assistant.conversation.standing import Observer, Observers, Standing, status_of
 from assistant.conversation.state import (
@@ -44,6 +43,7 @@ from assistant.conversation.stepping import Stepping
 from assistant.conversation.stop_words import is_stop_word
 from assistant.conversation.stopping import StopListener
 from assistant.conversation.timeline import ConversationClock
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights

@@ -10,7 +10,7 @@ from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import PLAIN, Manner
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)

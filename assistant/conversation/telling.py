@@ -1,6 +1,6 @@
 """Tells what happens in turns, for automations: wake, words, calls, confirmations and answers."""
 
-from assistant.conversation.followers import Turn, TurnFollower
+from assistant.conversation.listeners import Turn, TurnFollower
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.events import Happenings
 from assistant.domain.outcome import ToolOutcome

@@ -6,16 +6,16 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.conversation.bill import Bill
 from assistant.conversation.calls import Calls, call_name
 from assistant.conversation.claims import OWN_BRAINS
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.patience import Patience
-from assistant.conversation.performers import Performers
 from assistant.conversation.programs import note_of
 from assistant.conversation.speech import Speech
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
+from assistant.conversation.turn_cost import Bill
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from assistant.conversation.held import HeldTurn
+from assistant.conversation.speculative_turn import HeldTurn
 
 _log = logging.getLogger(__name__)
 # After the end of the answer a service's transcript is waited for so long, and its further pieces.

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from assistant.app.brains import may_use_cloud
-from assistant.brains.rungs import CLOUD, Budget
+from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import (

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.menu import Menu
 from integrations.owner import OwnedTasks

@@ -13,7 +13,7 @@ from assistant.config.schema import Settings
 from assistant.models.manifest import ModelEntry
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of, wake_engine
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.devices import SILENCE_DBFS
 from audio.devices.level import level_of
 from audio.frames import FRAME_MS, SAMPLE_RATE, Frame

@@ -24,7 +24,7 @@ from typing import Literal, Protocol, Self
 
 from assistant.config.schema import Recordings as Keep
 from assistant.conversation.effects import OpenTurn
-from assistant.conversation.followers import TurnFollower
+from assistant.conversation.listeners import TurnFollower
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.turn_audio import TurnAudio

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.domain.call import SentenceMatch
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import Rights
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.deciding import asked, decide_call, decide_moves

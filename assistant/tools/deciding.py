@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode
 from assistant.tools.gates import entity_or_guess
 from assistant.tools.intents import Action, Intent, Move
 from assistant.tools.resolve import UNTOLD, consequences, domain_of, without_plans

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from assistant.domain.call import SentenceMatch
-from assistant.domain.moment import Moment
 from assistant.domain.outcome import Decision
+from assistant.domain.policy_context import Moment
 from assistant.domain.rights import Program
 from assistant.tools.arguments import fit
 from assistant.tools.mend import Change

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 
 NAME = "policy_mode"  # under which it is kept
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.domain.call import SentenceMatch
-from assistant.domain.moment import PLAIN, Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import PLAIN, Mode, Moment
 from assistant.tools.builtin.protocol import BY_WORDS
 from assistant.tools.calls import (
     closed_to_guests,

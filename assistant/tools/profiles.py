@@ -14,7 +14,7 @@ MakeVoices = Callable[[Settings], Voices]
 
 
 class Mouth(Protocol):
-    """Who speaks (`assistant.speech.mouth.Mouth`)."""
+    """Who speaks (`assistant.speech.output.Mouth`)."""
 
     def use(self, voices: Voices | None) -> None:
         """Speak with these voices from the next clause on; None: with the settings' own."""
@@ -46,7 +46,7 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """See `assistant.conversation.performers.Profiles`."""
+        """See `assistant.conversation.turn_services.Profiles`."""
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
         self._tools.narrow(turn_id, chosen.tools)

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import CallRecord
 from assistant.domain.rights import Program
-from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import BuiltInRequest
 from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.ledger import Entry

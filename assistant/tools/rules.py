@@ -6,7 +6,7 @@ from datetime import time
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from assistant.domain.moment import Moment
+from assistant.domain.policy_context import Moment
 from assistant.domain.rights import Program
 from assistant.tools.verdict import Ruling
 from integrations.home_assistant.house import Area, Entity

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.clock import Clock
-from assistant.domain.moment import Moment
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
+from assistant.domain.policy_context import Moment
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import Program, Programs, Rights
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import NOTHING_HELD
 from assistant.tools.asking import Asking

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode
 from assistant.tools.intents import Move
 from assistant.tools.mend import Change
 

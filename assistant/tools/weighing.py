@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import Program
 from assistant.tools.costly import cost
 from assistant.tools.gates import (

@@ -10,10 +10,10 @@ from typing import Any
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.gemini.calls import response_to
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import Approvals
 from assistant.tools.governance import Governance

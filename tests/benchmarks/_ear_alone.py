@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer

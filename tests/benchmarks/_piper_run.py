@@ -17,7 +17,7 @@ from unittest.mock import patch
 from assistant.config.schema import Settings
 from assistant.sound.devices import voices_of
 from assistant.speech.clauses import ClauseCutter
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.tts import PhraseCache
 from tests.benchmarks.sound import NotingPlayer
 

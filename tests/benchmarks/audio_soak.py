@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.hearing import Hearing
 from assistant.domain.clock import VirtualClock
 from audio.endpoint import Endpointer

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.events import SpeechHeld, SpeechStarted
 from assistant.conversation.stopping import DecodedStop
 from audio.endpoint import Endpointer

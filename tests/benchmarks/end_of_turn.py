@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from assistant.conversation.ending import Endings, FixedEndings
-from assistant.conversation.house_ending import HouseEndings
+from assistant.conversation.endpointing import Endings, FixedEndings
+from assistant.conversation.grammar_endpointer import HouseEndings
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.recognize.sphinx import SphinxLive
 from audio.vad.silero import SileroDetector

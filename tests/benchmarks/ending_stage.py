@@ -11,8 +11,8 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from typing import Any
 
-from assistant.conversation.ear import Ear
-from assistant.conversation.ending import Endings
+from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.endpointing import Endings
 from assistant.conversation.events import SpeechEnded
 from audio.endpoint import Endpointer
 from audio.frames import (

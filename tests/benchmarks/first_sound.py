@@ -21,7 +21,7 @@ import numpy as np
 from assistant.conversation.reply import Reply
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import Languages, TurnLanguage
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
 from tests.benchmarks.piper_medium import make_medium_voice, parameters

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from assistant.conversation.ending import FixedEndings
+from assistant.conversation.endpointing import FixedEndings
 from audio.frames import SAMPLE_RATE
 from audio.vad.silero import SileroDetector
 from tests.benchmarks.barge_in import from_first_loud, heard

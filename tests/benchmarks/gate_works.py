@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.events import (
     BrainFinished,
     Event,

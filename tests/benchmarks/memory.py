@@ -54,7 +54,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("google-genai", "import google.genai"),
         (
             "the recogniser for the end of a command",
-            "import assistant.conversation.house_ending; "
+            "import assistant.conversation.grammar_endpointer; "
             "from audio.recognize.sphinx import SphinxLive as l; d = l()",
         ),
     ),

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.performers import Performers
 from assistant.conversation.runner import Runner
+from assistant.conversation.turn_services import Performers
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLE_RATE
 from audio.player import Player

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.effects import Effect, EndListening, StopWatching, WatchSpeech
 from assistant.conversation.events import Event, Tick, WakeHeard
 from assistant.conversation.machine import reduce

@@ -13,7 +13,7 @@ import numpy as np
 from starlette.types import ASGIApp
 
 from assistant.app.build import App, open_app
-from assistant.app.faces import open_faces
+from assistant.app.interfaces import open_faces
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.domain.brain import BrainEvent, Heard, TurnDone
 from audio.devices.watch import DeviceWatch

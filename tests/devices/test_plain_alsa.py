@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.interfaces.troubles import LOOK_S
+from assistant.interfaces.health import LOOK_S
 from audio.wav import read_wav
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.plain_alsa import NAME, PLAYED_RATE, PLUGGED, PlainAlsa, plain_alsa

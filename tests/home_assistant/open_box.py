@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from assistant.app.build import App, open_app
-from assistant.app.faces import Faces, open_faces
+from assistant.app.interfaces import Faces, open_faces
 from assistant.app.services import Stay
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn

@@ -7,8 +7,8 @@ import pytest
 
 from assistant.app.home import Bridge
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, ToolOutcome
-from assistant.domain.situation import Situation
 from integrations.home_assistant.house import Entity
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address

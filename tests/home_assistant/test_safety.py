@@ -14,10 +14,10 @@ from assistant.app.home import Bridge, open_bridge
 from assistant.brains.home_assistant.brain import DryRun
 from assistant.config.load import load_settings
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
-from assistant.domain.situation import Situation
 from assistant.tools.resolve import members
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

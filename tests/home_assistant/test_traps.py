@@ -11,8 +11,8 @@ import pytest
 
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.moment import Moment
 from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.policy_context import Moment
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.scripts import ask_scripts

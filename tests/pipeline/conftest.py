@@ -15,7 +15,7 @@ HEARING = (
     "assistant.brains.offline.listen.HEARING_S",
     "assistant.confirmation.witness.RECOGNISE_S",
     "assistant.conversation.asking.UNDERSTAND_S",
-    "assistant.conversation.exchange.UNDERSTAND_S",
+    "assistant.conversation.confirmation_dialog.UNDERSTAND_S",
 )
 
 

@@ -16,7 +16,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.app.faces import open_faces
+from assistant.app.interfaces import open_faces
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput

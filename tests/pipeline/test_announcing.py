@@ -13,7 +13,7 @@ import pytest
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.app.build import open_app
-from assistant.app.faces import open_faces
+from assistant.app.interfaces import open_faces
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
+from assistant.app.background import sound_files
 from assistant.app.build import App, open_app
-from assistant.app.works import sound_files
 from assistant.config.schema import Settings
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from assistant.app.build import App, open_app
-from assistant.app.faces import open_faces
+from assistant.app.interfaces import open_faces
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.pipeline.rig import offline_settings, states

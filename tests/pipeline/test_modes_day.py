@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.log import FinishedTurn
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Decision, Status
+from assistant.domain.policy_context import Mode
 from tests.pipeline.gemini_rig import Scene, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn

@@ -19,10 +19,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
-from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import build_menu
 from assistant.tools.toolbox import Toolbox

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import STAY_SILENT, Briefing, Exchange
 from assistant.brains.gemini.calls import not_run_response, silent_response
-from assistant.brains.gemini.keeper import Keeper
-from assistant.brains.gemini.keepers import Keepers
-from assistant.brains.gemini.link import Link
+from assistant.brains.gemini.connection import Link
+from assistant.brains.gemini.event_reader import Item, Reading
 from assistant.brains.gemini.ports import Briefer, LiveHabits, within
-from assistant.brains.gemini.reading import Item, Reading
+from assistant.brains.gemini.session_manager import Keeper
+from assistant.brains.gemini.sessions import Keepers
 from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, Spent, TurnRequest, Usage
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock

@@ -15,8 +15,8 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening, Happenings
 from assistant.domain.health import word_of
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version

@@ -14,7 +14,7 @@ _GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
 
 
 class Exchange(Protocol):
-    """The question under way (`assistant.conversation.exchange.Exchange`)."""
+    """The question under way (`assistant.conversation.confirmation_dialog.Exchange`)."""
 
     @property
     def question(self) -> Question:

@@ -11,8 +11,8 @@ from assistant.conversation.level import Reading
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.standing import Standing
 from assistant.domain.brain import ConversationOwner
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark
 from assistant.domain.rights import Rights
 from assistant.tools.ratings import Ratings, may_open, rated_rows

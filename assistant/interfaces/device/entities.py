@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from assistant.conversation.state import State
-from assistant.interfaces.facts import Facts
+from assistant.interfaces.status import Facts
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import LONGEST_STATE, UNAVAILABLE, Sensor
 

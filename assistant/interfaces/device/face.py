@@ -17,7 +17,7 @@ from assistant.interfaces.device.inbox import Asking, Inbox, Kept
 from assistant.interfaces.device.keeper import DeviceKeeper, House
 from assistant.interfaces.device.register import Register, appearance
 from assistant.interfaces.device.sensors import DeviceSensors
-from assistant.interfaces.facts import Conversation, Facts, Figures, Timers, Troubles, facts_of
+from assistant.interfaces.status import Conversation, Facts, Figures, Timers, Troubles, facts_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools import ratings
 from integrations.home_assistant import mobile_app

@@ -12,12 +12,12 @@ from assistant.conversation.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
 from assistant.interfaces.controls import Intents
-from assistant.interfaces.facts import facts_of
 from assistant.interfaces.mqtt.commands import Orders
 from assistant.interfaces.mqtt.entities import Looks, Say, discovery, offered
 from assistant.interfaces.mqtt.events import answered, event
 from assistant.interfaces.mqtt.publishing import OFFLINE, ONLINE, Client, Parts, Topics
 from assistant.interfaces.mqtt.states import Settings, states
+from assistant.interfaces.status import facts_of
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
 from integrations.owner import OwnedTasks

@@ -7,8 +7,8 @@ from typing import Protocol
 from assistant.announcements.desk import Announcing
 from assistant.config.schema import Mqtt
 from assistant.domain.events import Happenings
-from assistant.interfaces.facts import Conversation, Figures, Leave, Timers, Troubles
 from assistant.interfaces.mqtt.taken import Store
+from assistant.interfaces.status import Conversation, Figures, Leave, Timers, Troubles
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Publication, Subscription
 from integrations.web.requests import LiveRequest, QuestionAnswer, QuestionRequest

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.conversation.state import State
-from assistant.interfaces.facts import Facts
 from assistant.interfaces.mqtt.commands import OFF, ON
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, shown_profile
+from assistant.interfaces.status import Facts
 
 UNKNOWN = "None"  # what Home Assistant reads as no value
 GONE = ""  # the broker forgets what it kept

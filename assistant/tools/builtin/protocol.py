@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Tier
-from assistant.domain.situation import CALM, Situation
 from assistant.tools.intents import Move
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them

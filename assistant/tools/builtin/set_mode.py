@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.moment import Mode
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Status, Tier, ToolOutcome
-from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.asking import CANNOT_ASK
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from assistant.conversation.ending import FixedEndings
+from assistant.conversation.endpointing import FixedEndings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.app import works as sound_files
-from assistant.app.works import SoundFiles
+from assistant.app import background as sound_files
+from assistant.app.background import SoundFiles
 from audio.wav import write_wav
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant.sounds import SoundFile

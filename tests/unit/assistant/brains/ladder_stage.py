@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from assistant.brains.ladder import Ladder
-from assistant.brains.rungs import Budget
+from assistant.brains.fallback import Ladder
+from assistant.brains.slots import Budget
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

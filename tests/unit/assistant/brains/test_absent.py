@@ -2,9 +2,9 @@
 
 import pytest
 
-from assistant.brains.ladder import Ladder
+from assistant.brains.fallback import Ladder
 from assistant.brains.recognizer import AbsentBrain
-from assistant.brains.rungs import Budget
+from assistant.brains.slots import Budget
 from assistant.domain.brain import (
     Brain,
     BrainFault,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.rungs import Breaker
+from assistant.brains.slots import Breaker
 from assistant.domain.brain import BrainFault, FaultKind
 from assistant.domain.clock import VirtualClock
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from assistant.brains import rungs as module
-from assistant.brains.rungs import Budget
+from assistant.brains import slots as module
+from assistant.brains.slots import Budget
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 

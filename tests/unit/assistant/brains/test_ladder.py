@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.ladder import SETTLE_S
+from assistant.brains.fallback import SETTLE_S
 from assistant.domain.brain import (
     BrainFault,
     FaultKind,

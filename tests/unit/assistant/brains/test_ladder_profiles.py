@@ -1,6 +1,6 @@
 """The brains that a profile's turns go to."""
 
-from assistant.brains.ladder import Ladder
+from assistant.brains.fallback import Ladder
 from assistant.domain.brain import BrainFault
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.ladder_stage import DONE, LIVE, OFFLINE, ONCE, Stage, fault, served

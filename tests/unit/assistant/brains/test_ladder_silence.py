@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.brains.ladder import REPEAT_WITHIN_S
+from assistant.brains.fallback import REPEAT_WITHIN_S
 from assistant.domain.brain import NotMeant, ReplyText, Serving, ToolCallsCancelled, TurnDone
 from tests.unit.assistant.brains.ladder_stage import (
     DONE,

@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from assistant.brains.ladder import REPEAT_WITHIN_S
-from assistant.brains.rungs import Known, most_telling
+from assistant.brains.fallback import REPEAT_WITHIN_S
+from assistant.brains.slots import Known, most_telling
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

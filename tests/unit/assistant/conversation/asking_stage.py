@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assistant.confirmation.witness import Hears, Witness
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
+from assistant.conversation.confirmation_dialog import Means, Phone, Prompter
 from assistant.conversation.events import SpeechEnded, SpeechStarted
-from assistant.conversation.exchange import Means, Phone, Prompter
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import How, Question, Settlement
-from assistant.domain.situation import CALM, Situation
 from tests.unit.assistant.conversation.doubles import (
     Frames,
     Script,

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
-from assistant.conversation.ear import Ear, EarEvent
+from assistant.conversation.audio_front_end import Ear, EarEvent
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import CALM, Situation
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
 from audio.tts import Chunk

@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager
 
 from assistant.config.sections import SoundChoice
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
-from assistant.conversation.ear import Ear, EarEvent
+from assistant.conversation.audio_front_end import Ear, EarEvent
+from assistant.conversation.confirmation_dialog import Means
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.exchange import Means
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.performers import Limits, Performers, Profiles
 from assistant.conversation.runner import Runner
+from assistant.conversation.turn_services import Limits, Performers, Profiles
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.speech.synthesis import Voices
 from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, ToneVoice, Tools

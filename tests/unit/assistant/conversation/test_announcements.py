@@ -17,10 +17,10 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import ANNOUNCEMENTS_WAITING
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AnnouncementRecord
-from assistant.domain.situation import CALM, Situation
 from assistant.journal.store import Store
 from assistant.speech.identify import Languages
 from assistant.speech.manner import Manner

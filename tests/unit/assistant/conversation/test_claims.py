@@ -12,9 +12,9 @@ from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import as_json
 from assistant.domain.brain import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import READ_ONLY
-from assistant.domain.situation import CALM, Situation
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools, done
 from tests.unit.assistant.conversation.stage import runner_with
 

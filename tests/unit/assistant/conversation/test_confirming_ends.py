@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 import pytest
 
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.asking_stage import (
     ANSWER,

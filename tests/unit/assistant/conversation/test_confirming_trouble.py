@@ -8,9 +8,9 @@ from typing import Any, Literal
 import pytest
 
 from assistant.conversation import transcript
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
+from assistant.conversation.confirmation_dialog import Means
 from assistant.conversation.events import Event, Muted, SourceLost
-from assistant.conversation.exchange import Means
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.conversation.ear import RISING, Ear
+from assistant.conversation.audio_front_end import RISING, Ear
 from assistant.conversation.events import (
     SpeechEnded,
     SpeechPassed,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.ear import Ear, EarEvent
+from assistant.conversation.audio_front_end import Ear, EarEvent
 from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from assistant.conversation.ear import Distraction, Ear
+from assistant.conversation.audio_front_end import Distraction, Ear
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame

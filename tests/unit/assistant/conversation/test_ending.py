@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.conversation.ending import (
+from assistant.conversation.endpointing import (
     HANG_OVER_MS,
     FixedEndings,
     PlainEndings,

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from assistant.conversation import endings as module
-from assistant.conversation.ending import Endings, FixedEndings, PlainEndings
-from assistant.conversation.endings import keep_names, open_endings
-from assistant.conversation.house_ending import HouseEndings
+from assistant.conversation import open_endpointer as module
+from assistant.conversation.endpointing import Endings, FixedEndings, PlainEndings
+from assistant.conversation.grammar_endpointer import HouseEndings
 from assistant.conversation.late_endings import LateEndings
+from assistant.conversation.open_endpointer import keep_names, open_endings
 from audio.endpoint import HANG_OVER_MS
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.for_programs import PATIENCE_S
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.machine import State
+from assistant.conversation.program_turns import PATIENCE_S
 from assistant.conversation.programs import ForTalk
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import (
@@ -22,10 +22,10 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.rights import READ_ONLY, Rights
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.manner import OPENING, PLAIN
 from audio.earcons import earcon
 from audio.errors import DeviceLost

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from assistant.conversation.ear import Ear
+from assistant.conversation.audio_front_end import Ear
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame

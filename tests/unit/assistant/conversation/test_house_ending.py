@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.ending import HANG_OVER_MS, Verdict, hang_over
-from assistant.conversation.house_ending import HouseEndings
+from assistant.conversation.endpointing import HANG_OVER_MS, Verdict, hang_over
+from assistant.conversation.grammar_endpointer import HouseEndings
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
 from tests.benchmarks.scale.houses import picture

@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.conversation.events import SpeechHeld, SpeechPassed
-from assistant.conversation.lasting import Lasting
+from assistant.conversation.speech_duration import Lasting
 from audio.frames import SAMPLES_PER_MS
 from audio.vad.protocol import Voicing
 

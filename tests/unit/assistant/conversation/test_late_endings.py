@@ -1,6 +1,6 @@
 """The judge of pauses that comes while somebody is speaking."""
 
-from assistant.conversation.ending import PlainEndings
+from assistant.conversation.endpointing import PlainEndings
 from assistant.conversation.late_endings import MOST, LateEndings
 
 Call = tuple[object, ...]

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.events import SpeechEnded, SpeechStarted
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from assistant.conversation.ear import Ear, EarEvent
+from assistant.conversation.audio_front_end import Ear, EarEvent
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone

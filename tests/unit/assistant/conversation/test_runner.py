@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.events import (
     SpeechEnded,
     SpeechHeld,

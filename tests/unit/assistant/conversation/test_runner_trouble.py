@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from assistant.conversation import calls, live
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked, Typed, WakeHeard
 from assistant.conversation.machine import State
 from assistant.conversation.opening import TurnMaker
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.doubles import (
     Frames,

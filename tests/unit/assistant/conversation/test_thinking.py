@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
-from assistant.conversation.followers import Turn, TurnFollower
+from assistant.conversation.listeners import Turn, TurnFollower
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone

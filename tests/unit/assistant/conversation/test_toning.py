@@ -24,8 +24,8 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import Status, ToolOutcome
-from assistant.domain.situation import CALM, Situation
 from audio.earcons import earcon
 from audio.player import NullPlayer, StreamName
 from tests.unit.assistant.conversation.doubles import (

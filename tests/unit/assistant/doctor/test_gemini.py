@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from assistant.brains.rungs import start_of_day
+from assistant.brains.slots import start_of_day
 from assistant.config.schema import Settings
 from assistant.doctor import gemini
 from assistant.doctor.finding import Finding, Status

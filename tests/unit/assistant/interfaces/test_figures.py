@@ -12,7 +12,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
-from assistant.interfaces.figures import LOOK_S, Figures
+from assistant.interfaces.turn_stats import LOOK_S, Figures
 from assistant.journal.store import Store
 
 EVENING = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
-from assistant.interfaces.troubles import LOOK_S, Troubles
+from assistant.interfaces.health import LOOK_S, Troubles
 
 DEAF = "The microphone is gone."
 AWAY = "Home Assistant does not answer."

@@ -16,13 +16,13 @@ import pytest
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import SystemClock, VirtualClock
 from assistant.domain.events import Happenings
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import ToolOutcome
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.records import TurnRecord
 from assistant.domain.rights import CALLERS, Rights
-from assistant.domain.situation import Situation
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.device.commands import Commander
 from assistant.interfaces.device.inbox import Inbox

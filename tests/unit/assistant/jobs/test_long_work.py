@@ -6,9 +6,9 @@ import pytest
 
 from assistant.domain.brain import BrainFault
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
-from assistant.domain.situation import Situation
 from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, Thinking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.toolbox import Toolbox

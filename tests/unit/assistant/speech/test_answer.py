@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import LINES_WAITING, PIECES_WAITING
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle
 
 NATIVE = 24_000  # Hz

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import Answer, Spoken
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.errors import DeviceLost
 from audio.tts import Chunk
 from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle

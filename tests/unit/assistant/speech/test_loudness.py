@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assistant.speech.manner import PLAIN, Manner
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from audio.earcons import earcon
 from audio.player import NullPlayer, OneOutput, Outputs, Player, StreamName
 from audio.tts import Chunk

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.manner import PLAIN
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import DeviceLost, InputUnusable
 from audio.player import NullPlayer, OneOutput, Player, StreamName

@@ -8,7 +8,7 @@ from assistant.config.sections import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import sounds
 from assistant.speech.answer import Output
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.speech.sounds import Sounds
 from audio.earcons import NAMES, earcon
 from audio.errors import DeviceLost

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import AudioError, InputUnusable
 from tests.unit.assistant.speech.test_mouth import FakeVoice, Recorder, Voices, pcm

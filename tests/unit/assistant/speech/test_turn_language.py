@@ -6,8 +6,8 @@ import pytest
 
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages, TurnLanguage, identify
 from audio.tts import Chunk

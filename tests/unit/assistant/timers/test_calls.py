@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.records import TimerRecord
-from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import FrozenCalls, NotLater
 from assistant.tools.builtin.date_and_time import date_and_time

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.intents import Action
 from assistant.tools.menu import MenuEntry, build_menu

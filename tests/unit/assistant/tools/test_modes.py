@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from assistant.app.moments import LOOK_S, Moments, rulings_of
+from assistant.app.policy_contexts import LOOK_S, Moments, rulings_of
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue

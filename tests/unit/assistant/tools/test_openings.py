@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import CALLERS, Program
 from assistant.tools.gates import is_safe_to_guess
 from assistant.tools.intents import Action

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import SentenceMatch
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import CALLERS, TALK, Program
 from assistant.tools.builtin.protocol import AskFirst
 from assistant.tools.costly import cost

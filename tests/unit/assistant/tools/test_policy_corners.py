@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.moment import PLAIN, Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import PLAIN, Mode, Moment
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.costly import celsius
 from assistant.tools.deciding import Case, told

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import pytest
 
 from assistant.domain.call import SentenceMatch
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge_sentence

@@ -8,12 +8,12 @@ import pytest
 
 from assistant.config.tools import Limits
 from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.question import Settlement
 from assistant.domain.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
-from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.brains.gemini.event_reader import Reading
 from assistant.brains.gemini.ports import LiveHabits
-from assistant.brains.gemini.reading import Reading
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.governance import Governance
 from assistant.tools.taint import Taint, gives_words_of_strangers

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement, Verdict
 from assistant.domain.records import AuditRecord
-from assistant.domain.situation import Situation
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,

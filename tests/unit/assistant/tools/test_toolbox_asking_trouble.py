@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
-from assistant.domain.situation import Situation
 from assistant.tools.governance import Governance
 from tests.unit.assistant.tools.embedded import living
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.outcome import Decision, Status
-from assistant.domain.situation import Situation
 from tests.unit.assistant.tools.embedded import House, living
 
 LAMP = {"name": "Hall light"}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Program
-from assistant.domain.situation import Situation
 from assistant.tools import judging
 from assistant.tools.consents import Consents
 from assistant.tools.governance import Governance

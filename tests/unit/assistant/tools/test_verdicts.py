@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Tier
+from assistant.domain.policy_context import Mode, Moment
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.policy import judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.belonging import Belonging
+from assistant.brains.gemini.attribution import Belonging
 from integrations.gemini.events import (
     FunctionCall,
     FunctionCalls,

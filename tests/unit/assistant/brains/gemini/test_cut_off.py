@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.gemini.calls import note_of_cut
-from assistant.brains.gemini.keeper import Keeper
+from assistant.brains.gemini.session_manager import Keeper
 from assistant.domain.brain import ReplyText, TurnDone
 from integrations.errors import Unavailable
 from integrations.gemini.events import InputText, OutputText, TurnComplete

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.brains.gemini.keepers import MAX_KEPT, Keepers
+from assistant.brains.gemini.sessions import MAX_KEPT, Keepers
 from assistant.domain.brain import PEOPLE, ConversationOwner, Spent, TurnRequest
 from assistant.domain.call import ToolCall
 from tests.simulators.records import HeardTurn

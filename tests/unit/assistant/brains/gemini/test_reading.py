@@ -3,9 +3,9 @@
 import pytest
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.link import Answered
+from assistant.brains.gemini.connection import Answered
+from assistant.brains.gemini.event_reader import Item, Reading
 from assistant.brains.gemini.ports import LiveHabits
-from assistant.brains.gemini.reading import Item, Reading
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

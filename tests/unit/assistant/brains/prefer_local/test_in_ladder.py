@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from assistant.brains.fallback import Ladder
 from assistant.brains.home_assistant.brain import DryRun
-from assistant.brains.ladder import Ladder
 from assistant.brains.prefer_local.brain import PreferLocalBrain
 from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
 from assistant.speech.catalogue import Catalogue

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.conversation.ear import EarEvent
+from assistant.conversation.audio_front_end import EarEvent
+from assistant.conversation.confirmation_dialog import Means
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.exchange import Means
 from assistant.conversation.line import Line
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State

@@ -12,7 +12,7 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
 from assistant.interfaces.api.parts import Openers, Parts

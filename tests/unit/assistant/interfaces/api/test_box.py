@@ -12,7 +12,7 @@ from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening, Happenings
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box

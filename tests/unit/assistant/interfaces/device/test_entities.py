@@ -8,7 +8,7 @@ import pytest
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
-from assistant.interfaces.facts import Facts
+from assistant.interfaces.status import Facts
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import Sensor

@@ -23,7 +23,7 @@ from assistant.interfaces.device.entities import (
     every_one,
 )
 from assistant.interfaces.device.sensors import DeviceSensors
-from assistant.interfaces.facts import Facts
+from assistant.interfaces.status import Facts
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.errors import Unavailable

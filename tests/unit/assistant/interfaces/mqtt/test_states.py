@@ -8,10 +8,10 @@ import pytest
 
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
-from assistant.interfaces.facts import Facts
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.interfaces.mqtt.publishing import Topics
 from assistant.interfaces.mqtt.states import Settings, states
+from assistant.interfaces.status import Facts
 from audio.steady import MicrophoneStatus
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)

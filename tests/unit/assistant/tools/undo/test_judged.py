@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import Situation
 from assistant.domain.clock import VirtualClock
-from assistant.domain.moment import Mode, Moment
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
-from assistant.domain.situation import Situation
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
 from assistant.tools.builtin.undo import Undoing, through

@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assistant.app.build import App
-from assistant.app.moments import rulings_of
+from assistant.app.policy_contexts import rulings_of
 from assistant.app.process import ClockWatch
 from assistant.app.services import Stay
 from assistant.app.watching import Broker, Page, Watched, watching
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock, synchronised
-from assistant.domain.moment import Mode
+from assistant.domain.policy_context import Mode
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.confirmations import Confirmations
@@ -24,9 +24,9 @@ from assistant.interfaces.api.parts import Openers, Parts, Sound
 from assistant.interfaces.api.records import Records
 from assistant.interfaces.api.turn_sounds import TurnSounds
 from assistant.interfaces.device.face import DeviceFace, Reach, Sources
+from assistant.interfaces.health import Troubles
 from assistant.interfaces.http_serving import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE
-from assistant.interfaces.troubles import Troubles
 from assistant.tools.listed import listed
 from integrations.mcp_server.endpoint import CALLBACK, McpServer
 from integrations.web.pages import metrics_route

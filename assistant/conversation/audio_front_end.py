@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Literal
 
-from assistant.conversation.ending import Endings, FixedEndings
+from assistant.conversation.endpointing import Endings, FixedEndings
 from assistant.conversation.events import (
     SpeechEnded,
     SpeechHeld,
@@ -21,7 +21,7 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.lasting import Lasting
+from assistant.conversation.speech_duration import Lasting
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted

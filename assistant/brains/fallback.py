@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.brains.rungs import (
+from assistant.brains.slots import (
     LOST,
     PASSING,
     Breaker,

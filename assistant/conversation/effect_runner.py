@@ -40,13 +40,13 @@ from assistant.conversation.events import (
     StopAsked,
     StopHeard,
 )
-from assistant.conversation.followers import Followers
 from assistant.conversation.hearing import Hearing
+from assistant.conversation.listeners import Followers
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.opening import TurnMaker
-from assistant.conversation.performers import Performers
 from assistant.conversation.stopping import StopListener
 from assistant.conversation.timeline import ConversationClock
+from assistant.conversation.turn_services import Performers
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN

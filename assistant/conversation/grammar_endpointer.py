@@ -10,7 +10,7 @@ from assistant.brains.offline.grammar import WAKE, is_talk
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.sayable import sayable
-from assistant.conversation.ending import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
+from assistant.conversation.endpointing import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
 from assistant.tools.resolve import find_area
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS

@@ -20,7 +20,7 @@ from assistant.config.sections import QuietHours
 from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
-from assistant.conversation.exchange import Means, Prompter
+from assistant.conversation.confirmation_dialog import Means, Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
@@ -32,7 +32,7 @@ from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
 from assistant.jobs.tell import Teller
 from assistant.jobs.think import Guidance, RunCall, Thinking
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
 from assistant.brains.gemini.calls import Meter, note_of_cut
+from assistant.brains.gemini.connection import Link, Listener
 from assistant.brains.gemini.lifecycle import Life, Step
-from assistant.brains.gemini.link import Link, Listener
 from assistant.brains.gemini.ports import Briefer, Client, LiveHabits, within
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock

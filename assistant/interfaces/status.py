@@ -24,7 +24,7 @@ class Conversation(Protocol):
 
 
 class Figures(Protocol):
-    """The last turn, and today (`assistant.interfaces.figures.Figures`). None: not known."""
+    """The last turn, and today (`assistant.interfaces.turn_stats.Figures`). None: not known."""
 
     @property
     def last_heard(self) -> str | None: ...
@@ -68,7 +68,7 @@ class Timers(Protocol):
 
 
 class Troubles(Protocol):
-    """What does not work (`assistant.interfaces.troubles.Troubles`)."""
+    """What does not work (`assistant.interfaces.health.Troubles`)."""
 
     @property
     def sentences(self) -> Sequence[str]:

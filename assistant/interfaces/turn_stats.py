@@ -7,7 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.brains.rungs import start_of_day
+from assistant.brains.slots import start_of_day
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Followers

@@ -56,7 +56,7 @@ class Breaker:
 
     def failed(self, fault: BrainFault) -> None:
         """The rung has failed once. Faults of one sentence or of the house change nothing; nor does
-        the budget, which has its own end (`assistant.brains.rungs`)."""
+        the budget, which has its own end (`assistant.brains.slots`)."""
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
             if self._failures < FAILURES_TO_OPEN:

@@ -2,7 +2,7 @@
 
 from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.calls import EchoFilter, SilenceFilter
-from assistant.brains.gemini.link import Answered
+from assistant.brains.gemini.connection import Answered
 from assistant.brains.gemini.ports import LiveHabits, fault_from
 from assistant.domain.brain import (
     BrainEvent,

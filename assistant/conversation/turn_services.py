@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
-from assistant.conversation.exchange import Means
+from assistant.conversation.confirmation_dialog import Means
 from assistant.domain.brain import Brain
 from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CALM, Situation
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import Rights
-from assistant.domain.situation import CALM, Situation
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.mouth import Mouth
+from assistant.speech.output import Mouth
 
 
 class ToolRunner(Protocol):

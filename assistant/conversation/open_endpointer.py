@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from assistant.conversation.ending import Endings, FixedEndings, PlainEndings
+from assistant.conversation.endpointing import Endings, FixedEndings, PlainEndings
 from assistant.conversation.late_endings import LateEndings
 from audio.endpoint import HANG_OVER_MS
 from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.conversation.house_ending import HouseEndings
+    from assistant.conversation.grammar_endpointer import HouseEndings
     from integrations.home_assistant.house import House
 
 LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has changed
@@ -103,7 +103,7 @@ async def _know_words(
 
 def _make(worker: Executor, language: str, area: str) -> "HouseEndings":
     """Imports the recogniser and loads its model, 0.1 s and 5 MB; its grammar takes that too."""
-    from assistant.conversation.house_ending import HouseEndings
+    from assistant.conversation.grammar_endpointer import HouseEndings
     from audio.recognize.sphinx import SphinxLive
 
     return HouseEndings(SphinxLive(), worker, language, area)

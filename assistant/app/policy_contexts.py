@@ -6,7 +6,7 @@ from datetime import time
 from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
 from assistant.domain.clock import Clock
-from assistant.domain.moment import Mode, Moment
+from assistant.domain.policy_context import Mode, Moment
 from assistant.domain.records import StoreError
 from assistant.tools.modes import Kept, ModeKeeper
 from assistant.tools.ratings import Ratings

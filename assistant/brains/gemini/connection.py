@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assistant.brains.briefing import Exchange, with_history
-from assistant.brains.gemini.belonging import Belonging, Phase
+from assistant.brains.gemini.attribution import Belonging, Phase
 from assistant.brains.gemini.calls import (
     Answers,
     Meter,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.keeper import Keeper
 from assistant.brains.gemini.ports import Briefer, Client, LiveHabits
+from assistant.brains.gemini.session_manager import Keeper
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from integrations.gemini.events import TokensUsed

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from assistant.confirmation.witness import Witness
 from assistant.conversation.events import AnswersBy
-from assistant.conversation.held import HeldTurn
+from assistant.conversation.speculative_turn import HeldTurn
 from assistant.conversation.transcript import transcript_of
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Tier

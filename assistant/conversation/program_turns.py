@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from assistant.conversation.effect_runner import Hands
 from assistant.conversation.events import Announced, Event, Typed, WakeHeard, Withdrawn
-from assistant.conversation.hands import Hands
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.log import FinishedTurn
-from assistant.conversation.performers import Limits, Performers
 from assistant.conversation.programs import Then
 from assistant.conversation.record import record_of
 from assistant.conversation.state import Machine, Microphone
+from assistant.conversation.turn_services import Limits, Performers
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
