@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Self
 
 from assistant.announcements.queue import AnnouncementQueue, is_news
 from assistant.domain.clock import Clock, SystemClock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
@@ -149,7 +149,7 @@ class Speaker(Protocol):
 
 
 class Loudspeaker(Protocol):
-    """Where it sounds (`assistant.speech.output.Mouth`)."""
+    """Where it sounds (`assistant.speech.output.SpeechOutput`)."""
 
     @property
     def drops(self) -> int:
@@ -187,7 +187,7 @@ class Announcements:
         clock: Clock | None = None,
         *,
         sounds: WaitingSounds | None = None,
-        happenings: Happenings | None = None,
+        happenings: EventBus | None = None,
     ) -> None:
         """`language_of`: a text, for what names no language. `loudspeaker`: None: there always is
         one. `sounds`: where clips wait; None: there are none. `happenings`: told of each."""

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.announcements.tool import Announcer
-from assistant.app.brains import Minds, may_use_cloud
-from assistant.app.home import DEMO, Bridge
+from assistant.app.brains import BrainSet, may_use_cloud
+from assistant.app.home import DEMO, HomeContext
 from assistant.app.lock import is_held
 from assistant.app.timekeeping import Timekeeping
 from assistant.brains.gemini_once import ThinkResult
@@ -32,7 +32,7 @@ from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
 from assistant.jobs.tell import Teller
 from assistant.jobs.think import Guidance, RunCall, Thinking
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
@@ -53,7 +53,11 @@ from integrations.web.fetch import Fetcher
 
 
 def means_of(
-    settings: Settings, bridge: Bridge, minds: Minds, clock: Clock, prompter: Prompter | None
+    settings: Settings,
+    bridge: HomeContext,
+    minds: BrainSet,
+    clock: Clock,
+    prompter: Prompter | None,
 ) -> Means:
     """How this process asks. `prompter`: who sits at a keyboard, if anybody does."""
     pin = settings.policy.pin
@@ -81,13 +85,13 @@ _THINKING = "medium"  # of a hard question, where neither settings nor profile s
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
 
 
-class Works:
+class BackgroundWork:
     """Made with the tools, so that the menu is whole; `serve` then says who thinks and speaks."""
 
     def __init__(
         self,
         settings: Settings,
-        bridge: Bridge,
+        bridge: HomeContext,
         clock: Clock,
         *,
         resident: bool = False,
@@ -100,7 +104,7 @@ class Works:
         self._clock = clock
         # When nothing is loud; asked again and again.
         self.quiet_hours: Callable[[], QuietHours] = lambda: settings.quiet_hours
-        self._minds: Minds | None = None
+        self._minds: BrainSet | None = None
         self._runner: Runner | None = None
         self._log: TurnLog | None = None
         # Tells how a job ended; must not block.
@@ -155,7 +159,7 @@ class Works:
         after_s = PATIENCE_S if resident else None
         return Patient(self._tools, self.jobs, self._catalogue, self._clock, after_s)
 
-    def serve(self, minds: Minds, runner: Runner, log: TurnLog, mouth: Mouth) -> None:
+    def serve(self, minds: BrainSet, runner: Runner, log: TurnLog, mouth: SpeechOutput) -> None:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
         self.say = runner.announce
@@ -279,7 +283,7 @@ class SoundFiles:
             raise NotPossible(f"{error} {_WHERE}") from error
 
 
-def sound_files(settings: Settings, bridge: Bridge) -> SoundFiles:
+def sound_files(settings: Settings, bridge: HomeContext) -> SoundFiles:
     """As the settings say."""
     house = settings.home_assistant
     url = bridge.demo.url if bridge.demo is not None and house.url == DEMO else house.url

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.brains.briefing import Briefer
-from assistant.brains.fallback import Ladder
+from assistant.brains.fallback import FallbackBrain
 from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
 from assistant.brains.home_assistant.ear import Ear
 from assistant.brains.offline.brain import OfflineBrain
@@ -27,7 +27,7 @@ from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 
 if TYPE_CHECKING:  # imported where Gemini is used
-    from assistant.brains.gemini.ports import LiveHabits
+    from assistant.brains.gemini.ports import LiveTimeouts
     from assistant.brains.gemini_live import GeminiLiveBrain
     from assistant.brains.gemini_once import GeminiOnceBrain
 
@@ -38,10 +38,10 @@ NO_CONSENT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Minds:
+class BrainSet:
     """Who understands what is said."""
 
-    ladder: Ladder
+    ladder: FallbackBrain
     briefer: Briefer
     budget: Budget
     thinker: "GeminiOnceBrain | None"  # for questions that take long, where Gemini may be used
@@ -55,9 +55,9 @@ class Minds:
 
 
 @asynccontextmanager
-async def open_minds(
-    settings: Settings, bridge: Bridge, clock: Clock, *, resident: bool
-) -> AsyncIterator[Minds]:
+async def open_brains(
+    settings: Settings, bridge: HomeContext, clock: Clock, *, resident: bool
+) -> AsyncIterator[BrainSet]:
     """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
 
     `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
@@ -87,7 +87,7 @@ async def open_minds(
                 f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
             )
         budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
-        ladder = Ladder(
+        ladder = FallbackBrain(
             brains,
             bridge.tools,
             budget,
@@ -96,7 +96,7 @@ async def open_minds(
             language_of(settings.assistant.languages),
             {name: profile.brain for name, profile in settings.profiles.items()},
         )
-        yield Minds(
+        yield BrainSet(
             ladder,
             briefer,
             budget,
@@ -122,7 +122,7 @@ class _Maker:
     def __init__(
         self,
         settings: Settings,
-        bridge: Bridge,
+        bridge: HomeContext,
         clock: Clock,
         briefer: Briefer,
         stack: AsyncExitStack,
@@ -294,12 +294,12 @@ def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 
 
-def _habits(settings: Settings) -> "LiveHabits":
-    from assistant.brains.gemini.ports import LiveHabits
+def _habits(settings: Settings) -> "LiveTimeouts":
+    from assistant.brains.gemini.ports import LiveTimeouts
 
     gemini = settings.gemini
     return replace(
-        LiveHabits(),
+        LiveTimeouts(),
         connect_s=gemini.connect_timeout_s,
         warm_s=gemini.keep_warm_s,
         fresh_after_s=gemini.fresh_after_s,

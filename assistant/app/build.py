@@ -6,18 +6,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.app.background import Works, means_of
-from assistant.app.brains import Minds, open_minds
+from assistant.app.background import BackgroundWork, means_of
+from assistant.app.brains import BrainSet, open_brains
 from assistant.app.conversation import Conversation, open_conversation
-from assistant.app.home import Bridge, open_bridge
-from assistant.app.services import Resident, Stay
+from assistant.app.home import HomeContext, open_home
+from assistant.app.services import DaemonServices, Stay
 from assistant.config.schema import Settings
 from assistant.conversation.confirmation_dialog import Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.sound.devices import voices_of
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.tools.profiles import Profiles
 from audio.errors import AudioError
 from audio.player import Outputs, Player
@@ -31,12 +31,12 @@ class App:
     """What one process of Hearth is made of."""
 
     settings: Settings
-    bridge: Bridge
-    minds: Minds
+    bridge: HomeContext
+    minds: BrainSet
     runner: Runner
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
-    mouth: Mouth
+    mouth: SpeechOutput
     stay: Stay | None  # of a process that stays
 
 
@@ -84,7 +84,7 @@ async def open_around(
             tasks = await stack.enter_async_context(OwnedTasks())
             warming = tasks.start(_warm(mouth, settings.assistant.languages), "voices")
         bridge = await stack.enter_async_context(
-            open_bridge(
+            open_home(
                 settings,
                 clock,
                 resident=resident,
@@ -93,9 +93,11 @@ async def open_around(
             )
         )
         minds = await stack.enter_async_context(
-            open_minds(settings, bridge, clock, resident=resident)
+            open_brains(settings, bridge, clock, resident=resident)
         )
-        works = Works(settings, bridge, clock, resident=resident, controls=conversation.controls)
+        works = BackgroundWork(
+            settings, bridge, clock, resident=resident, controls=conversation.controls
+        )
         await stack.enter_async_context(works)
         log.keep_words = bridge.keeps_words
         conversation.later.house = lambda: bridge.home.house
@@ -112,7 +114,7 @@ async def open_around(
         stay = None
         notices = list(minds.notices)
         if conversation.mute is not None:
-            resident_parts = Resident(
+            resident_parts = DaemonServices(
                 settings, bridge, runner, mouth, log, clock, works, conversation.mute
             )
             stay = await resident_parts.stay(stack)
@@ -121,7 +123,7 @@ async def open_around(
         yield App(settings, bridge, minds, runner, log, tuple(notices), mouth, stay)
 
 
-async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
+async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
     """Load the voices; the recogniser's models load while the first person speaks."""
     try:
         await mouth.warm(languages)
@@ -131,18 +133,18 @@ async def _warm(mouth: Mouth, languages: Sequence[str]) -> None:
 
 def _performers(
     conversation: Conversation,
-    bridge: Bridge,
-    minds: Minds,
-    works: Works,
+    bridge: HomeContext,
+    minds: BrainSet,
+    works: BackgroundWork,
     prompter: Prompter | None,
     *,
     resident: bool,
-) -> Performers:
+) -> TurnServices:
     settings, pace = conversation.settings, conversation.controls.pace
     means = means_of(settings, bridge, minds, conversation.clock, prompter)
     voices = partial(voices_of, speed=pace, ahead=resident)
     profiles = Profiles(settings, conversation.mouth, bridge.tools, voices)
-    return Performers(
+    return TurnServices(
         minds.ladder,
         works.runner_of_calls(resident=resident),
         conversation.mouth,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
 from assistant.conversation.acknowledging import Acknowledging
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.late import LateBrain, LateTools
 from assistant.conversation.log import TurnLog
 from assistant.conversation.machine import Rules
 from assistant.conversation.open_endpointer import open_endings
 from assistant.conversation.runner import Runner
 from assistant.conversation.stopping import DecodedStop, StopListener
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id
@@ -28,7 +28,7 @@ from assistant.sound.devices import silent_voice, spare_voices_of, voices_of, wa
 from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import languages_of
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.endpoint import Endpointer
 from audio.player import NullPlayer, Outputs, Player
 from audio.vad import make_voice_detector
@@ -59,17 +59,17 @@ class Conversation:
     store: Store
     catalogue: Catalogue
     controls: Controls
-    mouth: Mouth
+    mouth: SpeechOutput
     log: TurnLog
     runner: Runner
     mute: Mute | None  # of a process that stays
-    performers: Performers
+    performers: TurnServices
     brain: LateBrain = field(repr=False)
     tools: LateTools = field(repr=False)
     later: Later = field(repr=False)
     speaks: bool = True  # answers are spoken; False: nothing is synthesised
 
-    def serve(self, performers: Performers) -> None:
+    def serve(self, performers: TurnServices) -> None:
         """These do the work from now on, and of the turn that waits for them."""
         now = self.performers
         now.brain, now.tools = performers.brain, performers.tools
@@ -110,7 +110,7 @@ async def open_conversation(
         log = TurnLog(store)
         brain, tools = LateBrain(), LateTools()
         acknowledging = _acknowledging(settings, later)
-        performers = Performers(brain, tools, mouth, catalogue, acknowledging=acknowledging)
+        performers = TurnServices(brain, tools, mouth, catalogue, acknowledging=acknowledging)
         runner = Runner(
             performers,
             ear,
@@ -151,10 +151,10 @@ def _profiles(settings: Settings) -> Mapping[str, str]:
 
 def _mouth(
     settings: Settings, player: Outputs | Player | None, controls: Controls, *, resident: bool
-) -> Mouth:
+) -> SpeechOutput:
     if player is None:
-        return Mouth(silent_voice, NullPlayer(paced=False))
-    return Mouth(
+        return SpeechOutput(silent_voice, NullPlayer(paced=False))
+    return SpeechOutput(
         voices_of(settings, controls.pace, ahead=resident),
         player,
         settings.voice.volume,
@@ -173,7 +173,9 @@ def _stop_listener(settings: Settings, later: Later) -> StopListener | None:
     return None if settings.offline.recognizer else DecodedStop(later.transcribe)
 
 
-async def _open_ear(stack: AsyncExitStack, settings: Settings, later: Later, *, paced: bool) -> Ear:
+async def _open_ear(
+    stack: AsyncExitStack, settings: Settings, later: Later, *, paced: bool
+) -> AudioFrontEnd:
     """The ear, until the stack is closed."""
     # A file that is read at full speed is ahead of any recogniser.
     languages = settings.assistant.languages if paced else ()
@@ -182,6 +184,6 @@ async def _open_ear(stack: AsyncExitStack, settings: Settings, later: Later, *, 
     )
     voice = make_voice_detector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
-    ear = Ear(wake_engine(settings), voice, endpointer, endings)
+    ear = AudioFrontEnd(wake_engine(settings), voice, endpointer, endings)
     stack.callback(ear.close)
     return ear

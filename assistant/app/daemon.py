@@ -226,7 +226,7 @@ class _Service:
 
     async def _stand(self) -> None:
         from assistant.app.build import open_around
-        from assistant.app.interfaces import open_faces
+        from assistant.app.interfaces import open_interfaces
         from assistant.sound.devices import SoundState
 
         conversation, hooks = self._conversation, self._hooks
@@ -242,7 +242,7 @@ class _Service:
             assert app.stay is not None
             announcements = app.stay.announcements
             self._unsaid = lambda: announcements.unsaid
-            async with open_faces(app, sound, more_troubles=hooks.troubles, stuck=hooks.stuck):
+            async with open_interfaces(app, sound, more_troubles=hooks.troubles, stuck=hooks.stuck):
                 hooks.startup.reach("ready")
                 hooks.on_ready(app, self._microphone, sound)
                 if app.log.on_turn is not None:

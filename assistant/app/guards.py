@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from assistant.app.lock import is_held
-from assistant.app.policy_contexts import Moments
+from assistant.app.policy_contexts import PolicyContexts
 from assistant.config.schema import Settings
 from assistant.confirmation.witness import Quiet
 from assistant.domain.clock import Clock
@@ -15,7 +15,7 @@ from assistant.journal.store import Store
 from assistant.tools.approvals import Approvals
 from assistant.tools.breakers import Breakers
 from assistant.tools.consents import Consents
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.guards import Guards
 from assistant.tools.menu import taints
 from assistant.tools.resolve import find_area
@@ -32,7 +32,7 @@ from integrations.home_assistant.snapshots import Snapshots
 class Governed:
     """What watches, and what people can ask of it."""
 
-    governance: Governance
+    governance: CallGuards
     undo: UndoStack
     keeps_words: Callable[[], bool]  # False: a guest's words are not written down
 
@@ -42,7 +42,7 @@ async def open_governance(
     settings: Settings,
     store: Store,
     home: HomeAssistant,
-    moments: Moments,
+    moments: PolicyContexts,
     clock: Clock,
     *,
     resident: bool,
@@ -67,7 +67,7 @@ async def open_governance(
         store=store,
         tiers=lambda: moments.ratings.tiers,
     ) as undo:
-        governance = Governance(
+        governance = CallGuards(
             limits=Guards(settings.limits, clock),
             breakers=Breakers(clock),
             files=FileUndo(backups, undo),

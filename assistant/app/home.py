@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.app.guards import Governed, open_governance
-from assistant.app.policy_contexts import Moments, rulings_of
+from assistant.app.policy_contexts import PolicyContexts, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
 from assistant.config.fields import own_paths
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.policy_context import Mode
 from assistant.interfaces.device.house_device import HouseDevice
 from assistant.journal.retention import Discreet
@@ -60,7 +60,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Bridge:
+class HomeContext:
     """The house and its tools, without anybody who listens or speaks."""
 
     store: Store
@@ -69,11 +69,11 @@ class Bridge:
     device: HouseDevice  # what Hearth is to Home Assistant
     conversation: Conversation  # the home's own engine
     tools: Toolbox
-    moments: Moments  # the mode, and how the owner rated what
+    moments: PolicyContexts  # the mode, and how the owner rated what
     memories: Memories  # what people asked to remember
     catalogue: Catalogue
     cameras: Cameras
-    happenings: Happenings  # for automations and whoever shows what goes on
+    happenings: EventBus  # for automations and whoever shows what goes on
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
     def keeps_words(self) -> bool:
@@ -86,14 +86,14 @@ class Bridge:
 
 
 @asynccontextmanager
-async def open_bridge(
+async def open_home(
     settings: Settings,
     clock: Clock,
     *,
     resident: bool = False,
     store: Store | None = None,
     catalogue: Catalogue | None = None,
-) -> AsyncIterator[Bridge]:
+) -> AsyncIterator[HomeContext]:
     """The house, its tool servers and the store. Raises ConfigError and StoreError.
 
     `resident`: this process is the daemon, and holds the lock of the data folder. `store`: an open
@@ -117,7 +117,7 @@ async def open_bridge(
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
         catalogue = catalogue or Catalogue()
-        moments = Moments(store, clock, settings)
+        moments = PolicyContexts(store, clock, settings)
         await moments.load()
         tasks.start(moments.follow(), "mode and ratings")
         await stack.enter_async_context(SeenOpening(home, store, moments.ratings, clock))
@@ -132,7 +132,7 @@ async def open_bridge(
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
-        yield Bridge(
+        yield HomeContext(
             store,
             home,
             hub,
@@ -143,7 +143,7 @@ async def open_bridge(
             memories,
             catalogue,
             cameras,
-            Happenings(lambda: not _is_guest(moments)),
+            EventBus(lambda: not _is_guest(moments)),
             demo,
         )
 
@@ -165,7 +165,7 @@ def _toolbox(
     engine: Conversation,
     store: Store,
     catalogue: Catalogue,
-    moments: Moments,
+    moments: PolicyContexts,
     governed: Governed,
 ) -> Toolbox:
     return Toolbox(
@@ -187,7 +187,7 @@ def _toolbox(
 
 
 def _memories(
-    settings: Settings, store: Store, catalogue: Catalogue, clock: Clock, moments: Moments
+    settings: Settings, store: Store, catalogue: Catalogue, clock: Clock, moments: PolicyContexts
 ) -> Memories:
     return Memories(
         store.memory,
@@ -205,7 +205,7 @@ def _offer(
     store: Store,
     catalogue: Catalogue,
     clock: Clock,
-    moments: Moments,
+    moments: PolicyContexts,
     memories: Memories,
     undo: UndoStack,
 ) -> None:
@@ -254,7 +254,7 @@ async def _lately(store: Store) -> str:
     return (turns[0].heard if turns else None) or ""
 
 
-def _is_guest(moments: Moments) -> bool:
+def _is_guest(moments: PolicyContexts) -> bool:
     return moments.modes.current is Mode.GUEST
 
 

@@ -23,8 +23,8 @@ from assistant.interfaces.api.history import History
 from assistant.interfaces.api.parts import Openers, Parts, Sound
 from assistant.interfaces.api.records import Records
 from assistant.interfaces.api.turn_sounds import TurnSounds
-from assistant.interfaces.device.face import DeviceFace, Reach, Sources
-from assistant.interfaces.health import Troubles
+from assistant.interfaces.device.face import DeviceInterface, Reach, Sources
+from assistant.interfaces.health import HealthMonitor
 from assistant.interfaces.http_serving import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE
 from assistant.tools.listed import listed
@@ -32,27 +32,27 @@ from integrations.mcp_server.endpoint import CALLBACK, McpServer
 from integrations.web.pages import metrics_route
 
 if TYPE_CHECKING:  # imported where the settings want them
-    from assistant.interfaces.mqtt.face import MqttFace
-    from assistant.interfaces.wyoming import WyomingFace
+    from assistant.interfaces.mqtt.face import MqttInterface
+    from assistant.interfaces.wyoming import WyomingInterface
 
 
 @dataclass(frozen=True, slots=True)
-class Faces:
+class Interfaces:
     """What the faces stand on, for whoever opened them."""
 
     box: Box
     port: int  # of the HTTP interface
-    troubles: Troubles
+    troubles: HealthMonitor
 
 
 @asynccontextmanager
-async def open_faces(
+async def open_interfaces(
     app: App,
     sound: Sound | None = None,
     clock: Clock | None = None,
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
-) -> AsyncIterator[Faces]:
+) -> AsyncIterator[Interfaces]:
     """All of them, as the settings want, for as long as the context is open.
 
     `app`: of a process that stays; `sound`: None where no device is meant to be told of;
@@ -65,7 +65,9 @@ async def open_faces(
     async with AsyncExitStack() as stack:
         looks = dict(more_troubles or {})  # and of the faces themselves
         looks["clock"] = ClockWatch(clock, synchronised).problem
-        troubles = Troubles(partial(_troubles, app, sound, looks), app.bridge.happenings, clock)
+        troubles = HealthMonitor(
+            partial(_troubles, app, sound, looks), app.bridge.happenings, clock
+        )
         await stack.enter_async_context(troubles)
         box = _box(app, stay, sound, clock, troubles, stuck)
         stack.enter_context(box)
@@ -82,7 +84,7 @@ async def open_faces(
         watched = Watched(app, stay, sound, lambda: box.health, broker)
         page = await stack.enter_async_context(watching(watched))
         port = await _serve(stack, app.settings, box, page)
-        yield Faces(box, port, troubles)
+        yield Interfaces(box, port, troubles)
 
 
 def _box(
@@ -90,7 +92,7 @@ def _box(
     stay: Stay,
     sound: Sound | None,
     clock: Clock,
-    troubles: Troubles,
+    troubles: HealthMonitor,
     stuck: Callable[[], str],
 ) -> Box:
     bridge, runner, settings = app.bridge, app.runner, app.settings
@@ -146,16 +148,20 @@ def _troubles(
     return found
 
 
-def _device(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> DeviceFace:
+def _device(
+    app: App, stay: Stay, box: Box, troubles: HealthMonitor, clock: Clock
+) -> DeviceInterface:
     bridge = app.bridge
     sources = Sources(
         app.runner, stay.figures, stay.timers, troubles, bridge.happenings, bridge.keeps_words
     )
     reach = Reach(box, stay.desk, stay.announcements, bridge.catalogue, bridge.store)
-    return DeviceFace(app.settings, bridge.device, bridge.home, sources, reach, clock)
+    return DeviceInterface(app.settings, bridge.device, bridge.home, sources, reach, clock)
 
 
-async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock) -> "MqttFace":
+async def _mqtt(
+    app: App, stay: Stay, box: Box, troubles: HealthMonitor, clock: Clock
+) -> "MqttInterface":
     from assistant.interfaces.mqtt import publishing as needs
     from assistant.interfaces.mqtt.make import mqtt_face, own_identifier
 
@@ -175,13 +181,13 @@ async def _mqtt(app: App, stay: Stay, box: Box, troubles: Troubles, clock: Clock
     return mqtt_face(app.settings, identifier, parts, bridge.catalogue, clock)
 
 
-def _wyoming(app: App, stay: Stay) -> "WyomingFace":
-    from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
+def _wyoming(app: App, stay: Stay) -> "WyomingInterface":
+    from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
 
     languages = app.settings.assistant.languages
     room = Room(stay.desk, app.bridge.catalogue, languages[0])
     voice = HouseVoice(app.mouth.synthesize, languages, stay.language_of)
-    return WyomingFace(app.settings, room, voice)
+    return WyomingInterface(app.settings, room, voice)
 
 
 async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:

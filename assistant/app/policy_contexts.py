@@ -6,7 +6,7 @@ from datetime import time
 from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
 from assistant.domain.clock import Clock
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import StoreError
 from assistant.tools.modes import Kept, ModeKeeper
 from assistant.tools.ratings import Ratings
@@ -28,7 +28,7 @@ def rulings_of(policy: Policy) -> Rulings:
     )
 
 
-class Moments:
+class PolicyContexts:
     """Tells the moment of each call: mode, time of day, this box and the owner's ratings."""
 
     def __init__(self, kept: Kept, clock: Clock, settings: Settings) -> None:
@@ -55,10 +55,10 @@ class Moments:
                 if not error.told:
                     _log.warning("mode and ratings cannot be read: %s", error)
 
-    def __call__(self) -> Moment:
+    def __call__(self) -> PolicyContext:
         """What holds now."""
         now = self._clock.now().time()
-        return Moment(self.modes.current, now, self._satellite, self.ratings.tiers)
+        return PolicyContext(self.modes.current, now, self._satellite, self.ratings.tiers)
 
 
 def _rule(rule: PolicyRule) -> OwnerRule:

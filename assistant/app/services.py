@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
-from assistant.app.background import Works, sound_files
-from assistant.app.home import Bridge
+from assistant.app.background import BackgroundWork, sound_files
+from assistant.app.home import HomeContext
 from assistant.app.log_line import log_turns
 from assistant.config.schema import Settings
 from assistant.conversation.line import Line
@@ -20,13 +20,13 @@ from assistant.conversation.telling import Telling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
-from assistant.interfaces.turn_stats import Figures
+from assistant.interfaces.turn_stats import TurnStats
 from assistant.journal.care import Care
 from assistant.sound.media import RoomMedia
 from assistant.sound.mute import MicrophoneTones, Mute
 from assistant.sound.recordings import Recorder, Recordings
 from assistant.speech.identify import identify
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.timers.desk import TimerDesk
 from assistant.tools.builtin.profile import SwitchProfile
 from assistant.tools.watch import Watch
@@ -45,21 +45,21 @@ class Stay:
     talks: Talks
     timers: TimerDesk
     live: LiveSettings
-    figures: Figures
+    figures: TurnStats
     language_of: Callable[[str], str]  # of a text, among the configured ones
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class DaemonServices:
     """The process that stays."""
 
     settings: Settings
-    bridge: Bridge
+    bridge: HomeContext
     runner: Runner
-    mouth: Mouth
+    mouth: SpeechOutput
     log: TurnLog
     clock: Clock
-    works: Works
+    works: BackgroundWork
     mute: Mute
 
     async def stay(self, stack: AsyncExitStack) -> Stay:
@@ -84,7 +84,7 @@ class Resident:
         await live.begin(runner)
         self.works.quiet_hours = lambda: live.quiet
         bridge.tools.offer(self._switching(live).tool())
-        figures = await stack.enter_async_context(Figures(self.log, bridge.store, self.clock))
+        figures = await stack.enter_async_context(TurnStats(self.log, bridge.store, self.clock))
         return Stay(
             self.mute,
             announcements,

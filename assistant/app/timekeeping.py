@@ -11,10 +11,10 @@ from assistant.domain.records import REQUEST, new_id
 from assistant.domain.rights import READ_ONLY, Rights
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.timers.book import TimerBook
 from assistant.timers.desk import TimerDesk
-from assistant.timers.keeper import TimerKeeper
+from assistant.timers.keeper import TimerService
 from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.recurrence import Almanac, local_zone
@@ -69,8 +69,8 @@ class Timekeeping:
         )
 
     def keeper(
-        self, runner: Conversation, mouth: Mouth, say: Callable[[str, str], None]
-    ) -> TimerKeeper:
+        self, runner: Conversation, mouth: SpeechOutput, say: Callable[[str, str], None]
+    ) -> TimerService:
         """Who rings and does what is due. `say`: aloud, soon, in that language."""
 
         async def ask(text: str, language: str, caller: str) -> str:
@@ -85,7 +85,7 @@ class Timekeeping:
             told = turn.record.answer or (error.message if error else None)
             return told or self._catalogue.say("later.failed", language, what=text)
 
-        return TimerKeeper(
+        return TimerService(
             self._store,
             runner,
             mouth.ring,
@@ -99,6 +99,6 @@ class Timekeeping:
             synchronised,
         )
 
-    def desk(self, keeper: TimerKeeper, language_of: Callable[[str], str]) -> TimerDesk:
+    def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> TimerDesk:
         """For programs. `language_of`: the words of one that names no language."""
         return TimerDesk(self._book, keeper, self._almanac, self._clock, language_of)

@@ -15,11 +15,11 @@ from typing import Protocol
 from assistant.brains.slots import (
     LOST,
     PASSING,
+    BrainSlot,
     Breaker,
     Budget,
     Deed,
-    Rung,
-    Standing,
+    FallbackNotices,
     account,
     most_telling,
     outcomes,
@@ -67,7 +67,7 @@ class Ledger(Protocol):
         ...
 
 
-class Ladder:
+class FallbackBrain:
     """A brain made of brains. It keeps what is down, and what the person knows of it."""
 
     def __init__(
@@ -83,14 +83,14 @@ class Ladder:
         """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
         language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
         that its turns go to."""
-        self.rungs = tuple(Rung(brain, Breaker(clock), Breaker(clock)) for brain in brains)
+        self.rungs = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.ledger = ledger
         self.budget = budget
         self.catalogue = catalogue
         self.clock = clock
         self.language_of = language_of
-        self.standing = Standing(catalogue)
-        self._standing_of_programs = Standing(catalogue)
+        self.standing = FallbackNotices(catalogue)
+        self._standing_of_programs = FallbackNotices(catalogue)
         self._orders = orders or {}
         self.expected: Callable[[], str] = lambda: ""  # the profile that the next turn will have
 
@@ -107,7 +107,7 @@ class Ladder:
                 rung.brain.anticipate()
                 return
 
-    def rungs_of(self, profile: str) -> Sequence[Rung]:
+    def rungs_of(self, profile: str) -> Sequence[BrainSlot]:
         """Those that a turn with this profile goes to, in its order; none where none is there."""
         order = self._orders.get(profile)
         if not order:
@@ -115,11 +115,11 @@ class Ladder:
         known = {rung.name: rung for rung in self.rungs}
         return [known[name] for name in order if name in known]
 
-    def begin(self, request: TurnRequest) -> "LadderTurn":
+    def begin(self, request: TurnRequest) -> "FallbackTurn":
         """Start on a turn; nothing happens before its events are asked for."""
-        return LadderTurn(self, request)
+        return FallbackTurn(self, request)
 
-    def standing_of(self, owner: ConversationOwner) -> Standing:
+    def standing_of(self, owner: ConversationOwner) -> FallbackNotices:
         """What that owner has been told. What a program was, people are told all the same."""
         return self.standing if owner.is_people else self._standing_of_programs
 
@@ -135,10 +135,10 @@ class Ladder:
         return {name: replace(fault, spoken=None) for name, fault in barred.items() if fault}
 
 
-class LadderTurn:
+class FallbackTurn:
     """One turn on its way down."""
 
-    def __init__(self, ladder: Ladder, request: TurnRequest) -> None:
+    def __init__(self, ladder: FallbackBrain, request: TurnRequest) -> None:
         self._ladder = ladder
         self._request = request  # with what was heard so far
         self._owner = request.owner
@@ -201,7 +201,7 @@ class LadderTurn:
         fault = most_telling(list(self._faults.values()))
         yield replace(fault or _NOBODY, retryable=False)
 
-    def _to_ask(self, barred: dict[str, BrainFault]) -> list[Rung]:
+    def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
         """The rungs in their order. If none is left, the first that may be back by now: a person
         who would get no answer anyway can as well wait for one."""
         rungs = self._ladder.rungs_of(self._request.profile)
@@ -210,14 +210,14 @@ class LadderTurn:
         ]
         return [rung for rung in rungs if rung.name not in barred] or passing[:1]
 
-    def _worth_another(self, rung: Rung, fault: BrainFault) -> bool:
+    def _worth_another(self, rung: BrainSlot, fault: BrainFault) -> bool:
         """Whether the same brain may be asked once more. One that kept the person waiting is not:
         twice its patience is longer than anybody waits."""
         silent_s = self._failed_at - self._sign_at
         asked = rung.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
-    async def _attempt(self, rung: Rung) -> AsyncGenerator[BrainEvent]:
+    async def _attempt(self, rung: BrainSlot) -> AsyncGenerator[BrainEvent]:
         """One brain's events without its fault, which is left in `_faults`."""
         self._attempts += 1
         self._gave = self._worded = self._prefaced = False
@@ -271,7 +271,7 @@ class LadderTurn:
         self._share(rung, fault)
         self._standing.known = knew  # what it may have said of it is void
 
-    def _share(self, rung: Rung, fault: BrainFault) -> None:
+    def _share(self, rung: BrainSlot, fault: BrainFault) -> None:
         """Gemini's brains go by one line: where one was silent or away for a while and the next is
         away too, it is cut. Neither needs a second failure, for which somebody would wait again."""
         if not rung.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
@@ -288,7 +288,7 @@ class LadderTurn:
         """What the ladder says by itself."""
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
-    async def _owed(self, rung: Rung, end: TurnDone | NotMeant) -> str:
+    async def _owed(self, rung: BrainSlot, end: TurnDone | NotMeant) -> str:
         """What is said for a brain that did something and ends without a word about it; "" where
         there is nothing to tell."""
         if isinstance(end, TurnDone) and self._worded:
@@ -344,7 +344,7 @@ class LadderTurn:
         a call that has run would be answered with what it did."""
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
-    def _line(self, rung: Rung) -> str:
+    def _line(self, rung: BrainSlot) -> str:
         """What must be said of the rung in front of its answer; an answer that is not its own tells
         nothing of it."""
         if self._serving != rung.name:

@@ -5,8 +5,8 @@ from types import TracebackType
 from typing import Self
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.ports import Briefer, Client, LiveHabits
-from assistant.brains.gemini.sessions import Keepers, Making
+from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts
+from assistant.brains.gemini.sessions import LiveSessions, Making
 from assistant.brains.gemini.turn import GeminiLiveTurn, Means
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock
@@ -31,7 +31,7 @@ class GeminiLiveBrain:
         *,
         google_search: bool = False,
         native_voice: bool = False,
-        habits: LiveHabits | None = None,
+        habits: LiveTimeouts | None = None,
     ) -> None:
         """`native_voice`: the model's own voice is played; else a local one speaks its transcript.
 
@@ -40,9 +40,11 @@ class GeminiLiveBrain:
         self._row = row
         self._google_search = google_search
         self._native_voice = native_voice
-        habits = habits or LiveHabits()
+        habits = habits or LiveTimeouts()
         self._tasks = OwnedTasks()
-        self._keepers = Keepers(Making(client, briefer, self._setup, self._tasks, clock, habits))
+        self._keepers = LiveSessions(
+            Making(client, briefer, self._setup, self._tasks, clock, habits)
+        )
         self._means = Means(
             self._keepers,
             self._keepers.people,

@@ -185,7 +185,7 @@ LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # of the con
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class BrainSlot:
     """One brain and whether it may be asked.
 
     What fails for a program, such as a session beyond the service's limit, may work for people: its
@@ -263,7 +263,7 @@ class Known:
     instead: FaultKind | None = None  # why one model of Gemini's answers for another
 
 
-class Standing:
+class FallbackNotices:
     """What the person believes to be talking to, and the line that puts it right, once."""
 
     def __init__(self, catalogue: Catalogue) -> None:

@@ -8,7 +8,7 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
 from assistant.speech.identify import TurnLanguage, languages_of
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     turn = TurnLanguage(languages_of(settings.assistant.languages))
     async with open_outputs(settings, arguments.out) as outputs:
-        mouth = Mouth(
+        mouth = SpeechOutput(
             voices_of(settings), outputs, settings.voice.volume, spare_voices_of(settings)
         )
         try:

@@ -11,8 +11,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app.background import Works
-from assistant.app.home import Bridge, open_bridge
+from assistant.app.background import BackgroundWork
+from assistant.app.home import HomeContext, open_home
 from assistant.app.policy_contexts import rulings_of
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
@@ -62,17 +62,17 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
     clock = SystemClock()
     if arguments.deed == "approve":
-        async with open_bridge(settings, clock) as bridge:
+        async with open_home(settings, clock) as bridge:
             await bridge.hub.tools(PATIENCE_S)
             return await tools_approve.approve(bridge, arguments.chosen, arguments.json)
     if arguments.deed == "rate":
-        async with open_bridge(settings, clock) as bridge:
+        async with open_home(settings, clock) as bridge:
             await bridge.hub.tools(PATIENCE_S)
             chosen, every = arguments.chosen, arguments.every
             return await tools_rate.rate(bridge, clock, chosen, every, arguments.json)
     async with (
-        open_bridge(settings, clock) as bridge,
-        Works(settings, bridge, clock),  # for the tools that it offers
+        open_home(settings, clock) as bridge,
+        BackgroundWork(settings, bridge, clock),  # for the tools that it offers
     ):
         await bridge.hub.tools(PATIENCE_S)  # programs take a while to start
         if profile is not None:
@@ -95,7 +95,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0 if any(server.ok for server in servers) else 1
 
 
-async def _instruction(bridge: Bridge, settings: Settings, clock: Clock, profile: str) -> str:
+async def _instruction(bridge: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
     """The system instruction of a session that would begin now."""
     prompt = partial(bridge.hub.prompt, HOME_ASSISTANT)
     house = bridge.home
@@ -158,7 +158,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 
 
 async def _explain(
-    bridge: Bridge, call: dict[str, Any], language: str
+    bridge: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
     """What `--json` prints, and the ruling, which only people are told."""
     explained = await bridge.tools.explain(

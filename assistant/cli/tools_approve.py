@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.cli.command import Failed
 from assistant.cli.terminal import say, say_json
 from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of
@@ -20,7 +20,7 @@ _SHORT = 8  # digits of a fingerprint that are shown
 _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
-async def approve(bridge: Bridge, chosen: Sequence[str], as_json: bool) -> int:
+async def approve(bridge: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
     """Approve the waiting tools that `chosen` names; with none, only show what waits.
 
     Each is SERVER/NAME or SERVER/*, with @ and the fingerprint that was shown behind it where
@@ -68,7 +68,7 @@ def add_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     parser.add_argument("--debug", action="store_true", default=given, help="as above")
 
 
-def _look_at(name: str, bridge: Bridge) -> None:
+def _look_at(name: str, bridge: HomeContext) -> None:
     """Raises Failed where the server of that tool does not answer."""
     server = name.partition("/")[0]
     states = {state.name: state for state in bridge.hub.states()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.cli.command import Failed
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
@@ -24,7 +24,7 @@ _TIERS = ", ".join(TIERS)
 
 
 async def rate(
-    bridge: Bridge, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
+    bridge: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
 ) -> int:
     """Rate one (`chosen` is its name and a tier) or all; with neither only show what there is."""
     if not bridge.home.connected:
@@ -67,7 +67,7 @@ def add_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     parser.add_argument("--debug", action="store_true", default=given, help="as above")
 
 
-async def _learnt(bridge: Bridge, clock: Clock) -> None:
+async def _learnt(bridge: HomeContext, clock: Clock) -> None:
     """Give Home Assistant time to tell what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from assistant.conversation.confirmation_dialog import UNDERSTAND_S
-from assistant.conversation.confirming import Promoted
+from assistant.conversation.confirming import FollowOnTurn
 from assistant.conversation.effects import (
     AwaitAnswer,
     CancelReason,
@@ -18,9 +18,9 @@ from assistant.conversation.effects import (
 from assistant.conversation.events import ConfirmationSettled, Event, PlaybackEnded
 from assistant.conversation.hearing import Hearing
 from assistant.conversation.programs import Ended, ForAnswer, How, Weighed
-from assistant.conversation.speculative_turn import HeldTurn
+from assistant.conversation.speculative_turn import SpeculativeTurn
 from assistant.conversation.transcript import transcript_of
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.turn_audio import TurnAudio
 
@@ -72,13 +72,13 @@ class Asking:
         self,
         wanted: ForAnswer,
         turn: Turn,
-        performers: Performers,
+        performers: TurnServices,
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
     ) -> None:
         """`spawn` starts what outlives the turn."""
         loop = asyncio.get_running_loop()
-        self.promoted: Promoted | None = None  # what answers, as a turn to be
+        self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
         self._inquiry = wanted.inquiry
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
@@ -164,8 +164,8 @@ class Asking:
         turn = self._turn
         turn.audio = audio
         request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
-        held = HeldTurn(self._brain.begin(request), self._spawn)
-        self.promoted = Promoted(held, audio, turn_id)
+        held = SpeculativeTurn(self._brain.begin(request), self._spawn)
+        self.promoted = FollowOnTurn(held, audio, turn_id)
 
     async def _weigh(self) -> Weighed:
         """By a service's words first; where those will not do, by what this device hears too."""
@@ -197,7 +197,7 @@ class Asking:
         self.promoted = None
 
     @property
-    def _held(self) -> HeldTurn | None:
+    def _held(self) -> SpeculativeTurn | None:
         return None if self.promoted is None else self.promoted.turn
 
     def _note(self) -> None:

@@ -21,7 +21,7 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.speech_duration import Lasting
+from assistant.conversation.speech_duration import SpeechDuration
 from audio.endpoint import Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
@@ -52,7 +52,7 @@ _ECHO = 300 * SAMPLES_PER_MS
 _SAME_ROOM = 60 * SAMPLE_RATE
 
 
-class Ear:
+class AudioFrontEnd:
     """Joins the ring, the wake engine, the voice detector and the endpointer of one source."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Ear:
         self._voice = voice
         self._endpointer = endpointer
         self._endings = endings or FixedEndings(endpointer.hang_over_ms)
-        self._lasting = Lasting(voice.chunk_samples)
+        self._lasting = SpeechDuration(voice.chunk_samples)
         self._watching = False
         self._risen = False  # the wake word's score, and it has not fallen again
         self._forgetting = False  # still to be done by the worker

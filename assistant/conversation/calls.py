@@ -14,7 +14,7 @@ from assistant.conversation.timeline import Timeline
 from assistant.conversation.turn_services import ToolRunner
 from assistant.domain.brain import BrainTurn, InTalk
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.guards import LIMITS
 from assistant.tools.policy import wants_words
@@ -232,9 +232,9 @@ class Calls:
             turn.say_age(outcome.sentence)
         return outcome
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> CallContext:
         opening = self._turn.opening
-        return Situation(
+        return CallContext(
             can_ask=True,
             spoken=opening.source != "text",
             near_own_speech=opening.near_own_speech,

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from assistant.confirmation.witness import Witness
 from assistant.conversation.events import AnswersBy
-from assistant.conversation.speculative_turn import HeldTurn
+from assistant.conversation.speculative_turn import SpeculativeTurn
 from assistant.conversation.transcript import transcript_of
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Tier
@@ -53,7 +53,7 @@ class Means:
     learn: Callable[[str], None] = lambda text: None  # tells the model, with its next turn
 
 
-class Exchange:
+class ConfirmationDialog:
     """Asked once. `settlement` is its end, whoever brings it about."""
 
     def __init__(self, question: Question, call: ToolCall, means: Means, *, typed: bool) -> None:
@@ -62,7 +62,7 @@ class Exchange:
         self.call = call
         self.heard: str | None = None
         self.settlement: asyncio.Future[Settlement] = asyncio.get_running_loop().create_future()
-        self.held: HeldTurn | None = None  # the brain's turn about the answer
+        self.held: SpeculativeTurn | None = None  # the brain's turn about the answer
         self.typed_text: str | None = None  # the line, where the answer came from a keyboard
         self.nobody = False  # there was nobody who could have answered
         self._means = means

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.conversation.confirmation_dialog import Exchange, Means
+from assistant.conversation.confirmation_dialog import ConfirmationDialog, Means
 from assistant.conversation.effects import (
     AwaitAnswer,
     EndAnswer,
@@ -22,11 +22,11 @@ from assistant.conversation.events import (
     PlaybackEnded,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.speculative_turn import HeldTurn
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.speculative_turn import SpeculativeTurn
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import Spent, TurnRequest
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.turn_audio import TurnAudio
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
 _NO_ONE = Settlement("silence")
 # An answer follows our own voice at once: beside its yes nothing secure comes of it.
-_ANSWERING = Situation(can_ask=False, spoken=True, near_own_speech=True)
+_ANSWERING = CallContext(can_ask=False, spoken=True, near_own_speech=True)
 
 
 _SWITCHES = (HOME_ASSISTANT, HEARTH)  # what their calls give, beside readings, our sentence tells
@@ -56,10 +56,10 @@ def gives_data(outcome: ToolOutcome) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Promoted:
+class FollowOnTurn:
     """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
 
-    turn: HeldTurn
+    turn: SpeculativeTurn
     audio: TurnAudio
     turn_id: str
 
@@ -77,9 +77,9 @@ class Confirming:
 
     def __init__(
         self,
-        exchange: Exchange,
+        exchange: ConfirmationDialog,
         turn: "LiveTurn",
-        performers: Performers,
+        performers: TurnServices,
         means: Means,
         dispatch: Callable[[Event], None],
         group: asyncio.TaskGroup,
@@ -89,7 +89,7 @@ class Confirming:
         """`spawn` starts what outlives the turn. `before`: None for the turn's first question."""
         self.exchange = exchange
         self._before = before
-        self.promoted: Promoted | None = None  # what answers, as a turn to be
+        self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
         self._brain = performers.brain
@@ -155,8 +155,8 @@ class Confirming:
         if not exchange.private:
             turn.leave_brain()
             request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
-            exchange.held = HeldTurn(self._brain.begin(request), self._spawn)
-            self.promoted = Promoted(exchange.held, audio, turn_id)
+            exchange.held = SpeculativeTurn(self._brain.begin(request), self._spawn)
+            self.promoted = FollowOnTurn(exchange.held, audio, turn_id)
         self._listening = self._group.create_task(exchange.by_ear(audio))
 
     async def _ask_phone(self) -> None:
@@ -340,7 +340,7 @@ class Confirming:
             f"{json.dumps(sentence, ensure_ascii=False)} Do not repeat it.)"
         )
 
-    async def _drain(self, held: HeldTurn) -> None:
+    async def _drain(self, held: SpeculativeTurn) -> None:
         """What the brain makes of a yes or no is not said; its calls are answered."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
@@ -349,7 +349,7 @@ class Confirming:
                 elif isinstance(event, ToolCall):
                     self._spawn(self._answer(held, event))
 
-    async def _answer(self, held: HeldTurn, call: ToolCall) -> bool:
+    async def _answer(self, held: SpeculativeTurn, call: ToolCall) -> bool:
         """Never raises."""
         try:
             await held.answer(replace(await self._outcome_for(call), id=call.id))

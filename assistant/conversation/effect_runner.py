@@ -41,12 +41,12 @@ from assistant.conversation.events import (
     StopHeard,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.listeners import Followers
+from assistant.conversation.listeners import TurnListeners
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.opening import TurnMaker
 from assistant.conversation.stopping import StopListener
 from assistant.conversation.timeline import ConversationClock
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN
@@ -58,12 +58,12 @@ _STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin w
 OnTurn = Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]]
 
 
-class Hands:
+class EffectRunner:
     """Owns the turn under way. `group` is the caller's to enter and to leave."""
 
     def __init__(
         self,
-        performers: Performers,
+        performers: TurnServices,
         hearing: Hearing,
         catalogue: Catalogue,
         conversation: ConversationClock,
@@ -83,7 +83,7 @@ class Hands:
         self.on_heard: Callable[[], None] = lambda: None
         self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
         self.on_announced: Callable[[str, bool], None] = lambda text, played: None
-        self.followers = Followers()
+        self.followers = TurnListeners()
         self._performers = performers
         self._hearing = hearing
         self._catalogue = catalogue

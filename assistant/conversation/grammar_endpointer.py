@@ -78,7 +78,7 @@ class _Sentence:
     lost: bool = False  # the turn goes on without the decoder
 
 
-class HouseEndings:
+class GrammarEndpointer:
     """Endings by the house's grammar.
 
     A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.

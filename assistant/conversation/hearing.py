@@ -5,10 +5,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from assistant.conversation.audio_front_end import Distraction, Ear, EarEvent
+from assistant.conversation.audio_front_end import AudioFrontEnd, Distraction, EarEvent
 from assistant.conversation.effects import OpenTurn
 from assistant.conversation.level import Level
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 from assistant.domain.thread_names import name_thread
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLES_PER_MS, Frame
@@ -18,10 +18,10 @@ from audio.wake.protocol import NearMiss, WakeEngine
 class Hearing:
     """What the runner knows of sound. Without an ear nothing is ever heard."""
 
-    def __init__(self, ear: Ear | None) -> None:
+    def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
         self._worker = ThreadPoolExecutor(1, "ear", name_thread, ("ear",))
-        self._missed: Followers[[NearMiss]] = Followers("near misses")
+        self._missed: Listeners[[NearMiss]] = Listeners("near misses")
         self.near_misses = 0  # since the start
         self.frames_heard = 0  # that the ear looked at
         self.frames_passed = 0  # of a silent room, which no engine need hear
@@ -57,7 +57,7 @@ class Hearing:
             self._worker.submit(pong)
 
     def watch(self, from_ms: float, after_ms: float) -> None:
-        """Look for speech (see `Ear.watch`)."""
+        """Look for speech (see `AudioFrontEnd.watch`)."""
         if self._ear is not None:
             self._ear.watch(from_ms, after_ms)
 
@@ -67,12 +67,12 @@ class Hearing:
             self._ear.unwatch()
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Something plays, or no longer (see `Ear.distract`)."""
+        """Something plays, or no longer (see `AudioFrontEnd.distract`)."""
         if self._ear is not None:
             self._ear.distract(by, on)
 
     def use(self, wake: WakeEngine) -> None:
-        """Listen for wake words with this engine from now on (see `Ear.use`)."""
+        """Listen for wake words with this engine from now on (see `AudioFrontEnd.use`)."""
         if self._ear is None:
             wake.close()
         else:
@@ -121,7 +121,7 @@ class Hearing:
         """Give up the thread; the ear is the caller's."""
         self._worker.shutdown()
 
-    def _needed(self) -> Ear:
+    def _needed(self) -> AudioFrontEnd:
         if self._ear is None:
             raise RuntimeError("this runner was made without an ear")
         return self._ear

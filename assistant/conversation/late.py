@@ -11,7 +11,7 @@ from contextlib import aclosing
 from assistant.conversation.turn_services import ToolRunner
 from assistant.domain.brain import Brain, BrainEvent, BrainTurn, TurnRequest
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
 
@@ -96,7 +96,7 @@ class LateTools:
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         """See ToolRunner."""
         await self._here.wait()

@@ -37,7 +37,7 @@ class Turn(Protocol):
         ...
 
 
-class TurnFollower:
+class TurnListener:
     """Is told of every turn, on the loop's thread; must not block. By itself it does nothing."""
 
     def opened(self, turn: Turn) -> None:
@@ -56,13 +56,13 @@ class TurnFollower:
         """What came of a call is known."""
 
 
-class Followers(TurnFollower):
+class TurnListeners(TurnListener):
     """All of them, in the order in which they came."""
 
     def __init__(self) -> None:
-        self._all: list[TurnFollower] = []
+        self._all: list[TurnListener] = []
 
-    def add(self, follower: TurnFollower) -> None:
+    def add(self, follower: TurnListener) -> None:
         """Tell this one too, from now on."""
         self._all.append(follower)
 

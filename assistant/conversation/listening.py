@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.effect_runner import Hands
+from assistant.conversation.effect_runner import EffectRunner
 from assistant.conversation.events import (
     Event,
     Ringing,
@@ -59,7 +59,7 @@ class Listening:
     def __init__(
         self,
         conversation: Conversation,
-        hands: Hands,
+        hands: EffectRunner,
         hearing: Hearing,
         clock: ConversationClock,
     ) -> None:

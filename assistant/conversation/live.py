@@ -10,7 +10,7 @@ from assistant.conversation.acknowledging import IN_WORDS
 from assistant.conversation.asking import Asking
 from assistant.conversation.calls import Calls, ToolRun
 from assistant.conversation.claims import OWN_BRAINS, told, undone
-from assistant.conversation.confirmation_dialog import Exchange, Means
+from assistant.conversation.confirmation_dialog import ConfirmationDialog, Means
 from assistant.conversation.confirming import Before, Confirming
 from assistant.conversation.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.conversation.events import (
@@ -25,7 +25,7 @@ from assistant.conversation.events import (
     WentOffline,
 )
 from assistant.conversation.judging import Judge
-from assistant.conversation.listeners import TurnFollower
+from assistant.conversation.listeners import TurnListener
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import ForAnswer, note_of_result
 from assistant.conversation.sounded import Sounded
@@ -33,8 +33,8 @@ from assistant.conversation.speech import Speech
 from assistant.conversation.thinking import Thinking
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
-from assistant.conversation.turn_cost import Bill
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_cost import TurnCost
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainFault, NotMeant
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
@@ -61,7 +61,7 @@ class LiveTurn:
         started_at: datetime,
         languages: Languages,
         timeline: Timeline,
-        performers: Performers,
+        performers: TurnServices,
         audio: TurnAudio | None,
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
@@ -77,7 +77,7 @@ class LiveTurn:
         self.brain: str | None = None  # that served it last; None: none was asked
         self.heard: str | None = None
         self.sound: str | None = None  # the tone that stood for words, or the clip
-        self.bill = Bill()
+        self.bill = TurnCost()
         self.understood = True  # False: the brain has said that it could make nothing of it
         self.failed = False  # the person is being told that it went wrong
         self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
@@ -87,7 +87,7 @@ class LiveTurn:
         self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._answered: Confirming | None = None  # its question is settled, the model has the voice
         self.asking: Asking | None = None  # what is announced is a program's question
-        self.follower = TurnFollower()  # is told of it
+        self.follower = TurnListener()  # is told of it
         self.sounded = Sounded(self)  # how much of its answer was heard
         self._performers = performers
         self._dispatch = dispatch
@@ -278,7 +278,7 @@ class LiveTurn:
     ) -> None:
         typed = self.opening.source == "text"
         self.confirming = Confirming(
-            Exchange(question, call, asking, typed=typed),
+            ConfirmationDialog(question, call, asking, typed=typed),
             self,
             self._performers,
             asking,

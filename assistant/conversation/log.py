@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.record import record_of, wordless
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.store import Store
@@ -65,7 +65,7 @@ class TurnLog:
         self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
         self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
         self.after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing
-        self._followers: Followers[[FinishedTurn]] = Followers("turns")
+        self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of whatever is written down, job or turn, from now on; what is returned ends

@@ -18,7 +18,7 @@ from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.conversation.grammar_endpointer import HouseEndings
+    from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from integrations.home_assistant.house import House
 
 LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has changed
@@ -86,7 +86,7 @@ async def _know_words(
     late: LateEndings,
     wanted: asyncio.Event,
     worker: Executor,
-    make: Callable[[], "HouseEndings"],
+    make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
     """Once somebody begins to speak, judge by the words; never ends."""
@@ -101,9 +101,9 @@ async def _know_words(
     await keep_names(known, house)
 
 
-def _make(worker: Executor, language: str, area: str) -> "HouseEndings":
+def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
     """Imports the recogniser and loads its model, 0.1 s and 5 MB; its grammar takes that too."""
-    from assistant.conversation.grammar_endpointer import HouseEndings
+    from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive
 
-    return HouseEndings(SphinxLive(), worker, language, area)
+    return GrammarEndpointer(SphinxLive(), worker, language, area)

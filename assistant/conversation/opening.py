@@ -10,9 +10,9 @@ from assistant.conversation.events import Event
 from assistant.conversation.hearing import Hearing
 from assistant.conversation.judging import Judge
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.speculative_turn import HeldBrain
+from assistant.conversation.speculative_turn import SpeculativeBrain
 from assistant.conversation.timeline import ConversationClock, Timeline
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.clock import Clock
 from assistant.speech.identify import Languages
 
@@ -22,7 +22,7 @@ class TurnMaker:
 
     def __init__(
         self,
-        performers: Performers,
+        performers: TurnServices,
         hearing: Hearing,
         conversation: ConversationClock,
         clock: Clock,
@@ -56,7 +56,7 @@ class TurnMaker:
         audio = held.audio if held is not None else self._hearing.sound_for(opening)
         performers = self._performers
         if held is not None:
-            performers = replace(performers, brain=HeldBrain(held.turn, performers.brain))
+            performers = replace(performers, brain=SpeculativeBrain(held.turn, performers.brain))
         if opening.wake is not None:
             timeline.mark("wake", conversation.at(opening.wake.at_ms))
         if opening.source in ("text", "announcement") or held is not None:

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.conversation.effect_runner import Hands
+from assistant.conversation.effect_runner import EffectRunner
 from assistant.conversation.events import Announced, Event, Typed, WakeHeard, Withdrawn
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.programs import Then
 from assistant.conversation.record import record_of
 from assistant.conversation.state import Machine, Microphone
-from assistant.conversation.turn_services import Limits, Performers
+from assistant.conversation.turn_services import Limits, TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
@@ -68,11 +68,15 @@ class _Sentence:
     begun: bool = False
 
 
-class ForPrograms:
+class ProgramTurns:
     """On the loop's thread, beside the runner."""
 
     def __init__(
-        self, conversation: Conversation, hands: Hands, performers: Performers, clock: Clock
+        self,
+        conversation: Conversation,
+        hands: EffectRunner,
+        performers: TurnServices,
+        clock: Clock,
     ) -> None:
         self._conversation = conversation
         self._hands = hands

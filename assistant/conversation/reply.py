@@ -10,7 +10,7 @@ from assistant.speech.answer import Answer, Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import Manner
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.earcons import earcon
 from audio.errors import AudioError
 
@@ -141,7 +141,7 @@ class Reply:
 
     async def speak(
         self,
-        mouth: Mouth,
+        mouth: SpeechOutput,
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,
     ) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.audio_front_end import Ear
-from assistant.conversation.confirmation_dialog import Exchange
-from assistant.conversation.effect_runner import Hands
+from assistant.conversation.audio_front_end import AudioFrontEnd
+from assistant.conversation.confirmation_dialog import ConfirmationDialog
+from assistant.conversation.effect_runner import EffectRunner
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.events import (
     Announced,
@@ -23,12 +23,12 @@ from assistant.conversation.events import (
     WakeHeard,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.listeners import TurnFollower
+from assistant.conversation.listeners import TurnListener
 from assistant.conversation.listening import Listening
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.opening import TurnMaker
-from assistant.conversation.program_turns import ForPrograms
+from assistant.conversation.program_turns import ProgramTurns
 from assistant.conversation.programs import Then
 from assistant.conversation.standing import Observer, Observers, Standing, status_of
 from assistant.conversation.state import (
@@ -43,7 +43,7 @@ from assistant.conversation.stepping import Stepping
 from assistant.conversation.stop_words import is_stop_word
 from assistant.conversation.stopping import StopListener
 from assistant.conversation.timeline import ConversationClock
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
@@ -68,8 +68,8 @@ class Runner:
 
     def __init__(
         self,
-        performers: Performers,
-        ear: Ear | None,
+        performers: TurnServices,
+        ear: AudioFrontEnd | None,
         catalogue: Catalogue,
         clock: Clock,
         new_turn_id: Callable[[], str],
@@ -96,7 +96,7 @@ class Runner:
             self._languages,
             profiles or {},
         )
-        self._hands = Hands(
+        self._hands = EffectRunner(
             performers,
             self._hearing,
             catalogue,
@@ -111,7 +111,7 @@ class Runner:
         machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._steps = Stepping(machine, self._hands.perform, lambda: self.at_ms, self._show)
         self._hands.on_written = self._steps.wake_waiters
-        self._programs = ForPrograms(self, self._hands, performers, clock)
+        self._programs = ProgramTurns(self, self._hands, performers, clock)
         self._ending = False  # nothing more is begun
         self._ended = False  # nor does anything go on
         self._listening = Listening(self, self._hands, self._hearing, self._conversation)
@@ -190,7 +190,7 @@ class Runner:
         return self._hands.turn.profile if self._hands.turn is not None else ""
 
     @property
-    def exchange(self) -> Exchange | None:
+    def exchange(self) -> ConfirmationDialog | None:
         """The question to the person about a call of the newest turn, if there was one."""
         confirming = self._hands.turn.confirming if self._hands.turn is not None else None
         return confirming.exchange if confirming is not None else None
@@ -214,7 +214,7 @@ class Runner:
     def on_heard(self, tell: Callable[[], None]) -> None:
         self._hands.on_heard = tell
 
-    def follow(self, follower: TurnFollower) -> None:
+    def follow(self, follower: TurnListener) -> None:
         """Have it told of every turn from now on."""
         self._hands.followers.add(follower)
 
@@ -317,7 +317,7 @@ class Runner:
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
         """One typed turn of a program, once the conversation rests: nothing of it sounds, nobody
-        is asked, and a person's wake word cuts it. `owner`: as in `ForPrograms.ask`.
+        is asked, and a person's wake word cuts it. `owner`: as in `ProgramTurns.ask`.
 
         Raises Busy where it cannot begin within half a minute.
         """

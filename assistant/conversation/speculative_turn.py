@@ -35,7 +35,7 @@ _End = BrainFault | NotMeant | TurnDone
 Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
 
 
-class HeldTurn:
+class SpeculativeTurn:
     """A BrainTurn around one that is followed at once, so that a new command loses no time."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
@@ -177,12 +177,12 @@ class HeldTurn:
         self._changed = asyncio.Event()
 
 
-class HeldBrain:
+class SpeculativeBrain:
     """A Brain that has begun on its first turn already."""
 
-    def __init__(self, turn: HeldTurn, brain: Brain) -> None:
+    def __init__(self, turn: SpeculativeTurn, brain: Brain) -> None:
         """`brain`: for every further turn."""
-        self._turn: HeldTurn | None = turn
+        self._turn: SpeculativeTurn | None = turn
         self._brain = brain
 
     @property

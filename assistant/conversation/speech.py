@@ -10,7 +10,7 @@ from assistant.speech.answer import Spoken
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import PLAIN, Manner
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class Speech:
     def __init__(
         self,
         language: TurnLanguage,
-        mouth: Mouth,
+        mouth: SpeechOutput,
         timeline: Timeline,
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,

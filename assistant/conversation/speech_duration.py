@@ -10,7 +10,7 @@ BAR_MS = 300.0  # as `Rules.barge_in_ms`
 GAP_MS = 200.0
 
 
-class Lasting:
+class SpeechDuration:
     """Follows one speech of the endpointer's, from its start until it has lasted."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:

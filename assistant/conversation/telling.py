@@ -1,16 +1,16 @@
 """Tells what happens in turns, for automations: wake, words, calls, confirmations and answers."""
 
-from assistant.conversation.listeners import Turn, TurnFollower
+from assistant.conversation.listeners import Turn, TurnListener
 from assistant.conversation.log import FinishedTurn
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import UNASKED
 
 
-class Telling(TurnFollower):
+class Telling(TurnListener):
     """Give it to `Runner.follow`, and its `finished` to `TurnLog.follow`."""
 
-    def __init__(self, happenings: Happenings) -> None:
+    def __init__(self, happenings: EventBus) -> None:
         self._tell = happenings.tell
 
     def opened(self, turn: Turn) -> None:

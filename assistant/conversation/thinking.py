@@ -14,8 +14,8 @@ from assistant.conversation.programs import note_of
 from assistant.conversation.speech import Speech
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
-from assistant.conversation.turn_cost import Bill
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_cost import TurnCost
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -109,7 +109,7 @@ class Turn(Protocol):
         ...
 
     @property
-    def bill(self) -> Bill:
+    def bill(self) -> TurnCost:
         """What it has cost."""
         ...
 
@@ -128,7 +128,7 @@ class Thinking:
     def __init__(
         self,
         turn: Turn,
-        performers: Performers,
+        performers: TurnServices,
         speech: Speech,
         calls: Calls,
         patience: Patience,

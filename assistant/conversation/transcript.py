@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from assistant.conversation.speculative_turn import HeldTurn
+from assistant.conversation.speculative_turn import SpeculativeTurn
 
 _log = logging.getLogger(__name__)
 # After the end of the answer a service's transcript is waited for so long, and its further pieces.
@@ -16,7 +16,7 @@ PIECES_MOST_S = 4.0
 SEND_S = 6.0  # a service that has not the whole sound by then is not waited for
 
 
-async def transcript_of(held: HeldTurn | None, *, checked: bool) -> str | None:
+async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
     """What a service has heard; "" for nothing that can be relied on.
 
     None: no service hears it, or its words came too late. `checked`: this device must agree.

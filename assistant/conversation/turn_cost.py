@@ -6,7 +6,7 @@ from assistant.domain.brain import Spent, Usage
 
 
 @dataclass(slots=True)
-class Bill:
+class TurnCost:
     """All that brains were paid for in it, those that then failed too."""
 
     usage: Usage | None = None  # None: nobody has told of any

@@ -8,12 +8,12 @@ from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
 from assistant.conversation.confirmation_dialog import Means
 from assistant.domain.brain import Brain
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 
 
 class ToolRunner(Protocol):
@@ -25,7 +25,7 @@ class ToolRunner(Protocol):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         """Judge, run, verify and journal one call.
 
@@ -74,12 +74,12 @@ class Profiles(Protocol):
 
 
 @dataclass(slots=True)
-class Performers:
+class TurnServices:
     """Who does the work of a turn; whoever takes long to be made comes later (see `late.py`)."""
 
     brain: Brain
     tools: ToolRunner
-    mouth: Mouth
+    mouth: SpeechOutput
     catalogue: Catalogue
     asking: Means | None = None  # None: nobody can be asked, and what is gated stays undone
     acknowledging: Acknowledging = IN_WORDS

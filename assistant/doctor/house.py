@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from assistant.app.home import DEMO, Bridge, open_bridge
+from assistant.app.home import DEMO, HomeContext, open_home
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import (
@@ -45,7 +45,7 @@ class HouseScene:
     """What the checks of the house look at."""
 
     settings: Settings
-    bridge: Bridge
+    bridge: HomeContext
     address: Address
     answer: Instance | IntegrationError  # to the first request
     record: DeviceRecord | ConfigError | None
@@ -61,7 +61,7 @@ async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Fi
     the other tool servers only whether they can be used."""
     async with AsyncExitStack() as stack:
         try:
-            bridge = await stack.enter_async_context(open_bridge(settings, SystemClock()))
+            bridge = await stack.enter_async_context(open_home(settings, SystemClock()))
         except ConfigError as error:
             return [Finding("home assistant", "fail", "not looked at", str(error))]
         scene = await _scene(settings, bridge)
@@ -75,7 +75,7 @@ async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Fi
         return findings + judge_servers(bridge.hub.states(), await _counts(bridge), servers)
 
 
-async def _scene(settings: Settings, bridge: Bridge) -> HouseScene:
+async def _scene(settings: Settings, bridge: HomeContext) -> HouseScene:
     address = address_of(settings)
     if bridge.demo is not None:
         address = replace(address, url=bridge.demo.url, token=bridge.demo.token)
@@ -130,7 +130,7 @@ def judge_menu(menu: Menu) -> str:
     return f"{told}, {hidden} not offered (hearth tools)" if hidden else told
 
 
-async def _counts(bridge: Bridge) -> Counter[str]:
+async def _counts(bridge: HomeContext) -> Counter[str]:
     """Tools by server."""
     menu = await bridge.tools.menu()
     return Counter(entry.server for entry in menu.entries)

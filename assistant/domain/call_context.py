@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class CallContext:
     """Circumstances of one turn that the guards look at."""
 
     can_ask: bool = False  # whoever runs the call can ask the person, and settles what was asked
@@ -15,4 +15,4 @@ class Situation:
     led_by: str = ""  # the program whose words the model was given beside the person's
 
 
-CALM = Situation()
+CALM = CallContext()

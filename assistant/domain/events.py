@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 
 Kind = Literal[
     "wake",  # word, and score; or pressed and caller
@@ -34,13 +34,13 @@ class Happening:
 Follower = Callable[[Happening], None]
 
 
-class Happenings:
+class EventBus:
     """Tells everybody. On the loop's thread; a follower must not block."""
 
     def __init__(self, keeps_words: Callable[[], bool] = lambda: True) -> None:
         """`keeps_words`: asked each time; what guests say is told to nobody."""
         self._keeps_words = keeps_words
-        self._followers: Followers[[Happening]] = Followers("events")
+        self._followers: Listeners[[Happening]] = Listeners("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
         """Have it told from now on; what is returned ends that."""

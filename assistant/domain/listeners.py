@@ -8,7 +8,7 @@ _log = logging.getLogger(__name__)
 _Told = ParamSpec("_Told")
 
 
-class Followers(Generic[_Told]):
+class Listeners(Generic[_Told]):
     """Tells all of them, in the order in which they came. On the loop's thread; a follower must
     not block. One that breaks is logged, and the others are told all the same."""
 

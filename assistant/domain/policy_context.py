@@ -26,7 +26,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PolicyContext:
     """The mode, the time of day, the box that heard it, how the owner rated what, and who asks."""
 
     mode: Mode = Mode.NORMAL
@@ -36,7 +36,7 @@ class Moment:
     program: Program | None = None  # that asks; None: a person
     tainted: bool = False  # text from outside may stand behind the call
 
-    def asked_by(self, program: Program | None, tainted: bool = False) -> "Moment":
+    def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
         """The same for a turn of this program: rules know it by its name, and by the box's."""
         if tainted:
             return replace(self, tainted=True).asked_by(program)
@@ -45,4 +45,4 @@ class Moment:
         return replace(self, satellite=(program.name, *self.satellite), program=program)
 
 
-PLAIN = Moment()
+PLAIN = PolicyContext()

@@ -64,7 +64,7 @@ class Keeping(Protocol):
 
 
 class Loudness(Protocol):
-    """Whoever speaks (`assistant.speech.output.Mouth`)."""
+    """Whoever speaks (`assistant.speech.output.SpeechOutput`)."""
 
     volume: float  # 0 to 1, or a little more
 

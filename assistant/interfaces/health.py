@@ -5,8 +5,8 @@ from types import TracebackType
 from typing import Self
 
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happenings
-from assistant.domain.listeners import Followers
+from assistant.domain.events import EventBus
+from assistant.domain.listeners import Listeners
 from integrations.owner import OwnedTasks
 
 LOOK_S = 2.0  # between two looks; each is a few words read from memory
@@ -15,20 +15,20 @@ _LASTS_S = 4.0  # a trouble that is over sooner is none: a reconnection, a devic
 Look = Callable[[], Mapping[str, str]]  # the troubles of now: what has it -> a sentence
 
 
-class Troubles:
+class HealthMonitor:
     """Looks again and again. Enter it.
 
     `fault` is told with `what` ("microphone", "loudspeaker", "home_assistant", ...), `on`, and
     `problem`: the sentence, of one that begins.
     """
 
-    def __init__(self, look: Look, happenings: Happenings, clock: Clock) -> None:
+    def __init__(self, look: Look, happenings: EventBus, clock: Clock) -> None:
         self._look = look
         self._happenings = happenings
         self._clock = clock
         self._seen: dict[str, float] = {}  # what has trouble -> since when, monotonic
         self._now: dict[str, str] = {}
-        self._followers: Followers[[]] = Followers("troubles")
+        self._followers: Listeners[[]] = Listeners("troubles")
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:

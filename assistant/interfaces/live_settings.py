@@ -11,7 +11,7 @@ from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
 from assistant.config.sections import QuietHours
 from assistant.conversation.state import FollowUp
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 from assistant.domain.records import StoreError
 from assistant.sound.devices import known_words, wake_engine
 from assistant.tools.profiles import widens
@@ -111,7 +111,7 @@ class LiveSettings:
         self._chosen: dict[Chosen, str] = {}
         self._conversation: Conversation | None = None
         self._changing = asyncio.Lock()
-        self._followers: Followers[[]] = Followers("the settings")
+        self._followers: Listeners[[]] = Listeners("the settings")
         voice.on_change = self._followers.tell
 
     async def begin(self, conversation: Conversation) -> None:

@@ -24,7 +24,7 @@ class Conversation(Protocol):
 
 
 class Figures(Protocol):
-    """The last turn, and today (`assistant.interfaces.turn_stats.Figures`). None: not known."""
+    """The last turn, and today (`assistant.interfaces.turn_stats.TurnStats`). None: not known."""
 
     @property
     def last_heard(self) -> str | None: ...
@@ -68,7 +68,7 @@ class Timers(Protocol):
 
 
 class Troubles(Protocol):
-    """What does not work (`assistant.interfaces.health.Troubles`)."""
+    """What does not work (`assistant.interfaces.health.HealthMonitor`)."""
 
     @property
     def sentences(self) -> Sequence[str]:
@@ -81,7 +81,7 @@ class Troubles(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class StatusSnapshot:
     """All that is shown of us beside the settings. None: not known."""
 
     standing: Standing
@@ -100,10 +100,10 @@ class Facts:
 
 def facts_of(
     conversation: Conversation, figures: Figures, timers: Timers, troubles: Troubles
-) -> Facts:
+) -> StatusSnapshot:
     """All of it, now."""
     due, count = timers.next()
-    return Facts(
+    return StatusSnapshot(
         standing=conversation.standing,
         problems=tuple(troubles.sentences),
         heard=figures.last_heard,

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from assistant.brains.slots import start_of_day
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.clock import Clock
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
 from integrations.owner import OwnedTasks
@@ -40,7 +40,7 @@ class Journal(Protocol):
         ...
 
 
-class Figures:
+class TurnStats:
     """Of the last turn that a person began, and of today, which begins at local midnight.
 
     Words are those of the last turn, and None where they are not kept: those of guests, and what
@@ -61,7 +61,7 @@ class Figures:
         self._day = start_of_day(clock.now())
         self._spent = asyncio.Event()
         self._problem = ""  # the last one that was logged
-        self._followers: Followers[[]] = Followers("the figures")
+        self._followers: Listeners[[]] = Listeners("the figures")
         self._leave: Callable[[], None] = lambda: None
         self._owner = OwnedTasks()
 

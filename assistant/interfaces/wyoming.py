@@ -112,7 +112,7 @@ class HouseVoice:
                 yield chunk.pcm, rate
 
 
-class WyomingFace:
+class WyomingInterface:
     """Both services, while it is entered."""
 
     def __init__(self, settings: Settings, room: Room, voice: HouseVoice) -> None:

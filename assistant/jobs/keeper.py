@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
@@ -210,7 +210,7 @@ class Tools(Protocol):
         turn_id: str,
         heard: str | None = None,
         language: str = "en",
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         """Judge, run, verify and journal one call."""
         ...
@@ -261,7 +261,7 @@ class Patient:
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         """The outcome, or that it is still running. Raises what the toolbox raises."""
         run = partial(self._tools.call, call, turn_id, heard, language, situation)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError
 from assistant.journal import retention as erasing
 from assistant.journal.database import Database
@@ -214,7 +214,7 @@ class Care:
     """Goes on for as long as its context is open, beside the turns."""
 
     def __init__(
-        self, journal: Journal, limits: Limits, happenings: Happenings, clock: Clock
+        self, journal: Journal, limits: Limits, happenings: EventBus, clock: Clock
     ) -> None:
         self._journal = journal
         self._limits = limits

@@ -13,7 +13,7 @@ from assistant.config.schema import Settings
 from assistant.models.manifest import ModelEntry
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of, wake_engine
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.devices import SILENCE_DBFS
 from audio.devices.level import level_of
 from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
@@ -169,7 +169,7 @@ async def greet(settings: Settings) -> None:
         word=spoken(settings.wake.words[0].model),
     )
     async with open_outputs(settings) as outputs:
-        mouth = Mouth(
+        mouth = SpeechOutput(
             voices_of(settings), outputs, settings.voice.volume, spare_voices_of(settings)
         )
         try:

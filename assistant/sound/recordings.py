@@ -24,7 +24,7 @@ from typing import Literal, Protocol, Self
 
 from assistant.config.schema import Recordings as Keep
 from assistant.conversation.effects import OpenTurn
-from assistant.conversation.listeners import TurnFollower
+from assistant.conversation.listeners import TurnListener
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.turn_audio import TurnAudio
@@ -312,7 +312,7 @@ class Recent(Protocol):
         ...
 
 
-class Recorder(TurnFollower):
+class Recorder(TurnListener):
     """On the loop's thread; each call copies a few seconds of sound, and nothing where all is off.
 
     Whether anything may be kept at all the recordings decide: they are told where the conversation

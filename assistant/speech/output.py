@@ -20,7 +20,7 @@ _OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `st
 _ALARM = Manner(alarm=True)
 
 
-class Mouth:
+class SpeechOutput:
     """The one place where Hearth speaks. Made once per process, it gives one answer at a time.
 
         mouth = Mouth(voices, outputs, volume=0.8)

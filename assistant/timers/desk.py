@@ -61,7 +61,7 @@ _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` 
 
 
 class Keeper(Protocol):
-    """Who rings (`assistant.timers.keeper.TimerKeeper`)."""
+    """Who rings (`assistant.timers.keeper.TimerService`)."""
 
     @property
     def timers(self) -> Sequence[TimerRecord]:

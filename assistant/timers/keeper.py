@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from assistant.domain.clock import Clock
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers import later, ringer, watch
@@ -26,7 +26,7 @@ class Shelf(watch.Shelf, ringer.Shelf, later.Shelf, Kept, Protocol):
     """What is needed of the store."""
 
 
-class TimerKeeper:
+class TimerService:
     """Enter it to have all of it happen. What other processes set is found within LOOK_S."""
 
     def __init__(
@@ -69,8 +69,8 @@ class TimerKeeper:
         self._later = Later(store, calls, ask, say, unheard, catalogue, clock, complaints)
         self._missed: set[str] = set()  # ids of those that are being put by
         self._known: Sequence[TimerRecord] | None = None  # as followers know them
-        self._followers: Followers[[str, TimerRecord]] = Followers("timers")
-        self._lookers: Followers[[]] = Followers("timers")
+        self._followers: Listeners[[str, TimerRecord]] = Listeners("timers")
+        self._lookers: Listeners[[]] = Listeners("timers")
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:

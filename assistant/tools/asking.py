@@ -10,7 +10,7 @@ from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import StoreError, new_id
 from assistant.tools.books import Books
 from assistant.tools.consents import kind_of
-from assistant.tools.governance import Governance, Hushed
+from assistant.tools.governance import CallGuards, Hushed
 from assistant.tools.menu import MenuEntry
 from assistant.tools.pending import Frozen, Pending
 from assistant.tools.request import Refusal, Request, Way, asked
@@ -34,7 +34,7 @@ _Queued = tuple[Request, Way, Frozen]
 class Asking:
     """One question at a time, and each is good for one call."""
 
-    def __init__(self, books: Books, governance: Governance, clock: Clock) -> None:
+    def __init__(self, books: Books, governance: CallGuards, clock: Clock) -> None:
         self._books = books
         self._governance = governance
         self._clock = clock

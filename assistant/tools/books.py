@@ -9,7 +9,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord, StoreError
 from assistant.journal.audit import audit_of
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.request import Refusal, Request, Way, not_run, row_of
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Journal(Protocol):
 class Books:
     """Writes calls down. A full disk is logged and leaves nobody in the dark."""
 
-    def __init__(self, journal: Journal, governance: Governance, clock: Clock) -> None:
+    def __init__(self, journal: Journal, governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
         self._governance = governance
         self._clock = clock

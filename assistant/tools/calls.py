@@ -6,7 +6,7 @@ from typing import Any
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import Rights
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.deciding import asked, decide_call, decide_moves
@@ -14,7 +14,7 @@ from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
 from assistant.tools.resolve import domain_of, is_called, listed
 from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
-from assistant.tools.weighing import PRIVATE, Caller, Stake
+from assistant.tools.weighing import PRIVATE, Caller, Risk
 from integrations.home_assistant.house import House
 
 # Tools of the home that show or change lists and appointments, or that look through a camera.
@@ -51,11 +51,11 @@ def judge_built_in(
 
 def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
     if tool.stake is None:
-        stake = Stake(tool.tier, "built-in")
+        stake = Risk(tool.tier, "built-in")
         return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
-    stake = Stake(tool.stake(arguments), tool.name)
+    stake = Risk(tool.stake(arguments), tool.name)
     moment, rulings = caller.moment, caller.rulings
-    plain = Moment().asked_by(moment.program)
+    plain = PolicyContext().asked_by(moment.program)
     if moment.mode is Mode.GUEST and stake.tier is Tier.SECURE:
         # It is for guests all the same: what ends that mode needs more than a guest has.
         proof = Ruling.PIN if rulings.has_pin else Ruling.CONFIRM
@@ -72,7 +72,7 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
     tier = Tier.SECURE if entry.of_home else Tier.COSTLY
     names = entry.tool.title or entry.tool.name
     return decide_call(
-        caller, Stake(tier, "unknown_tool"), arguments, names.replace("_", " "), _detail(arguments)
+        caller, Risk(tier, "unknown_tool"), arguments, names.replace("_", " "), _detail(arguments)
     )
 
 
@@ -81,10 +81,10 @@ def without_target(
 ) -> Verdict:
     """A timer, a list, a question. A timer that ends in a sentence could say anything."""
     if arguments.get(LATER):
-        return decide_call(caller, Stake(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
+        return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
     if intent.action is Action.READ:
-        return decide_call(caller, Stake(Tier.READ, "read"), arguments, name)
-    return decide_call(caller, Stake(Tier.COMFORT, "note"), arguments, name)
+        return decide_call(caller, Risk(Tier.READ, "read"), arguments, name)
+    return decide_call(caller, Risk(Tier.COMFORT, "note"), arguments, name)
 
 
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.books import Books
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.guards import likeness
 from assistant.tools.request import Request
 
@@ -13,7 +13,7 @@ from assistant.tools.request import Request
 class Counting:
     """Begins a call where the limits still allow one."""
 
-    def __init__(self, books: Books, governance: Governance) -> None:
+    def __init__(self, books: Books, governance: CallGuards) -> None:
         self._books = books
         self._limits = governance.limits  # None: there are none
 

@@ -16,8 +16,8 @@ from assistant.tools.weighing import (
     SECURE_RULES,
     UNKNOWN,
     Caller,
+    Risk,
     Ruled,
-    Stake,
     height,
     rule_call,
     rule_thing,
@@ -54,7 +54,7 @@ def decide(
         if entity_id not in ruled or one.weight > ruled[entity_id].weight:
             ruled[entity_id] = one
     if not ruled:
-        whole = rule_call(Stake(Tier.COMFORT, "comfort"), case.caller)
+        whole = rule_call(Risk(Tier.COMFORT, "comfort"), case.caller)
         values = {"names": spoken_name(told(arguments))}
         return _verdict(whole, Tier.COMFORT, "unseen_thing", False, arguments, values, (), ())
     worst = max(ruled.values(), key=lambda one: one.weight)
@@ -80,7 +80,7 @@ def decide(
 
 def decide_call(
     caller: Caller,
-    stake: Stake,
+    stake: Risk,
     arguments: Mapping[str, Any],
     names: str,
     what: Iterable[str] = (),
@@ -140,7 +140,7 @@ def decide_moves(
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
     """What is asked for before this, by what it switches and what follows from that."""
     if move.server:
-        stake = Stake(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
+        stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # no server's tools are for guests
             ruled = Ruled(stake, Ruling.DENY, "guest")
         else:
@@ -202,7 +202,7 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
     """Whether this, or what follows from it, is not free, and more than a lamp is just now: where a
     mode asks about lamps too, a lock is still more."""
     moment, rulings = case.caller.moment, case.caller.rulings
-    comfort = Stake(Tier.COMFORT, "comfort")
+    comfort = Risk(Tier.COMFORT, "comfort")
     lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
     things = (
         rule_thing(name, way, arguments, case.house, case.caller, follows=name != entity_id)

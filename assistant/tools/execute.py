@@ -7,7 +7,7 @@ from typing import Any
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.answer import Answer, capped, join_answers, read_answer
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.hub import Hub
 from assistant.tools.intents import BROADCAST, INTENTS
 from assistant.tools.menu import MenuEntry
@@ -25,7 +25,7 @@ from integrations.mcp.servers import CallLost, McpResult
 class Executor:
     """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
 
-    def __init__(self, hub: Hub, home: LivePicture, wait_s: float, governance: Governance) -> None:
+    def __init__(self, hub: Hub, home: LivePicture, wait_s: float, governance: CallGuards) -> None:
         """`wait_s`: how long a change in the house is waited for."""
         self._hub = hub
         self._home = home

@@ -83,7 +83,7 @@ class Auditing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Governance:
+class CallGuards:
     """Each may be missing, as in tests of something else; in a process of Hearth none is."""
 
     limits: Guards | None = None

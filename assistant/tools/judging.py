@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision
-from assistant.domain.policy_context import Moment
+from assistant.domain.policy_context import PolicyContext
 from assistant.domain.rights import Program
 from assistant.tools.arguments import fit
 from assistant.tools.mend import Change
@@ -50,7 +50,7 @@ class Judge:
         area: str = "",
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,
-        moment: Callable[[], Moment] = Moment,
+        moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
         """`area`: the room that this box stands in; `rulings`: those of the settings;
         `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`); `moment`: what holds

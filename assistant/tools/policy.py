@@ -10,7 +10,7 @@ from typing import Any
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import PLAIN, Mode, Moment
+from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.tools.builtin.protocol import BY_WORDS
 from assistant.tools.calls import (
     closed_to_guests,
@@ -46,7 +46,7 @@ from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed,
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.spoken_names import spoken_names
 from assistant.tools.verdict import STRICT, Rulings, Verdict
-from assistant.tools.weighing import SENTENCE, Caller, Stake, barred
+from assistant.tools.weighing import SENTENCE, Caller, Risk, barred
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.related import SEARCHED
 from integrations.home_assistant.sentence_templates import may_answer
@@ -66,7 +66,7 @@ def judge(
     *,
     live: bool = True,
     rulings: Rulings = STRICT,
-    moment: Moment = PLAIN,
+    moment: PolicyContext = PLAIN,
 ) -> Verdict:
     """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
 
@@ -81,9 +81,9 @@ def judge(
     if entry.built_in is not None:
         return judge_built_in(entry.built_in, arguments, caller, heard, house)
     if entry.reads_only:
-        return decide_call(caller, Stake(Tier.READ, "read"), arguments, entry.suffix)
+        return decide_call(caller, Risk(Tier.READ, "read"), arguments, entry.suffix)
     if entry.rated:
-        return decide_call(caller, Stake(Tier.COMFORT, "allow"), arguments, entry.suffix)
+        return decide_call(caller, Risk(Tier.COMFORT, "allow"), arguments, entry.suffix)
     script = script_behind(entry, house)
     if script is not None:
         return _judge_script(entry, script, arguments, house, live, caller)
@@ -104,7 +104,7 @@ def judge_sentence(
     *,
     live: bool = True,
     rulings: Rulings = STRICT,
-    moment: Moment = PLAIN,
+    moment: PolicyContext = PLAIN,
 ) -> Verdict:
     """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
 
@@ -123,7 +123,7 @@ def judge_sentence(
     if match.source == "trigger":
         return _judge_trigger(match.text, slots, house, live, caller)
     if intent is None:
-        return decide_call(caller, Stake(Tier.COSTLY, SENTENCE), slots, match.text)
+        return decide_call(caller, Risk(Tier.COSTLY, SENTENCE), slots, match.text)
     if not intent.by_target:
         return without_target(intent, match.intent, slots, caller)
     seen = reach(intent, slots, house)
@@ -211,7 +211,7 @@ def _judge_script(
         # What it touches may have changed since; an `intent_script` never tells.
         names = entry.tool.title or entry.suffix
         touched = (script,) if script else ()
-        stake = Stake(Tier.COSTLY, UNREAD if script else "script")
+        stake = Risk(Tier.COSTLY, UNREAD if script else "script")
         return decide_call(caller, stake, arguments, names, touched=touched)
     case = Case(INTENTS["HassToggle"], house, None, "", live, caller, {})
     return decide(case, arguments, (script,), (script, *named_in(arguments, house)))
@@ -231,7 +231,7 @@ def _judge_trigger(
         if known and name in automations and any(may_answer(one, text) for one in templates)
     ]
     if not set_off:
-        verdict = decide_call(caller, Stake(Tier.COSTLY, SENTENCE), slots, text)
+        verdict = decide_call(caller, Risk(Tier.COSTLY, SENTENCE), slots, text)
         return replace(verdict, unread=unread)
     case = Case(INTENTS["HassTurnOn"], house, None, "", live, caller, {})
     return decide(case, slots, (), set_off)

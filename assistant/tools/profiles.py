@@ -14,7 +14,7 @@ MakeVoices = Callable[[Settings], Voices]
 
 
 class Mouth(Protocol):
-    """Who speaks (`assistant.speech.output.Mouth`)."""
+    """Who speaks (`assistant.speech.output.SpeechOutput`)."""
 
     def use(self, voices: Voices | None) -> None:
         """Speak with these voices from the next clause on; None: with the settings' own."""

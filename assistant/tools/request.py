@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import CallRecord
@@ -31,7 +31,7 @@ class Request:
     language: str
     sentences: Sentences
     began_s: float  # on the monotonic clock
-    situation: Situation
+    situation: CallContext
     program: Program | None = None  # that asks; None: a person
     said: tuple[str, ...] = ()  # the person's words in this talk
 

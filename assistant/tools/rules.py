@@ -6,7 +6,7 @@ from datetime import time
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from assistant.domain.policy_context import Moment
+from assistant.domain.policy_context import PolicyContext
 from assistant.domain.rights import Program
 from assistant.tools.verdict import Ruling
 from integrations.home_assistant.house import Area, Entity
@@ -57,7 +57,7 @@ class Subject:
 
 
 def first_match(
-    rules: Sequence[OwnerRule], subject: Subject, moment: Moment
+    rules: Sequence[OwnerRule], subject: Subject, moment: PolicyContext
 ) -> tuple[int, OwnerRule] | None:
     """The first rule that matches, and its number from 0."""
     for number, rule in enumerate(rules):
@@ -89,7 +89,7 @@ def called(number: int) -> str:
     return f"policy.rules[{number}]"
 
 
-def _matches(rule: OwnerRule, subject: Subject, moment: Moment) -> bool:
+def _matches(rule: OwnerRule, subject: Subject, moment: PolicyContext) -> bool:
     if subject.reads and not rule.names_tools:
         return False
     if not _is_about(rule, subject.tools, subject.server):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.tools.books import Books
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.ledger import Ledger
 from assistant.tools.request import Request, Way, begun
 from assistant.tools.verdict import Verdict
@@ -18,7 +18,7 @@ Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known 
 class Sender:
     """Sends a call and writes it down, whatever happens meanwhile."""
 
-    def __init__(self, ledger: Ledger, books: Books, governance: Governance) -> None:
+    def __init__(self, ledger: Ledger, books: Books, governance: CallGuards) -> None:
         self._ledger = ledger
         self._books = books
         self._governance = governance

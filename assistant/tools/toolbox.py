@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
-from assistant.domain.policy_context import Moment
+from assistant.domain.policy_context import PolicyContext
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import Program, Programs, Rights
 from assistant.speech.catalogue import Catalogue
@@ -20,7 +20,7 @@ from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.counting import Counting
 from assistant.tools.execute import Executor
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.hub import Hub
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Ledger, Mutation
@@ -56,8 +56,8 @@ class Toolbox:
         check: CheckAnswer | None = None,
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,
-        moment: Callable[[], Moment] = Moment,
-        governance: Governance | None = None,
+        moment: Callable[[], PolicyContext] = PolicyContext,
+        governance: CallGuards | None = None,
     ) -> None:
         """`wait_s`: how long a change is waited for; `engine`: what sentences are said to;
         `check`: looks at its answers; the others as in `judging.Judge`."""
@@ -72,7 +72,7 @@ class Toolbox:
         self._ledger = Ledger()
         self._programs = Programs()
         self._narrowing = Narrowing()
-        self._governance = governance or Governance()
+        self._governance = governance or CallGuards()
         self._executor = Executor(hub, home, wait_s, self._governance)
         self._books = Books(journal, self._governance, clock)
         self._sender = Sender(self._ledger, self._books, self._governance)
@@ -163,7 +163,7 @@ class Toolbox:
         turn_id: str,
         heard: str | None = None,
         language: str = "en",
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         """Run one call, or say why not. A repeated call of the same turn gets the first outcome.
 

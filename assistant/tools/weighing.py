@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import Program
 from assistant.tools.costly import cost
 from assistant.tools.gates import (
@@ -48,11 +48,11 @@ class Caller:
     tools: tuple[str, ...]
     server: str
     rulings: Rulings
-    moment: Moment
+    moment: PolicyContext
 
 
 @dataclass(frozen=True, slots=True)
-class Stake:
+class Risk:
     """How much is at stake."""
 
     tier: Tier
@@ -64,7 +64,7 @@ class Stake:
 class Ruled:
     """A stake, and what is asked for before it may be."""
 
-    stake: Stake
+    stake: Risk
     ruling: Ruling
     rule: str  # what gave the ruling: the stake's rule, or the owner's ("policy.rules[0]")
 
@@ -88,7 +88,7 @@ def weigh(
     ratings: Mapping[str, Tier],
     *,
     follows: bool = False,
-) -> Stake:
+) -> Risk:
     """The stake of one thing alone, without what follows from it.
 
     `follows`: from a call of something else, such as a group or a scene.
@@ -102,19 +102,19 @@ def weigh(
     rating = ratings.get(entity_id)
     if rating is not None and rule is not None and _is_the_owners(entity, rule, house):
         known_as = UNKNOWN_EFFECTS[entity.domain] if rule == UNREAD else rule
-        return Stake(rating, "rated" if rating is Tier.COMFORT else known_as, rated=True)
+        return Risk(rating, "rated" if rating is Tier.COMFORT else known_as, rated=True)
     if rule is not None:
-        stake = Stake(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
+        stake = Risk(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
     else:
         rule = cost(entity, action, arguments)
         if rule is None:
             rule = _must_run(entity, action, arguments, house, ratings)
         if rule == FROST_RULE and follows and action is Action.TOGGLE:
             rule = None  # a scene for the evening turns the heating down, and hardly ever off
-        stake = Stake(Tier.COSTLY, rule) if rule else Stake(Tier.COMFORT, "comfort")
+        stake = Risk(Tier.COSTLY, rule) if rule else Risk(Tier.COMFORT, "comfort")
     raised = rating is not None and height(rating) > height(stake.tier)
     if rating is not None and raised and action is not Action.STOP:
-        return Stake(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"), rated=True)
+        return Risk(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"), rated=True)
     return stake
 
 
@@ -161,13 +161,13 @@ def rule_thing(
     return _rule(stake, subject, caller)
 
 
-def rule_call(stake: Stake, caller: Caller) -> Ruled:
+def rule_call(stake: Risk, caller: Caller) -> Ruled:
     """What is asked for before a call that touches nothing of the house that we know."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
 
-def _rule(stake: Stake, subject: Subject, caller: Caller) -> Ruled:
+def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
     """By the owner's first rule that matches, else by the tier. No rule loosens "guest"."""
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)

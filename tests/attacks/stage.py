@@ -10,13 +10,13 @@ from typing import Any
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.gemini.calls import response_to
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import Approvals
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.menu import taints
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import STRICT, Rulings
@@ -211,7 +211,7 @@ class Scene:
     ) -> tuple[ToolOutcome, str]:
         self.count += 1
         call = ToolCall(call_id or f"c{self.count}", ask.name, arguments)
-        situation = Situation(can_ask=True, spoken=True)
+        situation = CallContext(can_ask=True, spoken=True)
         outcome = await self.box.call(call, turn_id, "what is new today?", "en", situation)
         after.responses.append(response_to(outcome))
         after.read.append(json.dumps(after.responses[-1], ensure_ascii=False))
@@ -231,7 +231,7 @@ async def scene(
         async with HomeAssistant(demo.url, demo.token) as home:
             servers, journal, kept = Servers(hub, attack), Journal(), Kept()
             believed = taints if tainting else lambda _: False
-            governance = Governance(approvals=Approvals(kept), taints=believed)
+            governance = CallGuards(approvals=Approvals(kept), taints=believed)
             box = Toolbox(
                 servers,
                 home,

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer
@@ -64,7 +64,7 @@ async def serve(engine: str, words: list[str]) -> None:
     """Answer until there are no more questions."""
     voice = make_voice_detector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
-    ear = Ear(make_wake_engine(engine, words), voice, endpointer)
+    ear = AudioFrontEnd(make_wake_engine(engine, words), voice, endpointer)
     hearing = Hearing(ear)
     try:
         await hearing.restart()

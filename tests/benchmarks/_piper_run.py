@@ -17,7 +17,7 @@ from unittest.mock import patch
 from assistant.config.schema import Settings
 from assistant.sound.devices import voices_of
 from assistant.speech.clauses import ClauseCutter
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.tts import PhraseCache
 from tests.benchmarks.sound import NotingPlayer
 
@@ -67,7 +67,9 @@ def _clauses(sentences: tuple[str, ...]) -> list[str]:
     return [*cutter.push(" ".join(sentences)), *cutter.flush()]
 
 
-async def _answer(mouth: Mouth, player: NotingPlayer, parts: list[str], language: str) -> Any:
+async def _answer(
+    mouth: SpeechOutput, player: NotingPlayer, parts: list[str], language: str
+) -> Any:
     """One answer: ms to its first sound, its length, the work, and the silence within it. s."""
     player.clear()
     began = time.monotonic()
@@ -92,7 +94,7 @@ async def _run(folder: Path, rounds: int) -> Any:
     settings = Settings.model_validate({"voice": {"models": models}})
     player = NotingPlayer()
     with patch("assistant.sound.devices.PhraseCache", lambda: PhraseCache(most_bytes=0)):
-        mouth = Mouth(voices_of(settings), player)  # nothing is to come from memory
+        mouth = SpeechOutput(voices_of(settings), player)  # nothing is to come from memory
     began = time.monotonic()
     await mouth.warm(list(models))
     warm = time.monotonic() - began

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.hearing import Hearing
 from assistant.domain.clock import VirtualClock
 from audio.endpoint import Endpointer
@@ -142,7 +142,7 @@ class Soak:
 async def soak(hours: float) -> None:
     """Push so many hours through, and print what it took."""
     voice = make_voice_detector()
-    ear = Ear(
+    ear = AudioFrontEnd(
         make_wake_engine("micro", ["okay_nabu"]),
         voice,
         Endpointer(chunk_samples=voice.chunk_samples),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.events import SpeechHeld, SpeechStarted
 from assistant.conversation.stopping import DecodedStop
 from audio.endpoint import Endpointer
@@ -59,7 +59,7 @@ def heard(sound: Samples) -> tuple[float | None, float | None]:
     lead = noise.integers(-20, 21, LEAD_MS * SAMPLES_PER_MS)
     whole = np.concatenate([lead, sound, noise.integers(-20, 21, SAMPLE_RATE)]).astype(np.int16)
     voice = make_voice_detector()
-    ear = Ear(NoWake(), voice, Endpointer(chunk_samples=voice.chunk_samples))
+    ear = AudioFrontEnd(NoWake(), voice, Endpointer(chunk_samples=voice.chunk_samples))
     ear.watch(0, 0)
     told: dict[type, float] = {}
     for number in range(len(whole) // FRAME_SAMPLES):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from assistant.conversation.endpointing import Endings, FixedEndings
-from assistant.conversation.grammar_endpointer import HouseEndings
+from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.recognize.sphinx import SphinxLive
 from audio.vad.silero import SileroDetector
@@ -79,7 +79,7 @@ class Setup:
 def adaptive(slower: float = 1.0) -> Setup:
     """As the assistant does it, in the embedded house; `slower`: see `ModelledWorker`."""
     worker = ModelledWorker(slower)
-    endings = HouseEndings(SphinxLive(), worker, "en")
+    endings = GrammarEndpointer(SphinxLive(), worker, "en")
     endings.use(demo_picture())
     worker.drain()
     return Setup("what was said", endings, worker)

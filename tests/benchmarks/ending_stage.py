@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from typing import Any
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.endpointing import Endings
 from assistant.conversation.events import SpeechEnded
 from audio.endpoint import Endpointer
@@ -99,7 +99,7 @@ def end_of(
 
     The sound comes in blocks, as a microphone hands them over: nothing is decided within one.
     """
-    ear = Ear(NoWake(), voice, Endpointer(chunk_samples=voice.chunk_samples), endings)
+    ear = AudioFrontEnd(NoWake(), voice, Endpointer(chunk_samples=voice.chunk_samples), endings)
     ear.watch(0.0, _AFTER_MS)
     try:
         sound = frames(pcm)

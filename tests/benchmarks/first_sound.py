@@ -21,7 +21,7 @@ import numpy as np
 from assistant.conversation.reply import Reply
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import Languages, TurnLanguage
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
 from tests.benchmarks.piper_medium import make_medium_voice, parameters
@@ -60,7 +60,7 @@ def _until_cut(text: str) -> int:
     return text.index(clauses[0]) + len(clauses[0])
 
 
-async def _one(mouth: Mouth, player: NotingPlayer, text: str) -> float:
+async def _one(mouth: SpeechOutput, player: NotingPlayer, text: str) -> float:
     """Milliseconds from the first clause's last character to its sound at the player."""
     player.clear()
     reply = Reply(TurnLanguage(Languages(("en", "es"))))
@@ -92,7 +92,7 @@ async def fixed(count: int) -> list[float]:
     """The milliseconds of so many answers."""
     player = NotingPlayer()
     voice = TunedVoice(FixedVoice(), Leveller(), PhraseCache(most_bytes=0))
-    mouth = Mouth(lambda _: voice, player)
+    mouth = SpeechOutput(lambda _: voice, player)
     await mouth.warm(["en", "es"])
     taken = [await _one(mouth, player, OPENINGS[number % len(OPENINGS)]) for number in range(count)]
     mouth.close()

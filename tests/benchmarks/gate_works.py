@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.events import (
     BrainFinished,
     Event,
@@ -114,11 +114,11 @@ def transforms() -> None:
         np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
 
 
-def new_ear() -> Ear:
+def new_ear() -> AudioFrontEnd:
     """As a daemon has it, without the recogniser that hears commands end."""
     voice = SileroDetector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
-    return Ear(make_wake_engine("micro", ["okay_nabu"]), voice, endpointer)
+    return AudioFrontEnd(make_wake_engine("micro", ["okay_nabu"]), voice, endpointer)
 
 
 def frames(seconds: int, *, bursts: bool) -> list[Frame]:
@@ -131,7 +131,7 @@ def frames(seconds: int, *, bursts: bool) -> list[Frame]:
     return [Frame(pcm[at : at + FRAME_BYTES], at // 2) for at in starts]
 
 
-def hear(listener: Ear, sound: Sequence[Frame], *, awaited: bool = False) -> None:
+def hear(listener: AudioFrontEnd, sound: Sequence[Frame], *, awaited: bool = False) -> None:
     """A stream of its own, as the listening thread takes it."""
     listener.restart()
     if awaited:

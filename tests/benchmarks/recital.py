@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.runner import Runner
-from assistant.conversation.turn_services import Performers
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLE_RATE
 from audio.player import Player
@@ -73,7 +73,7 @@ class _NoTools:
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         raise AssertionError("nothing is called")
 
@@ -97,15 +97,15 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
     """A runner that speaks with `voice`; its ear is real."""
     detector = SileroDetector()
     engine = make_wake_engine("micro", ["okay_nabu"])
-    ear = Ear(engine, detector, Endpointer(chunk_samples=detector.chunk_samples))
-    mouth = Mouth(lambda language: voice, player)
+    ear = AudioFrontEnd(engine, detector, Endpointer(chunk_samples=detector.chunk_samples))
+    mouth = SpeechOutput(lambda language: voice, player)
     numbers = itertools.count(1)
 
     async def forget(turn: LiveTurn, closing: CloseTurn) -> None: ...
 
     try:
         async with Runner(
-            Performers(Reciter(recite), _NoTools(), mouth, Catalogue()),
+            TurnServices(Reciter(recite), _NoTools(), mouth, Catalogue()),
             ear,
             Catalogue(),
             SystemClock(),

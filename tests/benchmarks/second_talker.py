@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.effects import Effect, EndListening, StopWatching, WatchSpeech
 from assistant.conversation.events import Event, Tick, WakeHeard
 from assistant.conversation.machine import reduce
@@ -160,7 +160,7 @@ class Room:
     def play(self, one: Scene) -> Outcome:
         """A scene from a stream's start on, as the resident program hears it."""
         endpointer = Endpointer(chunk_samples=self._voice.chunk_samples)
-        ear = Ear(self._wake, self._voice, endpointer, self._setup.endings)
+        ear = AudioFrontEnd(self._wake, self._voice, endpointer, self._setup.endings)
         ear.restart()
         try:
             return self._listen(ear, one)
@@ -173,7 +173,7 @@ class Room:
         """Give up the engine."""
         self._wake.close()
 
-    def _listen(self, ear: Ear, one: Scene) -> Outcome:
+    def _listen(self, ear: AudioFrontEnd, one: Scene) -> Outcome:
         machine, woken = Machine(), False
         for frame in frames(one.pcm):
             if self._setup.worker is not None:
@@ -193,7 +193,7 @@ class Room:
         return Outcome(woken)
 
 
-def _obey(ear: Ear, effects: Sequence[Effect]) -> EndListening | None:
+def _obey(ear: AudioFrontEnd, effects: Sequence[Effect]) -> EndListening | None:
     ended = None
     for effect in effects:
         match effect:

@@ -13,7 +13,7 @@ import numpy as np
 from starlette.types import ASGIApp
 
 from assistant.app.build import App, open_app
-from assistant.app.interfaces import open_faces
+from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings
 from assistant.conversation.runner import Runner
 from assistant.domain.clock import SystemClock
@@ -124,7 +124,7 @@ async def _house(settings: Settings) -> AsyncIterator[House]:
     player, nobody = NullPlayer(paced=False), Nobody()
     async with (
         open_app(settings, player, hears=True, resident=True, prompter=nobody) as app,
-        open_faces(app, SoundState(None, OneOutput(player))) as opened,
+        open_interfaces(app, SoundState(None, OneOutput(player))) as opened,
     ):
         nobody.runner = app.runner
         listening = asyncio.ensure_future(app.runner.listen(QuietRoom()))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.domain.brain import BrainEvent, Heard, TurnDone
 from audio.devices.watch import DeviceWatch
@@ -109,7 +109,7 @@ async def test_nothing_is_lost_between_wake_word_and_command(command: Path, tmp_
     rounds = how_many(2, 20)
     brain = ScriptedBrain(*[listens] * rounds)
     voice = make_voice_detector()
-    ear = Ear(
+    ear = AudioFrontEnd(
         make_wake_engine("micro", ["okay_nabu"]),
         voice,
         Endpointer(chunk_samples=voice.chunk_samples),

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from assistant.app.build import App, open_app
-from assistant.app.interfaces import Faces, open_faces
+from assistant.app.interfaces import Interfaces, open_interfaces
 from assistant.app.services import Stay
 from assistant.config.schema import Settings
 from assistant.conversation.log import FinishedTurn
@@ -66,7 +66,7 @@ class OpenBox:
     """It runs; what it has said and done so far."""
 
     app: App
-    faces: Faces
+    faces: Interfaces
     devices: Devices
     room: Room
     turns: list[FinishedTurn] = field(default_factory=list)
@@ -114,7 +114,7 @@ async def _run(
     devices = Devices(None, OneOutput(player))
     async with (
         open_app(settings, player, hears=True, resident=True) as app,
-        open_faces(app, devices) as faces,
+        open_interfaces(app, devices) as faces,
         asyncio.TaskGroup() as group,
     ):
         room = Room(folder)

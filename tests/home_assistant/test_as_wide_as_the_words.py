@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from integrations.home_assistant.house import Entity
 from tests.home_assistant.admin import Admin
@@ -48,16 +48,16 @@ ROWS = [
 ]
 
 
-async def called(bridge: Bridge, arguments: dict[str, Any], said: str) -> ToolOutcome:
+async def called(bridge: HomeContext, arguments: dict[str, Any], said: str) -> ToolOutcome:
     call = ToolCall("call-1", OFF, arguments)
-    return await bridge.tools.call(call, "turn-1", said, situation=Situation())
+    return await bridge.tools.call(call, "turn-1", said, situation=CallContext())
 
 
 def held(one: Entity) -> list[str]:
     return list(one.attributes.get("entity_id") or ())
 
 
-def lamps(bridge: Bridge) -> list[Entity]:
+def lamps(bridge: HomeContext) -> list[Entity]:
     return [one for one in bridge.home.house.exposed() if one.domain == "light"]
 
 

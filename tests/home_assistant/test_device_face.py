@@ -13,7 +13,7 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.entities import every_one
-from assistant.interfaces.device.face import DeviceFace, Reach
+from assistant.interfaces.device.face import DeviceInterface, Reach
 from assistant.interfaces.device.house_device import HouseDevice
 from assistant.interfaces.device.record import DeviceFile
 from assistant.speech.catalogue import Catalogue
@@ -99,7 +99,7 @@ async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Op
         async with (
             HomeAssistant(house.url, house.admin_token) as watcher,
             HomeAssistant(house.url, house.token) as home,
-            DeviceFace(settings, stage.device, home, stage.sources, reach, SystemClock()),
+            DeviceInterface(settings, stage.device, home, stage.sources, reach, SystemClock()),
         ):
             watcher.follow(lambda event: stage.events.append(dict(event)), "subscribe_events")
             await until(lambda: stage.device.device_id)

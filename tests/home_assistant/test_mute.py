@@ -17,7 +17,7 @@ from assistant.interfaces.device.house_device import HouseDevice
 from assistant.interfaces.device.keeper import DeviceKeeper
 from assistant.interfaces.device.record import DeviceFile
 from assistant.interfaces.device.sensors import DeviceSensors
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from assistant.journal.store import Store
 from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
@@ -83,7 +83,7 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
                 catalogue,
                 "en",
                 clock,
-                lambda: Facts(box.observers.standing),
+                lambda: StatusSnapshot(box.observers.standing),
                 words=False,
             ) as sensors,
             DeviceKeeper(

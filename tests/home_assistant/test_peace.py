@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assistant.app.build import open_app
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.config.schema import Settings
 from assistant.domain.outcome import Decision, Tier
 from assistant.tools.intents import INTENTS, suffix
@@ -48,7 +48,7 @@ def household() -> list[Said]:
     return rows
 
 
-def still(bridge: Bridge, said: Said) -> set[str]:
+def still(bridge: HomeContext, said: Said) -> set[str]:
     """What the sentence is about and cannot be reached now: it does not play, or another test has
     left it off."""
     wanted = [state for tool, _ in said.calls if tool in INTENTS for state in INTENTS[tool].states]
@@ -59,7 +59,7 @@ def still(bridge: Bridge, said: Said) -> set[str]:
     return away | {name for name, state in states.items() if wanted and state not in wanted}
 
 
-async def judged(bridge: Bridge, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
+async def judged(bridge: HomeContext, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
     """The rules by which it would be asked about, and what is wrong."""
     asked, wrong, reached = [], [], set()
     for tool, arguments in said.calls:

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from assistant.app.home import Bridge, open_bridge
+from assistant.app.home import HomeContext, open_home
 from assistant.brains.home_assistant.brain import DryRun
 from assistant.config.load import load_settings
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
@@ -61,7 +61,7 @@ EVERYTHING = ("unlock all the doors", "open all the garage doors", "unlock every
 
 
 @asynccontextmanager
-async def bridge_of(house: Address, folder: Path) -> AsyncIterator[Bridge]:
+async def bridge_of(house: Address, folder: Path) -> AsyncIterator[HomeContext]:
     file = folder / "hearth.toml"
     file.write_text(
         f'[home_assistant]\nurl = "{house.url}"\ntoken = "{house.token}"\n'
@@ -69,11 +69,11 @@ async def bridge_of(house: Address, folder: Path) -> AsyncIterator[Bridge]:
         + "[limits]\n"  # what is tried here is not to end at one of those
         + "".join(f"{key} = 1_000_000\n" for key in LIMITS)
     )
-    async with open_bridge(load_settings(file, {}), SystemClock()) as bridge:
+    async with open_home(load_settings(file, {}), SystemClock()) as bridge:
         yield bridge
 
 
-def guarded(bridge: Bridge) -> list[str]:
+def guarded(bridge: HomeContext) -> list[str]:
     """What lets someone in or makes a noise, but for blinds."""
     return [
         one.entity_id
@@ -82,7 +82,7 @@ def guarded(bridge: Bridge) -> list[str]:
     ]
 
 
-def aims(bridge: Bridge) -> list[str]:
+def aims(bridge: HomeContext) -> list[str]:
     """Of each kind the first that the assistant may see."""
     first: dict[str, str] = {}
     for name in guarded(bridge):
@@ -114,7 +114,7 @@ def spelt(name: str) -> Iterator[str]:
     yield from (f"{name}\u200b", name.replace(" ", "\u00a0"), name.replace("o", "ö"))
 
 
-def attacks(bridge: Bridge) -> Iterator[tuple[str, dict[str, Any]]]:
+def attacks(bridge: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
     house, doors = bridge.home.house, aims(bridge)
     places = [one.name for one in house.areas.values()]
     places += [one.name for one in house.floors.values()]
@@ -147,10 +147,12 @@ def attacks(bridge: Bridge) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "HassTurnOff", {"name": script}
 
 
-async def unconfirmed(bridge: Bridge, number: int, call: ToolCall, heard: str) -> list[ToolOutcome]:
+async def unconfirmed(
+    bridge: HomeContext, number: int, call: ToolCall, heard: str
+) -> list[ToolOutcome]:
     """What came of a call in a turn in which the person can be asked, and says no yes."""
     turn_id = f"turn-{number}"
-    asking = Situation(can_ask=True)
+    asking = CallContext(can_ask=True)
     outcomes = [await bridge.tools.call(call, turn_id, heard, situation=asking)]
     question = bridge.tools.question(turn_id, call.id)
     if question is not None:

@@ -12,7 +12,7 @@ import pytest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
-from assistant.domain.policy_context import Moment
+from assistant.domain.policy_context import PolicyContext
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.scripts import ask_scripts
@@ -85,7 +85,7 @@ async def hands(house: Address) -> AsyncIterator[Hands]:
             SystemClock(),
             area="Kitchen",
             ask_scripts=partial(ask_scripts, home.command),
-            moment=lambda: Moment(ratings=ratings),
+            moment=lambda: PolicyContext(ratings=ratings),
         )
         await box.menu()
         yield Hands(box, home, ratings)

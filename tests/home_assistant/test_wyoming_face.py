@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
+from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
 from audio.tts import Chunk, EspeakVoice
@@ -91,7 +91,7 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
     before = set(await admin.states())
     ours = HouseVoice(voice, ("en", "es"), lambda text: "en")
     async with (
-        WyomingFace(settings, room, ours),
+        WyomingInterface(settings, room, ours),
         added(admin, port),
         added(admin, tts_port),
     ):

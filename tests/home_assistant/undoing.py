@@ -14,7 +14,7 @@ from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutco
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import UNDO, Undoing, through
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
@@ -111,7 +111,7 @@ async def room(house: Address, admin: Admin) -> AsyncIterator[Room]:
         undo = await stack.enter_async_context(
             UndoStack(home, Snapshots(home), services, clock, alone=True)
         )
-        tools = Toolbox(hub, home, Journal(), catalogue, clock, governance=Governance(undo=undo))
+        tools = Toolbox(hub, home, Journal(), catalogue, clock, governance=CallGuards(undo=undo))
         tools.offer(
             *Undoing(
                 undo, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue

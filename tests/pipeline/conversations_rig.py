@@ -16,7 +16,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.app.interfaces import open_faces
+from assistant.app.interfaces import open_interfaces
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
@@ -129,5 +129,5 @@ async def box(folder: Path, service: GeminiSimulator, **sections: Any) -> AsyncI
     http = {"port": free_port(), "token": ADMIN, **sections.pop("http", {})}
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
     opened = scene(folder, service, resident=True, http=http, **sections)
-    async with opened as on, open_faces(on.app, sound) as faces:
+    async with opened as on, open_interfaces(on.app, sound) as faces:
         yield Box(on, faces.port)

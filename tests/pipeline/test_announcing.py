@@ -13,7 +13,7 @@ import pytest
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.app.build import open_app
-from assistant.app.interfaces import open_faces
+from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
@@ -53,7 +53,7 @@ async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
     try:
         async with (
             open_app(settings, player, hears=False, resident=True) as app,
-            open_faces(app) as faces,
+            open_interfaces(app) as faces,
             httpx.AsyncClient(
                 base_url=f"http://127.0.0.1:{faces.port}",
                 headers={"Authorization": f"Bearer {TOKEN}"},

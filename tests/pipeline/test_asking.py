@@ -13,7 +13,7 @@ from assistant.conversation.line import Line
 from assistant.conversation.program_questions.questions import House, Questions
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.speech.manner import OPENING
 from audio.earcons import earcon
 from audio.frames import FRAME_SAMPLES, Frame, Framer
@@ -52,7 +52,7 @@ class RoomSound:
 async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
     """Have a program ask, with that sound in the room afterwards."""
     house = House(app.bridge.catalogue, lambda text: "en", ("okay nabu",))
-    happenings, clock = Happenings(), SystemClock()
+    happenings, clock = EventBus(), SystemClock()
     room = RoomSound(app, sound)
     given = {"question": BLINDS, "answers": ANSWERS, "preannounce": False, "timeout_s": 5}
     request = QuestionRequest.model_validate({**given, **wanted})

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from assistant.app.build import App, open_app
-from assistant.app.interfaces import open_faces
+from assistant.app.interfaces import open_interfaces
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.pipeline.rig import offline_settings, states
@@ -29,7 +29,7 @@ async def faces(folder: Path) -> AsyncIterator[tuple[App, httpx.AsyncClient]]:
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
     async with (
         open_app(settings, NullPlayer(paced=False), hears=False, resident=True) as app,
-        open_faces(app, sound) as opened,
+        open_interfaces(app, sound) as opened,
         httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{opened.port}", headers=BEARER, timeout=20
         ) as client,

@@ -17,7 +17,7 @@ from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.entities import Looks
-from assistant.interfaces.mqtt.face import MqttFace
+from assistant.interfaces.mqtt.face import MqttInterface
 from assistant.interfaces.mqtt.make import broker_of, take_away
 from assistant.interfaces.mqtt.publishing import Parts, Topics, topics_of
 from assistant.journal.store import Store
@@ -135,7 +135,7 @@ class Hearth:
                 self.clients.append(MqttClient(broker, name, will, subscriptions, seen))
                 return self.clients[-1]
 
-            face = MqttFace(
+            face = MqttInterface(
                 dial,
                 broker_of(self._broker.settings),
                 self.topics,

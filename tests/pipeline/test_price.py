@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.brains import open_minds
-from assistant.app.home import open_bridge
+from assistant.app.brains import open_brains
+from assistant.app.home import open_home
 from assistant.domain.clock import SystemClock
 from assistant.setup.cloud import ONE_COMMAND
 from assistant.tools.ranking import tokens
@@ -18,8 +18,8 @@ async def test_a_command_in_the_demos_house_is_reckoned_with_what_a_model_is_sen
     settings = offline_settings(tmp_path)
     clock = SystemClock()
     async with (
-        open_bridge(settings, clock, resident=True) as bridge,
-        open_minds(settings, bridge, clock, resident=True) as minds,
+        open_home(settings, clock, resident=True) as bridge,
+        open_brains(settings, bridge, clock, resident=True) as minds,
     ):
         briefing = await minds.briefer.brief()
     menu = sum(tokens(one) for one in briefing.declarations)

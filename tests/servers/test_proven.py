@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
@@ -153,7 +153,7 @@ async def test_no_file_changes_before_a_yes(files: McpHub, tmp_path: Path) -> No
     asking = Rulings("confirm", "confirm")
     box = Toolbox(files, Picture(), Journal(), Catalogue(), SystemClock(), rulings=asking)
     call = ToolCall("1", "write_file", {"path": "list.txt", "content": "bread"})
-    heard, here = "write bread on the list", Situation(can_ask=True)
+    heard, here = "write bread on the list", CallContext(can_ask=True)
     outcome = await box.call(call, "turn", heard, situation=here)
     assert (outcome.decision, outcome.tier) == (Decision.NEEDS_CONFIRMATION, Tier.COSTLY)
     assert contents(tmp_path) == {}

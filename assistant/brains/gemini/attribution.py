@@ -26,7 +26,7 @@ class Phase(Enum):
     ANSWERING = auto()  # the sentence is over: what the model says is this turn's
 
 
-class Belonging:
+class TurnAttribution:
     """Follows one session's turns and judges its events, in the order of their arrival."""
 
     def __init__(self) -> None:

@@ -295,7 +295,7 @@ class OpenCalls:
 # Counts what the service bills, once.
 
 
-class Meter:
+class UsageMeter:
     """Token counts from the service to the turn that tells of them.
 
     The service's counts are those of the interaction so far: a later one replaces an earlier one.

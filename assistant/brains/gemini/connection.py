@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assistant.brains.briefing import Exchange, with_history
-from assistant.brains.gemini.attribution import Belonging, Phase
+from assistant.brains.gemini.attribution import Phase, TurnAttribution
 from assistant.brains.gemini.calls import (
     Answers,
-    Meter,
     OpenCalls,
+    UsageMeter,
     not_run_response,
     note_about,
     response_to,
     unknown_response,
 )
-from assistant.brains.gemini.ports import LiveHabits, Session, within
+from assistant.brains.gemini.ports import LiveTimeouts, Session, within
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
@@ -51,11 +51,11 @@ Listener = Callable[[LiveEvent | Answered], None]
 class LinkOwner(Protocol):
     """Whoever keeps the link, told of what is not a turn's business."""
 
-    def going_away(self, link: "Link", left_s: float) -> None:
+    def going_away(self, link: "LiveConnection", left_s: float) -> None:
         """The service will close the connection."""
         ...
 
-    def lost(self, link: "Link", error: IntegrationError | None) -> None:
+    def lost(self, link: "LiveConnection", error: IntegrationError | None) -> None:
         """The connection is closed; `error`: why, None where we did it."""
         ...
 
@@ -76,7 +76,7 @@ class LinkOwner(Protocol):
         ...
 
 
-class Link:
+class LiveConnection:
     """Gives each turn its own events, and answers what no turn is there to answer."""
 
     def __init__(
@@ -84,9 +84,9 @@ class Link:
         setup: LiveSetup,
         seeded: tuple[Exchange, ...],
         owner: LinkOwner,
-        meter: Meter,
+        meter: UsageMeter,
         clock: Clock,
-        habits: LiveHabits,
+        habits: LiveTimeouts,
     ) -> None:
         """`setup`: without handle and history; `seeded`: the exchanges that are told as text."""
         self.setup = setup
@@ -104,7 +104,7 @@ class Link:
         self._given: list[ToolOutcome] = []  # results to which the model's answer has not ended
         self._sending = asyncio.Lock()  # messages go out whole and in the order of their making
         self._listener: Listener | None = None
-        self._belonging = Belonging()
+        self._belonging = TurnAttribution()
         self._paid = False  # that answer has just ended; its token counts may follow
         self._strays = 0  # calls of an answer that nobody waits for
 

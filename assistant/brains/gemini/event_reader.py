@@ -3,7 +3,7 @@
 from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.calls import EchoFilter, SilenceFilter
 from assistant.brains.gemini.connection import Answered
-from assistant.brains.gemini.ports import LiveHabits, fault_from
+from assistant.brains.gemini.ports import LiveTimeouts, fault_from
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -29,10 +29,10 @@ _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
-class Reading:
+class EventReader:
     """One turn's state. Give it each item; `over` tells when the turn has ended."""
 
-    def __init__(self, native_voice: bool, habits: LiveHabits) -> None:
+    def __init__(self, native_voice: bool, habits: LiveTimeouts) -> None:
         """`native_voice`: the model's sound is played, and its transcript is for the record."""
         self.over = False
         self.lost = False  # nothing more can be had from this session

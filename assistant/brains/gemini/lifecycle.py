@@ -7,7 +7,7 @@ reply loses it and that some goAways come long before their time, so they are ob
 
 from enum import Enum, auto
 
-from assistant.brains.gemini.ports import LiveHabits
+from assistant.brains.gemini.ports import LiveTimeouts
 
 
 class Step(Enum):
@@ -20,10 +20,10 @@ class Step(Enum):
     FORGET = auto()  # close, and drop the handle and the history
 
 
-class Life:
+class SessionLifecycle:
     """Knows the one session's state and says what is due."""
 
-    def __init__(self, habits: LiveHabits) -> None:
+    def __init__(self, habits: LiveTimeouts) -> None:
         self._habits = habits
         self._open = False
         self._in_turn = False

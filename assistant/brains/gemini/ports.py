@@ -29,7 +29,7 @@ from integrations.owner import OwnedTasks
 
 
 @dataclass(frozen=True, slots=True)
-class LiveHabits:
+class LiveTimeouts:
     """How patient the brain is and how long it keeps things. Spans are in seconds."""
 
     # Sessions

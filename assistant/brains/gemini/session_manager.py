@@ -10,10 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
-from assistant.brains.gemini.calls import Meter, note_of_cut
-from assistant.brains.gemini.connection import Link, Listener
-from assistant.brains.gemini.lifecycle import Life, Step
-from assistant.brains.gemini.ports import Briefer, Client, LiveHabits, within
+from assistant.brains.gemini.calls import UsageMeter, note_of_cut
+from assistant.brains.gemini.connection import Listener, LiveConnection
+from assistant.brains.gemini.lifecycle import SessionLifecycle, Step
+from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts, within
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from integrations.errors import (
@@ -35,14 +35,14 @@ _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session woul
 
 # Asked by a keeper before it connects (False), or when that was refused for want of quota (True);
 # gives whether another session was closed.
-MakeRoom = Callable[["Keeper", bool], Awaitable[bool]]
+MakeRoom = Callable[["LiveSessionManager", bool], Awaitable[bool]]
 
 
-async def _no_room(keeper: "Keeper", refused: bool) -> bool:
+async def _no_room(keeper: "LiveSessionManager", refused: bool) -> bool:
     return False
 
 
-class Keeper:
+class LiveSessionManager:
     """Holds the session of one conversation. Its timers run by themselves, whether or not anything
     arrives."""
 
@@ -53,12 +53,12 @@ class Keeper:
         make_setup: Callable[[Briefing], LiveSetup],
         tasks: OwnedTasks,
         clock: Clock,
-        habits: LiveHabits,
+        habits: LiveTimeouts,
         owner: ConversationOwner = PEOPLE,
         make_room: MakeRoom = _no_room,
     ) -> None:
         """`owner`: whose conversation it is; `make_room`: see `MakeRoom`."""
-        self.meter = Meter()
+        self.meter = UsageMeter()
         self.talk = uuid4().hex  # what a model knows of earlier turns goes by this name
         self.searched = False  # it has read the web in this talk
         self.openings = 0  # sessions opened or resumed since the start
@@ -71,10 +71,10 @@ class Keeper:
         self._owner = owner
         self._make_room = make_room
         self._running: asyncio.Task[None] | None = None
-        self._life = Life(habits)
+        self._life = SessionLifecycle(habits)
         self._lock = asyncio.Lock()  # one socket is opened or closed at a time
-        self._link: Link | None = None
-        self._doomed: list[Link] = []  # given up, their sockets still to be closed
+        self._link: LiveConnection | None = None
+        self._doomed: list[LiveConnection] = []  # given up, their sockets still to be closed
         self._user: Listener | None = None  # the turn that has or wants the session
         self._may_update = True  # no change of a session was refused yet
         self._changed = asyncio.Event()  # something may be due earlier than thought
@@ -144,7 +144,7 @@ class Keeper:
             self._tasks.start(self._connect_on_suspicion(), "gemini-live connect")
         self._changed.set()
 
-    async def acquire(self, briefing: Briefing, listener: Listener) -> Link:
+    async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
         """The session for a turn, whose events go to `listener` from now on.
 
         Raises IntegrationError. The turn calls `leave` in any case.
@@ -222,14 +222,14 @@ class Keeper:
 
     # For the link.
 
-    def going_away(self, link: Link, left_s: float) -> None:
+    def going_away(self, link: LiveConnection, left_s: float) -> None:
         """The service will close the connection."""
         if link is self._link:
             _log.info("Gemini closes the connection in %g s", left_s)
             self._life.go_away(self._clock.monotonic(), left_s)
             self._changed.set()
 
-    def lost(self, link: Link, error: IntegrationError | None) -> None:
+    def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
         """The connection is closed."""
         if link is self._link:
             self._link = None
@@ -288,7 +288,7 @@ class Keeper:
                 self._life.failed(self._clock.monotonic(), worth_another)
         self._changed.set()
 
-    async def _acquire(self, briefing: Briefing, listener: Listener, quiet: bool) -> Link:
+    async def _acquire(self, briefing: Briefing, listener: Listener, quiet: bool) -> LiveConnection:
         setup = self._make_setup(briefing)
         async with self._lock:
             await self._close_doomed()
@@ -303,7 +303,7 @@ class Keeper:
         self._changed.set()
         return link
 
-    async def _adapt(self, link: Link, setup: LiveSetup) -> bool:
+    async def _adapt(self, link: LiveConnection, setup: LiveSetup) -> bool:
         """Tell an open session what has changed; False: only another session can have it."""
         told = link.setup
         same = replace(
@@ -324,7 +324,7 @@ class Keeper:
             return False
         return True
 
-    async def _open(self, setup: LiveSetup) -> Link:
+    async def _open(self, setup: LiveSetup) -> LiveConnection:
         """Connect: by the handle where there is one, then afresh. Raises IntegrationError."""
         handle = self._life.take_handle(self._clock.monotonic())
         await self._make_room(self, False)
@@ -340,7 +340,7 @@ class Keeper:
         self._life.opened(self._clock.monotonic())
         return link
 
-    async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> Link:
+    async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
         """Connect. Where the service takes no further session, another conversation's may go."""
         try:
             return await self._connect(setup, handle)
@@ -349,12 +349,12 @@ class Keeper:
                 raise
             return await self._connect(setup, handle)
 
-    async def _connect(self, setup: LiveSetup, handle: str | None) -> Link:
+    async def _connect(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
         if handle is None:
             self._seeded = tuple(self._exchanges)
             self._cut_notes.clear()  # the exchanges tell it
         # What is resumed remembers what was said in it, but not what its instruction had told.
-        link = Link(setup, self._seeded, self, self.meter, self._clock, self._habits)
+        link = LiveConnection(setup, self._seeded, self, self.meter, self._clock, self._habits)
         told = with_history(setup.instruction, self._seeded)
         session = await self._client.connect(
             replace(setup, instruction=told, handle=handle),
@@ -369,7 +369,7 @@ class Keeper:
             self._give_up(self._link, self._link.handle if resumable else None)
             await self._close_doomed()
 
-    def _give_up(self, link: Link, handle: str | None) -> None:
+    def _give_up(self, link: LiveConnection, handle: str | None) -> None:
         """Close a session as soon as may be, from where nothing can be waited for."""
         self._link = None
         self._life.closed(self._clock.monotonic(), handle)

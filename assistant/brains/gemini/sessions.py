@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.ports import Briefer, Client, LiveHabits
-from assistant.brains.gemini.session_manager import Keeper
+from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts
+from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from integrations.gemini.events import TokensUsed
@@ -31,15 +31,17 @@ class Making:
     make_setup: Callable[[Briefing], LiveSetup]
     tasks: OwnedTasks
     clock: Clock
-    habits: LiveHabits
+    habits: LiveTimeouts
 
 
-class Keepers:
+class LiveSessions:
     """One keeper for each owner of a conversation. The newest programs' are kept, the rest goes."""
 
     def __init__(self, making: Making) -> None:
         self._making = making
-        self._programs: dict[ConversationOwner, Keeper] = {}  # who asked longest ago comes first
+        self._programs: dict[
+            ConversationOwner, LiveSessionManager
+        ] = {}  # who asked longest ago comes first
         self._openings = 0  # of keepers that are gone
         self._owed: list[TokensUsed] = []  # what those could not tell of their costs
         self.people = self._make(PEOPLE)
@@ -53,7 +55,7 @@ class Keepers:
         """Let the people's do what is due from now on; a program's begins with its first turn."""
         self.people.begin()
 
-    def of(self, owner: ConversationOwner) -> Keeper:
+    def of(self, owner: ConversationOwner) -> LiveSessionManager:
         """The keeper of that owner's conversation, made where there is none."""
         if owner.is_people:
             return self.people
@@ -77,15 +79,15 @@ class Keepers:
                 closing.create_task(keeper.close())
 
     @property
-    def _all(self) -> list[Keeper]:
+    def _all(self) -> list[LiveSessionManager]:
         return [self.people, *self._programs.values()]
 
-    def _make(self, owner: ConversationOwner) -> Keeper:
+    def _make(self, owner: ConversationOwner) -> LiveSessionManager:
         making, habits = self._making, self._making.habits
         if not owner.is_people:
             warm_s = min(habits.warm_s, WARM_S)
             habits = replace(habits, warm_s=warm_s, unused_s=0.0, rotates=False)
-        return Keeper(
+        return LiveSessionManager(
             making.client,
             making.briefer,
             making.make_setup,
@@ -105,7 +107,7 @@ class Keepers:
             self._owed += keeper.meter.take()
             self._making.tasks.start(keeper.end(), "gemini-live end of a conversation")
 
-    async def _make_room(self, opening: Keeper, refused: bool) -> bool:
+    async def _make_room(self, opening: LiveSessionManager, refused: bool) -> bool:
         """Close sessions of programs that nobody uses, before `opening` connects, or once that was
         `refused` for want of quota. Returns whether any was closed.
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import STAY_SILENT, Briefing, Exchange
 from assistant.brains.gemini.calls import not_run_response, silent_response
-from assistant.brains.gemini.connection import Link
-from assistant.brains.gemini.event_reader import Item, Reading
-from assistant.brains.gemini.ports import Briefer, LiveHabits, within
-from assistant.brains.gemini.session_manager import Keeper
-from assistant.brains.gemini.sessions import Keepers
+from assistant.brains.gemini.connection import LiveConnection
+from assistant.brains.gemini.event_reader import EventReader, Item
+from assistant.brains.gemini.ports import Briefer, LiveTimeouts, within
+from assistant.brains.gemini.session_manager import LiveSessionManager
+from assistant.brains.gemini.sessions import LiveSessions
 from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, Spent, TurnRequest, Usage
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
@@ -41,13 +41,13 @@ class Upload:
         self,
         request: TurnRequest,
         as_text: bool,
-        keeper: Keeper,
+        keeper: LiveSessionManager,
         briefer: Briefer,
         row: ModelRow,
         post: Callable[[Item], None],
     ) -> None:
         """`as_text`: what an earlier attempt heard is sent instead of the sound."""
-        self.link: Link | None = None
+        self.link: LiveConnection | None = None
         self._request = request
         self._text = request.heard if as_text else request.text
         self._keeper = keeper
@@ -90,7 +90,7 @@ class Upload:
         told = f"{briefing.instruction}\n\n{self._request.note}"
         return replace(briefing, instruction=told)
 
-    async def _tell_notes(self, link: Link) -> None:
+    async def _tell_notes(self, link: LiveConnection) -> None:
         """Where the model takes no text beside speech, they wait for a typed turn."""
         if link.setup.row.client_content:
             with self._keeper.notes() as notes:
@@ -98,7 +98,7 @@ class Upload:
                 if told:
                     await link.tell(told)
 
-    async def _speak(self, link: Link, audio: TurnAudio) -> None:
+    async def _speak(self, link: LiveConnection, audio: TurnAudio) -> None:
         """The sound from its mark on: what is there at once, the rest as it comes."""
         begun = False
         async with aclosing(audio.stream()) as sounds:
@@ -122,14 +122,14 @@ _MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is droppe
 class Means:
     """What every turn of the brain works with."""
 
-    keepers: Keepers
-    keeper: Keeper  # of the conversation that the turn belongs to
+    keepers: LiveSessions
+    keeper: LiveSessionManager  # of the conversation that the turn belongs to
     briefer: Briefer
     row: ModelRow
     native_voice: bool
     tasks: OwnedTasks
     clock: Clock
-    habits: LiveHabits
+    habits: LiveTimeouts
 
 
 class GeminiLiveTurn:
@@ -142,7 +142,7 @@ class GeminiLiveTurn:
         self._request = request
         self._means = means
         self._on_empty = on_empty
-        self._reading = Reading(means.native_voice, means.habits)
+        self._reading = EventReader(means.native_voice, means.habits)
         self._inbox: deque[Item] = deque()  # bounded where it is filled
         self._arrived = asyncio.Event()  # the inbox is not empty
         # One object for the whole turn: the keeper knows the turn by it.
@@ -254,7 +254,7 @@ class GeminiLiveTurn:
         batches += [item.calls for item in self._inbox if isinstance(item, FunctionCalls)]
         return [call for batch in batches for call in batch]
 
-    async def _decline(self, link: Link, calls: Sequence[FunctionCall]) -> None:
+    async def _decline(self, link: LiveConnection, calls: Sequence[FunctionCall]) -> None:
         silent = [call for call in calls if call.name == STAY_SILENT]
         await link.refuse([call for call in calls if call not in silent], not_run_response())
         await link.refuse(silent, silent_response())

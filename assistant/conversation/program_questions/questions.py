@@ -18,7 +18,7 @@ from assistant.conversation.programs import Ended, ForAnswer
 from assistant.conversation.standing import Standing
 from assistant.conversation.stop_words import is_stop_word
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.records import new_id
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
@@ -55,7 +55,7 @@ class Questions:
         speaker: Speaker,
         line: Line,
         house: House,
-        happenings: Happenings,
+        happenings: EventBus,
         clock: Clock,
         mapper: Mapper | None = None,
     ) -> None:

@@ -13,7 +13,7 @@ from assistant.conversation.record import as_json
 from assistant.conversation.standing import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.health import word_of
 from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
@@ -53,7 +53,7 @@ _ANSWER_WAITED_FOR = "A confirmation waits for its answer, so the volume stays. 
 class Box:
     """Implements `integrations.web.box.Box` on the parts of a process that stays. Enter it."""
 
-    def __init__(self, parts: Parts, happenings: Happenings, clock: Clock) -> None:
+    def __init__(self, parts: Parts, happenings: EventBus, clock: Clock) -> None:
         self.events = EventLog()
         self._parts = parts
         self._happenings = happenings

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement
 from integrations.web.box import Unknown
@@ -14,7 +14,7 @@ _GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
 
 
 class Exchange(Protocol):
-    """The question under way (`assistant.conversation.confirmation_dialog.Exchange`)."""
+    """The question under way (`assistant.conversation.confirmation_dialog.ConfirmationDialog`)."""
 
     @property
     def question(self) -> Question:
@@ -38,7 +38,7 @@ class Exchange(Protocol):
 class Confirmations:
     """One may be pending in a box. Whoever answers first settles it, the person or this."""
 
-    def __init__(self, pending: Callable[[], Exchange | None], happenings: Happenings) -> None:
+    def __init__(self, pending: Callable[[], Exchange | None], happenings: EventBus) -> None:
         """`pending`: the question under way, if there is one."""
         self._pending = pending
         self._happenings = happenings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.records import StoreError
 from assistant.interfaces.device import old_orders
 from assistant.interfaces.device.messages import plain
@@ -82,7 +82,7 @@ def old_command_of(push: Push) -> str:
 class Commander:
     """Carries commands out. What cannot be done is logged and told as a `fault`."""
 
-    def __init__(self, box: Buttons, happenings: Happenings, store: Kept, clock: Clock) -> None:
+    def __init__(self, box: Buttons, happenings: EventBus, store: Kept, clock: Clock) -> None:
         self._box = box
         self._happenings = happenings
         self._store = store

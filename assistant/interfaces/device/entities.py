@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from assistant.conversation.state import State
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import LONGEST_STATE, UNAVAILABLE, Sensor
 
@@ -26,8 +26,8 @@ class _Kind:
     """One sensor."""
 
     icon: str
-    state: Callable[[Facts], Shown]
-    more: Callable[[Facts], Mapping[str, Any]] = lambda facts: {}  # beside the state
+    state: Callable[[StatusSnapshot], Shown]
+    more: Callable[[StatusSnapshot], Mapping[str, Any]] = lambda facts: {}  # beside the state
     key: str = ""  # of its name in the catalogue's section `device`; "": its unique id
     kind: Literal["binary_sensor", "sensor"] = "sensor"
     device_class: str | None = None
@@ -47,7 +47,7 @@ def name_keys() -> Mapping[str, str]:
     return {name: f"device.{kind.key or name}" for name, kind in _KINDS.items()}
 
 
-def sensors_of(facts: Facts, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
+def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
     """Each as it stands. `names`: by unique id; `words`: whether what was said may be shown."""
     return [
         _sensor(name, names[name], kind.state(facts), kind.more(facts))
@@ -85,7 +85,7 @@ def _state(text: str | None) -> str | None:
     return text[: LONGEST_STATE - len(_CUT)] + _CUT
 
 
-def _whole(text: str | None, facts: Facts) -> Mapping[str, Any]:
+def _whole(text: str | None, facts: StatusSnapshot) -> Mapping[str, Any]:
     return {"text": text, "turn_id": facts.turn_id} if text else {}
 
 

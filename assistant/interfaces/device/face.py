@@ -9,7 +9,7 @@ from typing import Protocol, Self
 from assistant.announcements.desk import Announcing
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.interfaces.device.commands import Buttons, Commander
 from assistant.interfaces.device.events import DeviceEvents
 from assistant.interfaces.device.house_device import HouseDevice
@@ -17,7 +17,14 @@ from assistant.interfaces.device.inbox import Asking, Inbox, Kept
 from assistant.interfaces.device.keeper import DeviceKeeper, House
 from assistant.interfaces.device.register import Register, appearance
 from assistant.interfaces.device.sensors import DeviceSensors
-from assistant.interfaces.status import Conversation, Facts, Figures, Timers, Troubles, facts_of
+from assistant.interfaces.status import (
+    Conversation,
+    Figures,
+    StatusSnapshot,
+    Timers,
+    Troubles,
+    facts_of,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools import ratings
 from integrations.home_assistant import mobile_app
@@ -35,10 +42,10 @@ class Sources:
     figures: Figures
     timers: Timers
     troubles: Troubles
-    happenings: Happenings
+    happenings: EventBus
     keeps_words: Callable[[], bool]  # whether what people say is kept: guests' words are not
 
-    def facts(self) -> Facts:
+    def facts(self) -> StatusSnapshot:
         """All of it, now."""
         return facts_of(self.conversation, self.figures, self.timers, self.troubles)
 
@@ -55,7 +62,7 @@ class Reach:
     register: Register = field(default=mobile_app.register)
 
 
-class DeviceFace:
+class DeviceInterface:
     """For as long as the context is open. Where a broker is set (`mqtt.host`), the device, its room
     and its inbox are all there is: sensors and events are shown by the other way then."""
 

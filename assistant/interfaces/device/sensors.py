@@ -8,7 +8,7 @@ from typing import Self
 
 from assistant.domain.clock import Clock
 from assistant.interfaces.device.entities import WORDS, every_one, gone, name_keys, sensors_of
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Stale, Unavailable
 from integrations.home_assistant.commands import Live
@@ -38,7 +38,7 @@ class DeviceSensors:
         catalogue: Catalogue,
         language: str,
         clock: Clock,
-        facts: Callable[[], Facts],
+        facts: Callable[[], StatusSnapshot],
         *,
         words: bool,
         shown: bool = True,

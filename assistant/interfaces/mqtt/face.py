@@ -48,7 +48,7 @@ class Entered(Client, AbstractAsyncContextManager["Entered"], Protocol):
     """A client that is entered."""
 
 
-class MqttFace:
+class MqttInterface:
     """Enter it; it never fails because the broker is away, and tries again until it leaves.
 
     Everything is published anew at each connection and whenever Home Assistant has started. What

@@ -7,7 +7,7 @@ from assistant.domain.clock import Clock
 from assistant.interfaces.device.record import DeviceFile, new_record
 from assistant.interfaces.device.register import appearance
 from assistant.interfaces.mqtt.entities import Looks, retained
-from assistant.interfaces.mqtt.face import Dial, MqttFace
+from assistant.interfaces.mqtt.face import Dial, MqttInterface
 from assistant.interfaces.mqtt.publishing import Parts, topics_of
 from assistant.speech.catalogue import Catalogue
 from integrations.mqtt import Broker, MqttClient, Publication, publish_last
@@ -20,12 +20,12 @@ def mqtt_face(
     catalogue: Catalogue,
     clock: Clock,
     dial: Dial = MqttClient,
-) -> MqttFace:
+) -> MqttInterface:
     """To be entered by the process that stays, where `mqtt.host` is set. `identifier`: see
     `own_identifier`."""
     languages = settings.assistant.languages
     looks = appearance(settings)
-    return MqttFace(
+    return MqttInterface(
         dial,
         broker_of(settings.mqtt),
         topics_of(settings.mqtt, identifier),

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from assistant.announcements.desk import Announcing
 from assistant.config.schema import Mqtt
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.interfaces.mqtt.taken import Store
 from assistant.interfaces.status import Conversation, Figures, Leave, Timers, Troubles
 from integrations.errors import IntegrationError
@@ -180,5 +180,5 @@ class Parts:
     timers: Timers
     conversation: Conversation
     troubles: Troubles
-    happenings: Happenings
+    happenings: EventBus
     store: Store

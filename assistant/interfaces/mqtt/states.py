@@ -8,7 +8,7 @@ from typing import Any
 from assistant.conversation.state import State
 from assistant.interfaces.mqtt.commands import OFF, ON
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, shown_profile
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 
 UNKNOWN = "None"  # what Home Assistant reads as no value
 GONE = ""  # the broker forgets what it kept
@@ -27,7 +27,7 @@ class Settings:
     quiet_hours: str
 
 
-def states(facts: Facts, settings: Settings, offered: Offered) -> dict[str, str]:
+def states(facts: StatusSnapshot, settings: Settings, offered: Offered) -> dict[str, str]:
     """By key. What is not offered is GONE, from the broker too."""
     standing = facts.standing
     since = None if facts.day is None else facts.day.isoformat()

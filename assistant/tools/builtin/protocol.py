@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Tier
 from assistant.tools.intents import Move
 
@@ -24,7 +24,7 @@ class BuiltInRequest:
     heard: str | None  # the person's own words
     language: str  # of the turn, for the sentence
     program: bool = False  # a program asks, and not a person
-    situation: Situation = CALM  # for calls that it makes in its turn
+    situation: CallContext = CALM  # for calls that it makes in its turn
     judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
     recalls: bool = True  # whoever asks may be told what people have said
     caller: str = ""  # the program whose own turn it is, as the audit names it; "": people's

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.asking import CANNOT_ASK
@@ -52,7 +52,7 @@ class Tools(Protocol):
         turn_id: str,
         heard: str | None = None,
         language: str = "en",
-        situation: Situation = ...,
+        situation: CallContext = ...,
     ) -> ToolOutcome:
         """Run one call, or say why not."""
         ...

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from assistant.app.brains import Minds, open_minds
-from assistant.app.home import Bridge, open_bridge
+from assistant.app.brains import BrainSet, open_brains
+from assistant.app.home import HomeContext, open_home
 from assistant.brains.offline.listen import Listener
 from assistant.brains.offline.names import house_names, naming
 from assistant.brains.offline.nearby import nearby
@@ -55,10 +55,10 @@ async def measure(url: str, token: str, area: str, thing: str) -> Figures:
         )
         clock, before = SystemClock(), _private_mb()
         cpu, began = time.process_time(), time.perf_counter()
-        async with open_bridge(settings, clock, resident=True) as bridge:
+        async with open_home(settings, clock, resident=True) as bridge:
             figures["open, ms"] = [(time.perf_counter() - began) * 1000]
             figures["open, ms of CPU"] = [(time.process_time() - cpu) * 1000]
-            async with open_minds(settings, bridge, clock, resident=True) as minds:
+            async with open_brains(settings, bridge, clock, resident=True) as minds:
                 figures |= await _menu(bridge)
                 figures |= await _prompt(bridge, minds)
                 figures |= await _resolver(bridge, area, thing)
@@ -68,7 +68,7 @@ async def measure(url: str, token: str, area: str, thing: str) -> Figures:
     return figures
 
 
-async def _menu(bridge: Bridge) -> Figures:
+async def _menu(bridge: HomeContext) -> Figures:
     menu: Menu = await bridge.tools.menu()
     offered = menu.offered()
     again = await _times(bridge.tools.menu)
@@ -80,7 +80,7 @@ async def _menu(bridge: Bridge) -> Figures:
     }
 
 
-async def _prompt(bridge: Bridge, minds: Minds) -> Figures:
+async def _prompt(bridge: HomeContext, minds: BrainSet) -> Figures:
     told = await bridge.hub.prompt(HOME_ASSISTANT) or ""
     briefing = await minds.briefer.brief()
     instruction, whole = briefing.instruction, [one.parameters for one in briefing.declarations]
@@ -97,7 +97,7 @@ async def _prompt(bridge: Bridge, minds: Minds) -> Figures:
     }
 
 
-async def _resolver(bridge: Bridge, area: str, thing: str) -> Figures:
+async def _resolver(bridge: HomeContext, area: str, thing: str) -> Figures:
     """From a call to the policy's verdict."""
     menu = bridge.tools.current_menu
     tool = next(one.tool.name for one in menu.entries if _TURN_ON.fullmatch(one.tool.name))
@@ -119,7 +119,7 @@ async def _resolver(bridge: Bridge, area: str, thing: str) -> Figures:
     return figures
 
 
-def _picture(bridge: Bridge) -> Figures:
+def _picture(bridge: HomeContext) -> Figures:
     """A state that changes, as the websocket tells it."""
     picture = bridge.home._picture
     assert isinstance(picture, Picture)
@@ -150,7 +150,7 @@ def _picture(bridge: Bridge) -> Figures:
     return {"a change, µs of CPU": [each], "a new picture, µs of CPU": looks}
 
 
-async def _names(bridge: Bridge, area: str, thing: str) -> Figures:
+async def _names(bridge: HomeContext, area: str, thing: str) -> Figures:
     """What the brain on the device makes of the names; the recogniser comes last, it is large."""
     house = bridge.home.house
     here = find_area(house, area)
@@ -168,7 +168,7 @@ async def _names(bridge: Bridge, area: str, thing: str) -> Figures:
     return {**figures, **await asyncio.to_thread(_grammar, bridge, area_id)}
 
 
-def _grammar(bridge: Bridge, area_id: str) -> Figures:
+def _grammar(bridge: HomeContext, area_id: str) -> Figures:
     house = bridge.home.house
     recognizer = SphinxRecognizer()
     recognizer.unknown(("a",))  # loads the model

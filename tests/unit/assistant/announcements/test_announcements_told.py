@@ -12,7 +12,7 @@ import pytest
 from assistant.announcements.queue import UNKEPT
 from assistant.announcements.queue_speaker import Announcements, TooMuchSound, WaitingSounds
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.manner import Manner
@@ -29,7 +29,7 @@ class Stage:
         self.store, self.clock, self.folder = store, clock, folder
         self.talker = Talker()
         self.told: list[tuple[str, str]] = []  # id and what, in order
-        self.happenings = Happenings()
+        self.happenings = EventBus()
         self.happenings.follow(self._hear)
         self.callers: set[str] = set()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.home import open_bridge
+from assistant.app.home import open_home
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from integrations.home_assistant import client
@@ -33,7 +33,7 @@ async def test_a_house_that_is_away_is_waited_for_once(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_PICTURE_S", 2.0)
     monkeypatch.setattr(session, "OPEN_S", 0.1)
-    async with open_bridge(away, SystemClock()) as bridge:
+    async with open_home(away, SystemClock()) as bridge:
         assert not bridge.home.connected
         # Its tools were asked for in the same time, so the first turn need not wait for them.
         assert "did not answer in time" in bridge.hub.states()[0].reason
@@ -44,7 +44,7 @@ async def test_nothing_is_learnt_of_a_house_that_is_away(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_PICTURE_S", 0.1)
     monkeypatch.setattr("assistant.app.home._LEARN_WITHIN_S", 60.0)
-    async with asyncio.timeout(20), open_bridge(away, SystemClock()) as bridge:
+    async with asyncio.timeout(20), open_home(away, SystemClock()) as bridge:
         assert not bridge.home.connected
 
 
@@ -52,7 +52,7 @@ async def test_cancelled_while_it_opens_it_leaves_nothing_behind(away: Settings)
     before = asyncio.all_tasks()
 
     async def enter() -> None:
-        async with open_bridge(away, SystemClock()):
+        async with open_home(away, SystemClock()):
             pytest.fail("nobody answers")
 
     entering = asyncio.create_task(enter())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from assistant.app.process import long_lived
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 
 
 @pytest.fixture(autouse=True)
@@ -17,19 +17,19 @@ def _as_before() -> Iterator[None]:
 
 
 def follow(
-    turns: "Followers[[object]]",
+    turns: "Listeners[[object]]",
 ) -> Callable[[Callable[[object], None]], Callable[[], None]]:
     return turns.add
 
 
 def test_what_stands_is_set_aside_until_it_ends() -> None:
-    with long_lived(follow(Followers("turns"))):
+    with long_lived(follow(Listeners("turns"))):
         assert gc.get_freeze_count() > 1_000
     assert gc.get_freeze_count() == 0
 
 
 def test_what_the_first_turn_brought_is_too_and_no_later_one() -> None:
-    turns: Followers[[object]] = Followers("turns")
+    turns: Listeners[[object]] = Listeners("turns")
     with long_lived(follow(turns)):
         stood = gc.get_freeze_count()
         brought = [[number] for number in range(5_000)]
@@ -44,7 +44,7 @@ def test_what_the_first_turn_brought_is_too_and_no_later_one() -> None:
 
 
 def test_it_ends_well_without_a_turn_and_after_an_error() -> None:
-    turns: Followers[[object]] = Followers("turns")
+    turns: Listeners[[object]] = Listeners("turns")
     with pytest.raises(ValueError, match="broken"), long_lived(follow(turns)):
         raise ValueError("broken")
     turns.tell("nobody follows")

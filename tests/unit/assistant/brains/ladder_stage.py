@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from assistant.brains.fallback import Ladder
+from assistant.brains.fallback import FallbackBrain
 from assistant.brains.slots import Budget
 from assistant.domain.brain import (
     BrainEvent,
@@ -47,12 +47,12 @@ class Stage:
         self.budget = Budget(1.0, self.spendings, self.clock)
         self.ladder = self.of(self.live, self.once, self.offline)
 
-    def of(self, *brains: ScriptedBrain) -> Ladder:
+    def of(self, *brains: ScriptedBrain) -> FallbackBrain:
         """Another ladder in the same place."""
         spanish = {"enciende la luz": "es"}
-        return Ladder(brains, self.house, self.budget, Catalogue(), self.clock, spanish.get)
+        return FallbackBrain(brains, self.house, self.budget, Catalogue(), self.clock, spanish.get)
 
-    async def run(self, ladder: Ladder | None = None, **request: str) -> list[BrainEvent]:
+    async def run(self, ladder: FallbackBrain | None = None, **request: str) -> list[BrainEvent]:
         """One turn to its end."""
         turn = (ladder or self.ladder).begin(replace(REQUEST, **request))  # type: ignore[arg-type]
         return await play(turn, self.house)

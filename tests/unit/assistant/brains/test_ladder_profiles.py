@@ -1,14 +1,14 @@
 """The brains that a profile's turns go to."""
 
-from assistant.brains.fallback import Ladder
+from assistant.brains.fallback import FallbackBrain
 from assistant.domain.brain import BrainFault
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.ladder_stage import DONE, LIVE, OFFLINE, ONCE, Stage, fault, served
 
 
-def ladder_of(stage: Stage, **orders: tuple[str, ...]) -> Ladder:
+def ladder_of(stage: Stage, **orders: tuple[str, ...]) -> FallbackBrain:
     brains = (stage.live, stage.once, stage.offline)
-    return Ladder(brains, stage.house, stage.budget, Catalogue(), stage.clock, orders=orders)
+    return FallbackBrain(brains, stage.house, stage.budget, Catalogue(), stage.clock, orders=orders)
 
 
 async def test_a_profiles_turns_go_to_its_brains_in_its_order() -> None:

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.build import App
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.app.process import Startup
 from assistant.cli import devices, run, tools, tools_approve, tools_rate
 from assistant.cli import doctor as doctor_command
@@ -349,7 +349,7 @@ async def test_tools_that_wait_to_be_approved(
     hub = SimpleNamespace(servers=servers, tools=offered, states=list)
     async with Store(tmp_path / "hearth.db", SystemClock()) as store:
         await Approvals(store).look([tool], servers)
-        bridge = cast(Bridge, SimpleNamespace(store=store, hub=hub))
+        bridge = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
         assert await tools_approve.approve(bridge, [], as_json=False) == 0
         printed(capsys)
         assert await tools_approve.approve(bridge, [], as_json=True) == 0

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from assistant.app.home import Bridge
+from assistant.app.home import HomeContext
 from assistant.cli.command import Failed
 from assistant.cli.main import main
 from assistant.cli.tools_approve import approve
@@ -49,7 +49,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def deal(store: Store, hub: Hub, *chosen: str, as_json: bool = False) -> int:
-    bridge = cast(Bridge, SimpleNamespace(store=store, hub=hub))
+    bridge = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
     return await approve(bridge, chosen, as_json)
 
 

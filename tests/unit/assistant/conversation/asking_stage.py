@@ -13,7 +13,7 @@ from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import How, Question, Settlement
 from tests.unit.assistant.conversation.doubles import (
@@ -43,7 +43,7 @@ class GatedTools(Tools):
         super().__init__()
         self.run: list[ToolCall] = []
         self.settled: list[Settlement | None] = []
-        self.situations: list[Situation] = []
+        self.situations: list[CallContext] = []
         self._how, self._tier = how, tier
         self._frozen: ToolCall | None = None
         self._turn_id = ""
@@ -54,7 +54,7 @@ class GatedTools(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         self.calls.append(call)
         self.situations.append(situation)

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
-from assistant.conversation.audio_front_end import Ear, EarEvent
+from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from audio.endpoint import Endpointer
@@ -52,7 +52,7 @@ class NoVoice:
     def reset(self) -> None: ...
 
 
-class ScriptedEar(Ear):
+class ScriptedEar(AudioFrontEnd):
     """Reports given events with the frames that end at given milliseconds."""
 
     def __init__(self, script: dict[int, Sequence[EarEvent]]) -> None:
@@ -185,7 +185,7 @@ class Tools:
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         self.calls.append(call)
         return done(call)

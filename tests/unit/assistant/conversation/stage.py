@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager
 
 from assistant.config.sections import SoundChoice
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
-from assistant.conversation.audio_front_end import Ear, EarEvent
+from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.confirmation_dialog import Means
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.runner import Runner
-from assistant.conversation.turn_services import Limits, Performers, Profiles
+from assistant.conversation.turn_services import Limits, Profiles, TurnServices
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.speech.synthesis import Voices
 from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, ToneVoice, Tools
@@ -35,7 +35,7 @@ Closed = list[tuple[LiveTurn, CloseTurn]]
 @asynccontextmanager
 async def runner_with(
     brain: ScriptedBrain,
-    ear: Ear | None = None,
+    ear: AudioFrontEnd | None = None,
     tools: Tools | None = None,
     clock: VirtualClock | None = None,
     player: Outputs | Player | None = None,
@@ -54,9 +54,9 @@ async def runner_with(
     async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
         closed.append((turn, closing))
 
-    mouth = Mouth(voices, player or NullPlayer(paced=False), volume, off=off)
+    mouth = SpeechOutput(voices, player or NullPlayer(paced=False), volume, off=off)
     ids = (f"turn-{number}" for number in range(100))
-    performers = Performers(
+    performers = TurnServices(
         brain,
         tools or Tools(),
         mouth,

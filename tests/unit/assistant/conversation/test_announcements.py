@@ -17,7 +17,7 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import ANNOUNCEMENTS_WAITING
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AnnouncementRecord
@@ -132,7 +132,7 @@ async def test_what_comes_while_all_ends_is_not_said() -> None:
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             await rounds(200)
             assert closed  # the turn is over, the call still holds up the end

@@ -133,7 +133,9 @@ async def talked_over(
         runner.full_duplex(duplex)
         runner._hands._stop_listener = stop
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("assistant.speech.output.Mouth.duck", lambda _, on: ducked.append(on))
+            patch.setattr(
+                "assistant.speech.output.SpeechOutput.duck", lambda _, on: ducked.append(on)
+            )
             waits = {9_000: speaks, AT + 2_000: settles, 15_000: settles}
             room = Room(16.0, waits, clock, timed_ms=9_000)
             listening = asyncio.create_task(runner.listen(room))

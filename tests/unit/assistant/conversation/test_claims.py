@@ -12,7 +12,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import as_json
 from assistant.domain.brain import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import READ_ONLY
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools, done
@@ -104,7 +104,7 @@ class Ends(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         return replace(self._outcomes.pop(0), id=call.id)
 

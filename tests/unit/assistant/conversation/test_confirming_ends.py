@@ -9,7 +9,7 @@ from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
@@ -111,7 +111,7 @@ class BreaksOverTheLight(GatedTools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         if call == LIGHT:
             raise ValueError("a bug")
@@ -193,7 +193,7 @@ class TestCutOff:
                 turn_id: str,
                 heard: str | None,
                 language: str,
-                situation: Situation = CALM,
+                situation: CallContext = CALM,
             ) -> ToolOutcome:
                 outcome = await super().call(call, turn_id, heard, language, situation)
                 runner.dispatch(StopAsked())
@@ -216,7 +216,7 @@ class TestCutOff:
                 turn_id: str,
                 heard: str | None,
                 language: str,
-                situation: Situation = CALM,
+                situation: CallContext = CALM,
             ) -> ToolOutcome:
                 judging.set()
                 await cut_off.wait()

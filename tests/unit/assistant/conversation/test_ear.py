@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.conversation.audio_front_end import RISING, Ear
+from assistant.conversation.audio_front_end import RISING, AudioFrontEnd
 from assistant.conversation.events import (
     SpeechEnded,
     SpeechPassed,
@@ -53,9 +53,9 @@ class Rising(NoWake):
         self.restarts += 1
 
 
-def make_ear() -> tuple[Ear, Detector]:
+def make_ear() -> tuple[AudioFrontEnd, Detector]:
     detector = Detector()
-    return Ear(NoWake(), detector, Endpointer(chunk_samples=FRAME_SAMPLES)), detector
+    return AudioFrontEnd(NoWake(), detector, Endpointer(chunk_samples=FRAME_SAMPLES)), detector
 
 
 class Listed:
@@ -85,12 +85,14 @@ class Listed:
         self.over += 1
 
 
-def listed_ear(hang_over_ms: int) -> tuple[Ear, Listed]:
+def listed_ear(hang_over_ms: int) -> tuple[AudioFrontEnd, Listed]:
     endings = Listed(hang_over_ms)
-    return Ear(NoWake(), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES), endings), endings
+    return AudioFrontEnd(
+        NoWake(), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES), endings
+    ), endings
 
 
-def hear(ear: Ear, sounds: list[bytes], first: int = 0) -> list[object]:
+def hear(ear: AudioFrontEnd, sounds: list[bytes], first: int = 0) -> list[object]:
     return [
         event
         for number, pcm in enumerate(sounds, first)
@@ -164,14 +166,16 @@ HALF = RISING / 2
     ],
 )
 def test_a_rising_score_is_told_once(closeness: list[float], told: dict[int, type]) -> None:
-    ear = Ear(Rising(list(closeness)), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES))
+    ear = AudioFrontEnd(
+        Rising(list(closeness)), Detector(), Endpointer(chunk_samples=FRAME_SAMPLES)
+    )
     events = hear(ear, [SILENCE] * len(closeness))
     assert {event.at_ms: type(event) for event in events} == told  # type: ignore[attr-defined]
 
 
 def test_what_is_forgotten_is_gone_at_once_and_the_engine_begins_anew() -> None:
     wake = Rising([0.4, 0.4, 0.4, 0.4])
-    ear = Ear(wake, Detector(), Endpointer(chunk_samples=FRAME_SAMPLES))
+    ear = AudioFrontEnd(wake, Detector(), Endpointer(chunk_samples=FRAME_SAMPLES))
     hear(ear, [SPEECH] * 2)
     ear.watch(0, 0)
     ear.forget()
@@ -234,6 +238,8 @@ def test_the_endings_forget_with_a_new_source_and_with_what_is_forgotten() -> No
 
 
 def test_without_endings_each_pause_is_the_endpointers() -> None:
-    ear = Ear(NoWake(), Detector(), Endpointer(hang_over_ms=500, chunk_samples=FRAME_SAMPLES))
+    ear = AudioFrontEnd(
+        NoWake(), Detector(), Endpointer(hang_over_ms=500, chunk_samples=FRAME_SAMPLES)
+    )
     ear.watch(0, 0)
     assert SpeechEnded(400, 900) in hear(ear, [SPEECH] * 20 + [SILENCE] * 50)

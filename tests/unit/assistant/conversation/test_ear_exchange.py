@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.audio_front_end import Ear, EarEvent
+from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer
@@ -21,11 +21,11 @@ LOUD = b"\x00\x20\x00\xe0" * (FRAME_SAMPLES // 2)
 WORD_ENDS_MS = {"okay_nabu": 2_620, "alexa": 2_110}  # a second of silence comes first
 
 
-def make_ear(wake: WakeEngine) -> Ear:
-    return Ear(wake, NoVoice(), Endpointer(chunk_samples=FRAME_SAMPLES))
+def make_ear(wake: WakeEngine) -> AudioFrontEnd:
+    return AudioFrontEnd(wake, NoVoice(), Endpointer(chunk_samples=FRAME_SAMPLES))
 
 
-def give(ear: Ear, frame: Frame) -> list[EarEvent]:
+def give(ear: AudioFrontEnd, frame: Frame) -> list[EarEvent]:
     return [] if ear.pass_by(frame) else ear.hear(frame)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from assistant.conversation.audio_front_end import Distraction, Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd, Distraction
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
@@ -80,7 +80,7 @@ class Room:
 
     def __post_init__(self) -> None:
         endpointer = Endpointer(chunk_samples=FRAME_SAMPLES)
-        self.ear = Ear(self.wake, self.detector, endpointer, self.endings)
+        self.ear = AudioFrontEnd(self.wake, self.detector, endpointer, self.endings)
 
     def hear(self, pcm: bytes, count: int) -> list[object]:
         events: list[object] = []

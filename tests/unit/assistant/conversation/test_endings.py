@@ -6,7 +6,7 @@ import pytest
 
 from assistant.conversation import open_endpointer as module
 from assistant.conversation.endpointing import Endings, FixedEndings, PlainEndings
-from assistant.conversation.grammar_endpointer import HouseEndings
+from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from assistant.conversation.late_endings import LateEndings
 from assistant.conversation.open_endpointer import keep_names, open_endings
 from audio.endpoint import HANG_OVER_MS
@@ -42,7 +42,7 @@ async def test_where_english_is_spoken_the_words_count_once_somebody_speaks(
     made = asyncio.Event()
 
     def note(late: LateEndings, endings: Endings) -> None:
-        assert isinstance(endings, HouseEndings)
+        assert isinstance(endings, GrammarEndpointer)
         made.set()
 
     monkeypatch.setattr(LateEndings, "become", note)

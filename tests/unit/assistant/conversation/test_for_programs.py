@@ -22,7 +22,7 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.rights import READ_ONLY, Rights
@@ -161,7 +161,7 @@ class Judged(Tools):
 
     def __init__(self) -> None:
         super().__init__()
-        self.situations: list[Situation] = []
+        self.situations: list[CallContext] = []
 
     async def call(
         self,
@@ -169,7 +169,7 @@ class Judged(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         self.situations.append(situation)
         return await super().call(call, turn_id, heard, language, situation)

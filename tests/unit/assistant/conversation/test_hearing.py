@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from assistant.conversation.audio_front_end import Ear
+from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
@@ -40,7 +40,7 @@ async def hear(hearing: Hearing, pcm: bytes, first: int, count: int) -> None:
 
 async def test_a_silent_room_needs_no_thread_and_a_sound_is_heard_with_what_came_before() -> None:
     wake = Noting()
-    ear = Ear(wake, NoVoice(), Endpointer())
+    ear = AudioFrontEnd(wake, NoVoice(), Endpointer())
     hearing = Hearing(ear)
     await hear(hearing, QUIET, 0, 500)  # ten seconds
     in_silence = len(wake.threads)
@@ -54,7 +54,7 @@ async def test_a_silent_room_needs_no_thread_and_a_sound_is_heard_with_what_came
 
 async def test_while_somebody_is_expected_to_speak_every_frame_is_heard_at_once() -> None:
     wake = Noting()
-    hearing = Hearing(Ear(wake, NoVoice(), Endpointer()))
+    hearing = Hearing(AudioFrontEnd(wake, NoVoice(), Endpointer()))
     await hear(hearing, LOUD, 0, 8)
     hearing.watch(0, 0)
     await hear(hearing, LOUD, 8, 1)
@@ -64,7 +64,7 @@ async def test_while_somebody_is_expected_to_speak_every_frame_is_heard_at_once(
 
 async def test_near_misses_are_told_on_the_loops_thread() -> None:
     told: list[str] = []
-    hearing = Hearing(Ear(Noting(), NoVoice(), Endpointer()))
+    hearing = Hearing(AudioFrontEnd(Noting(), NoVoice(), Endpointer()))
     hearing.follow_near_misses(lambda miss: told.append(threading.current_thread().name))
     await hear(hearing, LOUD, 0, 4)
     assert told == [threading.main_thread().name]
@@ -74,7 +74,7 @@ async def test_near_misses_are_told_on_the_loops_thread() -> None:
 
 async def test_it_is_not_stricter_while_something_rings() -> None:
     wake = Noting()
-    hearing = Hearing(Ear(wake, NoVoice(), Endpointer()))
+    hearing = Hearing(AudioFrontEnd(wake, NoVoice(), Endpointer()))
     hearing.distract("ringing", True)
     await hear(hearing, LOUD, 0, 4)
     assert wake.strictness == []
@@ -83,7 +83,7 @@ async def test_it_is_not_stricter_while_something_rings() -> None:
 
 async def test_it_is_strict_as_long_as_anything_plays() -> None:
     wake = Noting()
-    hearing = Hearing(Ear(wake, NoVoice(), Endpointer()))
+    hearing = Hearing(AudioFrontEnd(wake, NoVoice(), Endpointer()))
     steps = (("speaking", True), ("media", True), ("speaking", False), ("media", False))
     await hear(hearing, LOUD, 0, 4)
     assert wake.strictness == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.conversation.endpointing import HANG_OVER_MS, Verdict, hang_over
-from assistant.conversation.grammar_endpointer import HouseEndings
+from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
 from tests.benchmarks.scale.houses import picture
@@ -80,7 +80,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.recognizer, self.worker = Recognizer(), Later()
-        self.endings = HouseEndings(self.recognizer, self.worker, "en")
+        self.endings = GrammarEndpointer(self.recognizer, self.worker, "en")
         self.endings.use(corpus_house())
         self.worker.work()
         self.now = 0
@@ -263,7 +263,7 @@ def test_the_grammar_is_built_when_names_change() -> None:
 
 def test_a_grammar_that_cannot_be_built_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
     worker = Later()
-    endings = HouseEndings(Recognizer(broken=True), worker, "en")
+    endings = GrammarEndpointer(Recognizer(broken=True), worker, "en")
     endings.use(corpus_house())
     worker.work()
     assert "no such grammar" in caplog.text
@@ -271,7 +271,7 @@ def test_a_grammar_that_cannot_be_built_is_told_of(caplog: pytest.LogCaptureFixt
 
 def test_of_a_large_house_it_knows_the_names_of_its_room() -> None:
     recognizer, worker = Recognizer(), Later()
-    endings = HouseEndings(recognizer, worker, "en", "Outer Bathroom")
+    endings = GrammarEndpointer(recognizer, worker, "en", "Outer Bathroom")
     endings.use(picture(5_000))
     worker.work()
     assert "outer bathroom ceiling light" in recognizer.jsgf
@@ -282,7 +282,7 @@ def test_of_a_large_house_it_knows_the_names_of_its_room() -> None:
 
 def test_a_state_that_changes_builds_nothing_anew() -> None:
     recognizer, worker = Recognizer(), Later()
-    endings = HouseEndings(recognizer, worker, "en")
+    endings = GrammarEndpointer(recognizer, worker, "en")
     house = corpus_house()
     endings.use(house)
     worker.work()

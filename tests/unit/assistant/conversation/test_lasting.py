@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.conversation.events import SpeechHeld, SpeechPassed
-from assistant.conversation.speech_duration import Lasting
+from assistant.conversation.speech_duration import SpeechDuration
 from audio.frames import SAMPLES_PER_MS
 from audio.vad.protocol import Voicing
 
@@ -12,7 +12,7 @@ CHUNK = 32 * SAMPLES_PER_MS
 
 def told(pattern: str) -> list[SpeechHeld | SpeechPassed]:
     """Chunks of 32 ms behind a start of three: "x" voiced, "." silent. The start ends at 96 ms."""
-    lasting = Lasting(CHUNK)
+    lasting = SpeechDuration(CHUNK)
     lasting.begin(0, 3 * CHUNK)
     voicings = (
         Voicing((4 + number) * CHUNK, 0.9 if sign == "x" else 0.1)
@@ -39,7 +39,7 @@ def test_it_is_told_once(pattern: str, events: list[SpeechHeld | SpeechPassed]) 
 
 
 def test_after_its_end_nothing_is_followed() -> None:
-    lasting = Lasting(CHUNK)
+    lasting = SpeechDuration(CHUNK)
     lasting.begin(0, 3 * CHUNK)
     lasting.reset()
     assert [lasting.hear(Voicing(end * CHUNK, 0.9)) for end in range(4, 20)] == [None] * 16

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from assistant.conversation.audio_front_end import Ear, EarEvent
+from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
@@ -46,7 +46,7 @@ def muting(runner: Runner, begin: int, end: int) -> dict[int, Callable[[], None]
 
 async def test_no_frame_reaches_the_wake_engine_or_the_ring() -> None:
     wake = CountingWake()
-    ear = Ear(wake, NoVoice(), Endpointer())
+    ear = AudioFrontEnd(wake, NoVoice(), Endpointer())
     async with runner_with(ScriptedBrain(), ear) as (runner, _):
         await runner.listen(FramesWith(4.0, muting(runner, 1_000, 3_000)))
         assert not runner.muted
@@ -68,7 +68,7 @@ async def test_what_was_said_before_cannot_be_looked_back_on() -> None:
         runner.mute(False)
 
     heard: list[bytes] = []
-    ear = Ear(CountingWake(fires_at=1_100), NoVoice(), Endpointer())
+    ear = AudioFrontEnd(CountingWake(fires_at=1_100), NoVoice(), Endpointer())
     async with runner_with(ScriptedBrain(listens), ear) as (runner, closed):
         await runner.listen(FramesWith(3.0, {1_000: twice}))
     assert closed[0][1].error == "no_speech"

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages, identify
@@ -62,7 +62,7 @@ class Shut(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         return replace(
             done(call),
@@ -116,7 +116,7 @@ class Old(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         return replace(done(call), stale=True, sentence=ALL.say("policy.note", language))
 

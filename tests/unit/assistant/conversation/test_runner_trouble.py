@@ -12,7 +12,7 @@ from assistant.conversation.machine import State
 from assistant.conversation.opening import TurnMaker
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.doubles import (
@@ -71,7 +71,7 @@ async def test_a_new_sentence_interrupts_and_a_started_call_is_finished() -> Non
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             await release.wait()
             self.finished = True
@@ -139,7 +139,7 @@ async def test_a_tool_that_raises_is_told_and_the_next_turn_works(
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             raise OSError("the disk is full")
 
@@ -198,7 +198,7 @@ async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.M
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             nonlocal ahead_s
             ahead_s += 2 * live.BRAIN_SILENCE_S  # no real time: the brain itself may need some

@@ -11,7 +11,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import record_of
 from assistant.conversation.telling import Telling
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import TurnRecord
 from tests.unit.assistant.conversation.asking_stage import (
     ANSWER,
@@ -35,7 +35,7 @@ class Told:
 
     def __init__(self, *, keeps_words: bool = True) -> None:
         self.all: list[Happening] = []
-        happenings = Happenings(lambda: keeps_words)
+        happenings = EventBus(lambda: keeps_words)
         happenings.follow(self.all.append)
         self.telling = Telling(happenings)
 

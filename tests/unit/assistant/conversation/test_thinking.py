@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
-from assistant.conversation.listeners import Turn, TurnFollower
+from assistant.conversation.listeners import Turn, TurnListener
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
@@ -53,7 +53,7 @@ async def thinks(runner: Runner, turns: int = 1) -> None:
     """Return when the sentence of so many turns is over."""
     sentences, over = 0, asyncio.Event()
 
-    class Counts(TurnFollower):
+    class Counts(TurnListener):
         def whole(self, turn: Turn) -> None:
             nonlocal sentences
             sentences += 1

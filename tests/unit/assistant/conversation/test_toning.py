@@ -24,7 +24,7 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Status, ToolOutcome
 from audio.earcons import earcon
 from audio.player import NullPlayer, StreamName
@@ -62,7 +62,7 @@ class Seen(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         await super().call(call, turn_id, heard, language, situation)
         return replace(self._outcomes[call.name], id=call.id)

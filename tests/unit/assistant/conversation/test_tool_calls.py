@@ -17,7 +17,7 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Status, ToolOutcome
 from audio.player import NullPlayer
 from tests.unit.assistant.conversation.doubles import (
@@ -50,7 +50,7 @@ class SlowTools(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         await self.release.wait()
         return await super().call(call, turn_id, heard, language)
@@ -102,7 +102,7 @@ async def test_a_call_that_was_asked_for_just_now_is_begun_before_it_is_left() -
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             self.left.append(f"begun {call.id}")
             return await super().call(call, turn_id, heard, language)
@@ -163,7 +163,7 @@ class Listening(Tools):
         turn_id: str,
         heard: str | None,
         language: str,
-        situation: Situation = CALM,
+        situation: CallContext = CALM,
     ) -> ToolOutcome:
         self.heard.append(heard)
         return await super().call(call, turn_id, heard, language)
@@ -223,7 +223,7 @@ async def test_a_call_that_goes_on_in_the_background_is_an_outcome_like_any() ->
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             return replace(done(call), running=True)
 
@@ -284,7 +284,7 @@ async def test_a_call_that_breaks_is_answered_and_the_brain_not_heard_any_more(
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             raise OSError("the disk is full")
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 
 
 def test_everybody_who_follows_is_told_and_nobody_after_leaving(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    happenings = Happenings()
+    happenings = EventBus()
     first, second = list[Happening](), list[Happening]()
 
     def broken(happening: Happening) -> None:
@@ -28,7 +28,7 @@ def test_everybody_who_follows_is_told_and_nobody_after_leaving(
 
 def test_words_of_those_whose_words_are_not_kept_are_told_to_nobody() -> None:
     keeps = [True]
-    happenings = Happenings(lambda: keeps[0])
+    happenings = EventBus(lambda: keeps[0])
     told: list[Happening] = []
     happenings.follow(told.append)
     happenings.tell("heard", "t1", {"heard": "lights on"}, language="en")

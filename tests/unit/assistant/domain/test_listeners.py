@@ -2,11 +2,11 @@
 
 import pytest
 
-from assistant.domain.listeners import Followers
+from assistant.domain.listeners import Listeners
 
 
 def test_one_that_breaks_keeps_no_other_from_being_told(caplog: pytest.LogCaptureFixture) -> None:
-    followers: Followers[[int]] = Followers("numbers")
+    followers: Listeners[[int]] = Listeners("numbers")
     told: list[int] = []
 
     def broken(number: int) -> None:
@@ -20,7 +20,7 @@ def test_one_that_breaks_keeps_no_other_from_being_told(caplog: pytest.LogCaptur
 
 
 def test_leaving_twice_takes_nobody_else_away() -> None:
-    followers: Followers[[int]] = Followers("numbers")
+    followers: Listeners[[int]] = Listeners("numbers")
     told: list[int] = []
     leave = followers.add(told.append)
     followers.add(told.append)
@@ -31,7 +31,7 @@ def test_leaving_twice_takes_nobody_else_away() -> None:
 
 
 def test_one_may_leave_while_it_is_told() -> None:
-    followers: Followers[[]] = Followers("changes")
+    followers: Listeners[[]] = Listeners("changes")
     told: list[str] = []
 
     def once() -> None:

@@ -12,7 +12,7 @@ from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
-from assistant.interfaces.turn_stats import LOOK_S, Figures
+from assistant.interfaces.turn_stats import LOOK_S, TurnStats
 from assistant.journal.store import Store
 
 EVENING = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)
@@ -52,7 +52,7 @@ class Turns:
 class Desk:
     """Figures at work on a real journal."""
 
-    def __init__(self, store: Store, turns: Turns, figures: Figures, clock: VirtualClock) -> None:
+    def __init__(self, store: Store, turns: Turns, figures: TurnStats, clock: VirtualClock) -> None:
         self.store, self.turns, self.figures, self.clock = store, turns, figures, clock
         self.told = 0
         figures.follow(self._note)
@@ -86,7 +86,7 @@ async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
 @asynccontextmanager
 async def counting(store: Store, clock: VirtualClock) -> AsyncIterator[Desk]:
     turns = Turns()
-    async with Figures(turns, store, clock) as figures:
+    async with TurnStats(turns, store, clock) as figures:
         yield Desk(store, turns, figures, clock)
 
 

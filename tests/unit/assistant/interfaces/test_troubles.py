@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening, Happenings
-from assistant.interfaces.health import LOOK_S, Troubles
+from assistant.domain.events import EventBus, Happening
+from assistant.interfaces.health import LOOK_S, HealthMonitor
 
 DEAF = "The microphone is gone."
 AWAY = "Home Assistant does not answer."
@@ -19,12 +19,12 @@ class Stage:
     now: dict[str, str] = field(default_factory=dict)
     told: list[Happening] = field(default_factory=list)
     changes: int = 0
-    troubles: Troubles = field(init=False)
+    troubles: HealthMonitor = field(init=False)
 
     def __post_init__(self) -> None:
-        happenings = Happenings()
+        happenings = EventBus()
         happenings.follow(self.told.append)
-        self.troubles = Troubles(lambda: self.now, happenings, self.clock)
+        self.troubles = HealthMonitor(lambda: self.now, happenings, self.clock)
 
     def changed(self) -> None:
         self.changes += 1

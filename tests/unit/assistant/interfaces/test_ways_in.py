@@ -16,11 +16,11 @@ import pytest
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock, VirtualClock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TurnRecord
 from assistant.domain.rights import CALLERS, Rights
 from assistant.interfaces.api.box import Box
@@ -34,7 +34,7 @@ from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import Telling
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from assistant.tools.verdict import Rulings
@@ -112,7 +112,7 @@ class Rig:
     book: TimerBook
     modes: FakeModes
     live: FakeLive
-    happenings: Happenings
+    happenings: EventBus
     turns: int = 0
 
     @property
@@ -131,7 +131,9 @@ class Rig:
         return turn
 
     async def call(self, tool: str, arguments: dict[str, Any], turn: str = "") -> ToolOutcome:
-        situation = Situation(can_ask=True, spoken=True, near_own_speech=self.mood == "own speech")
+        situation = CallContext(
+            can_ask=True, spoken=True, near_own_speech=self.mood == "own speech"
+        )
         turn = turn or self.new_turn()
         return await self.tools.call(
             ToolCall(f"{turn}-c", tool, arguments), turn, "do it", "en", situation
@@ -142,7 +144,7 @@ class Rig:
         mode, self.modes.current = self.modes.current, Mode.NORMAL
         self.turns += 1
         call = ToolCall("c", tool, arguments)
-        await self.tools.call(call, f"before{self.turns}", "do it", "en", Situation(can_ask=True))
+        await self.tools.call(call, f"before{self.turns}", "do it", "en", CallContext(can_ask=True))
         self.modes.current = mode
 
     def done(self, thing: str) -> bool:
@@ -174,8 +176,8 @@ async def living(mood: str) -> AsyncIterator[Rig]:
             area="Hall",
             wait_s=1.0,
             rulings=Rulings(costly="allow", secure="allow"),
-            moment=lambda: Moment(mode=modes.current),
-            governance=Governance(undo=stack),
+            moment=lambda: PolicyContext(mode=modes.current),
+            governance=CallGuards(undo=stack),
         )
         shelf = Shelf()
         book = TimerBook(shelf, clock, an_almanac(shelf))
@@ -186,7 +188,7 @@ async def living(mood: str) -> AsyncIterator[Rig]:
         )
         tools.offer(*undoing.tools(), LaterTool(book, later, telling).tool())
         await tools.menu()
-        yield Rig(mood, demo, home, tools, later, book, modes, FakeLive(), Happenings())
+        yield Rig(mood, demo, home, tools, later, book, modes, FakeLive(), EventBus())
 
 
 @pytest.fixture(autouse=True)

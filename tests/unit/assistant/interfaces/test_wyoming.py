@@ -13,7 +13,7 @@ from wyoming.tts import Synthesize, SynthesizeVoice
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.interfaces.wyoming import HouseVoice, Room, WyomingFace
+from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.tts import Chunk
@@ -131,12 +131,12 @@ class TestRoom:
 
 
 @asynccontextmanager
-async def face(desk: Desk, voices: Voices, **wyoming: Any) -> AsyncIterator[WyomingFace]:
+async def face(desk: Desk, voices: Voices, **wyoming: Any) -> AsyncIterator[WyomingInterface]:
     settings = Settings.model_validate(
         {"assistant": {"area": "Kitchen"}, "wyoming": {"enabled": True, **wyoming}}
     )
     room = Room(desk, Catalogue(), "en")
-    async with WyomingFace(settings, room, house_voice(voices)) as served:
+    async with WyomingInterface(settings, room, house_voice(voices)) as served:
         yield served
 
 

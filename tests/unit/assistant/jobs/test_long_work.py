@@ -6,7 +6,7 @@ import pytest
 
 from assistant.domain.brain import BrainFault
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
 from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, Thinking
@@ -84,13 +84,13 @@ async def test_its_calls_are_a_turn_of_their_own_with_the_persons_words(bench: B
 @pytest.mark.parametrize(
     ("situation", "rule"),
     [
-        (Situation(), "unbolt"),
-        (Situation(near_own_speech=True), "own_speech"),
-        (Situation(searched=True), "tainted"),
+        (CallContext(), "unbolt"),
+        (CallContext(near_own_speech=True), "own_speech"),
+        (CallContext(searched=True), "tainted"),
     ],
 )
 async def test_its_calls_may_no_more_than_their_turn(
-    bench: Bench, situation: Situation, rule: str
+    bench: Bench, situation: CallContext, rule: str
 ) -> None:
     secure = own_tool("unbolt", nothing, Tier.SECURE)
     loose = Rulings(secure="allow")

@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.domain.records import StoreError
 from assistant.journal.care import CHECK_S, FORGET_S, PROBE_S, Care
 
@@ -67,14 +67,12 @@ def journal() -> Journal:
 
 
 @pytest.fixture
-def happenings() -> Happenings:
-    return Happenings()
+def happenings() -> EventBus:
+    return EventBus()
 
 
 @pytest.fixture
-async def care(
-    journal: Journal, clock: VirtualClock, happenings: Happenings
-) -> AsyncIterator[Care]:
+async def care(journal: Journal, clock: VirtualClock, happenings: EventBus) -> AsyncIterator[Care]:
     async with Care(journal, Limits(), happenings, clock) as caring:
         await _settle()
         yield caring
@@ -123,7 +121,7 @@ async def test_it_tries_whether_the_disk_can_be_written_again(
 
 
 async def test_faults_are_written_down(
-    care: Care, journal: Journal, clock: VirtualClock, happenings: Happenings
+    care: Care, journal: Journal, clock: VirtualClock, happenings: EventBus
 ) -> None:
     journal.done.clear()
     happenings.tell("fault", what="microphone", on=True, problem="It is gone.")
@@ -135,7 +133,7 @@ async def test_faults_are_written_down(
 
 
 async def test_a_fault_of_the_disk_is_written_down_when_it_is_over(
-    care: Care, journal: Journal, clock: VirtualClock, happenings: Happenings
+    care: Care, journal: Journal, clock: VirtualClock, happenings: EventBus
 ) -> None:
     journal.done.clear()
     journal.problem = "The disk is full."
@@ -153,7 +151,7 @@ async def test_a_fault_of_the_disk_is_written_down_when_it_is_over(
 async def test_what_the_store_has_not_said_is_logged(
     journal: Journal,
     clock: VirtualClock,
-    happenings: Happenings,
+    happenings: EventBus,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:

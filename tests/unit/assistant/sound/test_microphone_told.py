@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.conversation.standing import Standing
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.interfaces.api.box import Box
 from assistant.sound.devices import SoundState
 from assistant.sound.mute import MicrophoneTones
@@ -106,7 +106,7 @@ async def test_each_change_and_the_return(
             runner.observe(microphone_tones.stand)
             state = SoundState(stage.microphone, NOBODY_HEARS)
             made = replace(parts(), conversation=runner, sound=state)
-            with Box(made, Happenings(), stage.clock) as box:
+            with Box(made, EventBus(), stage.clock) as box:
                 runner.observe(seen.stand)
                 await stage.room(2)
                 assert (box.state()["microphone"], state.health) == ("listening", "ok")

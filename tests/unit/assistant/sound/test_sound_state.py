@@ -7,7 +7,7 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.interfaces.api.box import Box
 from assistant.sound.devices import SoundState
 from assistant.sound.echo_plan import EchoPlan
@@ -31,7 +31,7 @@ def taken_out() -> EchoPlan:
 
 
 def box_of(rig: Rig, sound: SoundState) -> Box:
-    return Box(replace(parts(), sound=sound), Happenings(), rig.clock)
+    return Box(replace(parts(), sound=sound), EventBus(), rig.clock)
 
 
 async def test_a_loudspeaker_that_goes_is_an_event_a_sentence_and_no_health() -> None:

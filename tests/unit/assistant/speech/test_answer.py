@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import LINES_WAITING, PIECES_WAITING
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle
 
 NATIVE = 24_000  # Hz
@@ -19,7 +19,7 @@ def native(ms: int, level: int = 2000) -> bytes:
 
 async def test_both_voices_sound_in_the_order_in_which_they_came() -> None:
     voices, player = Voices(), Recorder()
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
         await answer.say("one", "en")
         await answer.sound(native(50), NATIVE)
@@ -35,7 +35,7 @@ async def test_both_voices_sound_in_the_order_in_which_they_came() -> None:
 
 async def test_its_first_sound_is_told_and_the_volume_applies() -> None:
     player = Recorder()
-    mouth = Mouth(Voices(), player, volume=0.5)
+    mouth = SpeechOutput(Voices(), player, volume=0.5)
     marks: list[float] = []
     async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
         await answer.transcript("Hello.")
@@ -47,7 +47,7 @@ async def test_its_first_sound_is_told_and_the_volume_applies() -> None:
 
 async def test_words_without_sound_are_only_listed() -> None:
     voices, player = Voices(), Recorder()
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
         await answer.transcript("Hello.")
         await answer.transcript("  ")
@@ -67,7 +67,7 @@ async def test_after_a_stop_only_what_was_played_was_heard(
 ) -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
         for clause in ("One.", "Two.", "Three."):  # each complete when its sound has come
             await answer.sound(native(500), NATIVE)
@@ -84,7 +84,7 @@ async def test_after_a_stop_only_what_was_played_was_heard(
 async def test_a_giver_that_is_far_ahead_waits() -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
 
         async def give() -> None:
@@ -105,7 +105,7 @@ async def test_a_giver_that_is_far_ahead_waits() -> None:
 async def test_what_has_not_begun_is_withdrawn_and_what_sounds_ends_its_clause() -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     long = "one " * 25  # 2.5 s: the player takes 2 s ahead, so it is not all handed on
     async with mouth.answer() as answer:
         await answer.say(long, "en")
@@ -127,7 +127,7 @@ async def test_what_has_not_begun_is_withdrawn_and_what_sounds_ends_its_clause()
 async def test_the_brains_own_voice_is_withdrawn_too() -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
         for _ in range(30):  # 6 s, of which the player takes 2
             await answer.sound(native(200), NATIVE)
@@ -145,7 +145,7 @@ async def test_the_brains_own_voice_is_withdrawn_too() -> None:
 
 async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_begun() -> None:
     voices, spare, player = Voices(), Voices("spare"), Recorder()
-    mouth = Mouth(voices, player, fallback=spare)
+    mouth = SpeechOutput(voices, player, fallback=spare)
     await mouth.warm(["en"])
     voice = voices.made["en"]
     voice.said.clear()

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.answer import Answer, Spoken
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.errors import DeviceLost
 from audio.tts import Chunk
 from tests.unit.assistant.speech.test_mouth import RATE, Recorder, Voices, pcm, settle
@@ -58,7 +58,7 @@ async def test_a_voice_that_tells_its_words_is_cut_to_the_word(
     stop_after_s: float, heard: str
 ) -> None:
     clock = VirtualClock()
-    mouth = Mouth(lambda _: TellingVoice(), Recorder(clock))
+    mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.say("One two.", "en")
         await answer.say("Three four five.", "en")
@@ -72,7 +72,7 @@ async def test_a_voice_that_tells_its_words_is_cut_to_the_word(
 
 
 async def test_what_was_said_to_its_end_was_heard_whole() -> None:
-    mouth = Mouth(lambda _: TellingVoice(), Recorder())
+    mouth = SpeechOutput(lambda _: TellingVoice(), Recorder())
     spoken = await mouth.speak("One two. Three.", "en")
     assert (spoken.clauses, spoken.heard) == (("One two.", "Three."), None)
     mouth.close()
@@ -80,7 +80,7 @@ async def test_what_was_said_to_its_end_was_heard_whole() -> None:
 
 async def test_a_stop_in_the_silence_behind_the_last_word_cuts_nothing() -> None:
     clock = VirtualClock()
-    mouth = Mouth(lambda _: TellingVoice(), Recorder(clock))
+    mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.say("One two.", "en")
         finishing = asyncio.create_task(answer.finish())
@@ -93,7 +93,7 @@ async def test_a_stop_in_the_silence_behind_the_last_word_cuts_nothing() -> None
 
 async def test_a_voice_that_does_not_is_estimated() -> None:
     clock = VirtualClock()
-    mouth = Mouth(Voices(), Recorder(clock))  # 100 ms a word
+    mouth = SpeechOutput(Voices(), Recorder(clock))  # 100 ms a word
     async with mouth.answer() as answer:
         await answer.say("aaaa bbbb cccc dddd.", "en")
         await answer.say("eeee ffff.", "en")
@@ -108,7 +108,7 @@ async def test_a_voice_that_does_not_is_estimated() -> None:
 
 async def test_a_clause_that_is_still_being_made_is_estimated_by_the_usual_pace() -> None:
     clock = VirtualClock()
-    mouth = Mouth(lambda _: EndlessVoice(), Recorder(clock))
+    mouth = SpeechOutput(lambda _: EndlessVoice(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.say("Washing machines never end.", "en")
         await settle(mouth, clock, 1.2)
@@ -133,7 +133,7 @@ async def test_the_brains_own_voice_is_estimated_by_its_transcript(
     stop_after_s: float, heard: str
 ) -> None:
     clock = VirtualClock()
-    mouth = Mouth(Voices(), Recorder(clock))
+    mouth = SpeechOutput(Voices(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.sound(native(300), NATIVE)
         await answer.sound(native(200), NATIVE)
@@ -150,7 +150,7 @@ async def test_the_brains_own_voice_is_estimated_by_its_transcript(
 
 async def test_a_transcript_before_its_sound_or_two_after_it_are_as_good() -> None:
     clock = VirtualClock()
-    mouth = Mouth(Voices(), Recorder(clock))
+    mouth = SpeechOutput(Voices(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.transcript("aa")
         await answer.transcript("bb")
@@ -168,7 +168,7 @@ async def test_a_transcript_before_its_sound_or_two_after_it_are_as_good() -> No
 
 async def test_a_tone_between_clauses_is_no_word() -> None:
     clock = VirtualClock()
-    mouth = Mouth(lambda _: TellingVoice(), Recorder(clock))
+    mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
         await answer.sound(native(500), NATIVE)
         await answer.say("One two.", "en")
@@ -179,7 +179,7 @@ async def test_a_tone_between_clauses_is_no_word() -> None:
     mouth.close()
 
 
-async def _say(mouth: Mouth, clause: str, answers: list[Answer]) -> None:
+async def _say(mouth: SpeechOutput, clause: str, answers: list[Answer]) -> None:
     async with mouth.answer() as answer:
         answers.append(answer)
         await answer.say(clause, "en")
@@ -187,7 +187,7 @@ async def _say(mouth: Mouth, clause: str, answers: list[Answer]) -> None:
 
 async def test_what_is_cut_off_by_a_lost_loudspeaker_tells_it_too() -> None:
     clock = VirtualClock()
-    mouth = Mouth(lambda _: TellingVoice(), Recorder(clock, lost_after=1))
+    mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock, lost_after=1))
     answers: list[Answer] = []
     with pytest.raises(DeviceLost):
         await _say(mouth, "One two three.", answers)

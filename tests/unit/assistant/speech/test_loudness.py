@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assistant.speech.manner import PLAIN, Manner
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from audio.earcons import earcon
 from audio.player import NullPlayer, OneOutput, Outputs, Player, StreamName
 from audio.tts import Chunk
@@ -62,7 +62,7 @@ class Stage:
     """A mouth, what came out of it, and the limit of the hour."""
 
     def __init__(self, outputs: Outputs | Player, volume: float = 0.8) -> None:
-        self.mouth = Mouth(lambda language: Steady(), outputs, volume)
+        self.mouth = SpeechOutput(lambda language: Steady(), outputs, volume)
         self.asked = 0
         self.limits: list[float] = [math.inf]  # one for each asking; the last one stays
         self.mouth.limit(self.limit)
@@ -187,7 +187,7 @@ async def test_a_tone_after_an_announcement_is_as_loud_as_before_on_that_player_
 
 
 async def test_without_a_limit_only_the_volume_counts(streams: Streams) -> None:
-    mouth = Mouth(lambda language: Steady(), streams, 0.8)
+    mouth = SpeechOutput(lambda language: Steady(), streams, 0.8)
     await mouth.speak("one", "en")
     assert streams.players["voice"].peaks == [0.8 * FULL]
     mouth.close()

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.manner import PLAIN
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import DeviceLost, InputUnusable
 from audio.player import NullPlayer, OneOutput, Player, StreamName
@@ -89,7 +89,7 @@ class Voices:
         return self.made[language]
 
 
-async def settle(mouth: Mouth, clock: VirtualClock, seconds: float = 0.0) -> None:
+async def settle(mouth: SpeechOutput, clock: VirtualClock, seconds: float = 0.0) -> None:
     """Let the worker thread do all that it can, while time passes in small steps."""
     loop = asyncio.get_running_loop()
     for _ in range(max(1, round(seconds / 0.05))):
@@ -100,7 +100,7 @@ async def settle(mouth: Mouth, clock: VirtualClock, seconds: float = 0.0) -> Non
 
 async def test_an_answer_is_spoken_in_order_and_ends_with_its_sound() -> None:
     voices, player = Voices(), Recorder()
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     marks: list[float] = []
     async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
         await answer.say("**One** 5 W", "en")
@@ -122,7 +122,7 @@ async def test_an_answer_is_spoken_in_order_and_ends_with_its_sound() -> None:
 
 async def test_a_voice_is_made_once_and_can_be_made_before() -> None:
     voices, player = Voices(), Recorder()
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     await mouth.warm(["en", "es"])
     assert sorted(voices.made) == ["en", "es"]
     assert player.played_ms == 0
@@ -137,7 +137,7 @@ async def test_a_voice_is_made_once_and_can_be_made_before() -> None:
 async def test_finish_returns_at_the_end_of_playback_and_sound_is_made_ahead() -> None:
     clock = VirtualClock()
     voices, player = Voices(), Recorder(clock)
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
         await answer.say("one two three four five", "en")
         await answer.say("six seven eight nine ten", "en")
@@ -155,7 +155,7 @@ async def test_finish_returns_at_the_end_of_playback_and_sound_is_made_ahead() -
 async def test_stop_is_silence_at_once_and_tells_what_was_begun() -> None:
     clock = VirtualClock()
     voices, player = Voices(), Recorder(clock)
-    mouth = Mouth(voices, player)
+    mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
         for clause in ("one two three", "four five six", "seven eight nine"):
             await answer.say(clause, "en")
@@ -179,7 +179,7 @@ async def test_stop_is_silence_at_once_and_tells_what_was_begun() -> None:
 async def test_cancelling_the_turn_stops_the_sound() -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     turn = asyncio.create_task(mouth.speak("one two three four five", "en"))
     await settle(mouth, clock, 0.2)
     turn.cancel()
@@ -192,7 +192,7 @@ async def test_cancelling_the_turn_stops_the_sound() -> None:
 
 
 async def test_an_error_in_the_block_comes_out_bare() -> None:
-    mouth = Mouth(Voices(), Recorder())
+    mouth = SpeechOutput(Voices(), Recorder())
 
     async def turn() -> None:
         async with mouth.answer() as answer:
@@ -207,7 +207,7 @@ async def test_an_error_in_the_block_comes_out_bare() -> None:
 
 async def test_an_answer_waits_until_the_one_before_is_cleared_away() -> None:
     clock = VirtualClock()
-    mouth = Mouth(Voices(), Recorder(clock))
+    mouth = SpeechOutput(Voices(), Recorder(clock))
     first = asyncio.create_task(mouth.speak("one two three", "en"))
     await settle(mouth, clock, 0.2)
     mouth.stop()
@@ -220,7 +220,7 @@ async def test_an_answer_waits_until_the_one_before_is_cleared_away() -> None:
 
 
 async def test_a_lost_loudspeaker_is_told() -> None:
-    mouth = Mouth(Voices(), Recorder(lost_after=2))
+    mouth = SpeechOutput(Voices(), Recorder(lost_after=2))
     with pytest.raises(DeviceLost):
         await mouth.speak("one two three four", "en")
     mouth.close()
@@ -228,7 +228,7 @@ async def test_a_lost_loudspeaker_is_told() -> None:
 
 async def test_volume_acts_on_words_and_sounds() -> None:
     player = Recorder()
-    mouth = Mouth(Voices(), player, volume=0.5)
+    mouth = SpeechOutput(Voices(), player, volume=0.5)
     await mouth.speak("one", "en")
     assert set(np.frombuffer(bytes(player.sound), np.int16)) == {500}
     mouth.volume = 0.25
@@ -242,7 +242,7 @@ async def test_volume_acts_on_words_and_sounds() -> None:
 async def test_a_short_sound_before_the_answer_is_not_counted_as_its_audio() -> None:
     clock = VirtualClock()
     player = Recorder(clock)
-    mouth = Mouth(Voices(), player)
+    mouth = SpeechOutput(Voices(), player)
     await mouth.sound("wake")
     speaking = asyncio.create_task(mouth.speak("one two", "en"))
     await settle(mouth, clock, 0.6)
@@ -285,7 +285,7 @@ class Streams:
 
 async def test_everything_has_a_stream_of_its_own() -> None:
     outputs = Streams()
-    mouth = Mouth(Voices(), outputs, volume=0.5)
+    mouth = SpeechOutput(Voices(), outputs, volume=0.5)
     await mouth.speak("one", "en")
     assert outputs.heard() == {"voice"}
     async with mouth.answer(announced=PLAIN) as answer:
@@ -310,19 +310,19 @@ async def test_everything_has_a_stream_of_its_own() -> None:
 
 async def test_words_are_ducked_by_the_outputs() -> None:
     outputs = Streams()
-    mouth = Mouth(Voices(), outputs)
+    mouth = SpeechOutput(Voices(), outputs)
     mouth.duck(True)
     mouth.duck(False)
     assert outputs.ducks == [True, False]
     mouth.close()
-    alone = Mouth(Voices(), OneOutput(Recorder()))
+    alone = SpeechOutput(Voices(), OneOutput(Recorder()))
     alone.duck(True)  # a file has no room for two
     alone.close()
 
 
 async def test_closing_while_a_piece_is_being_made() -> None:
     voices = Voices()
-    mouth = Mouth(voices, Recorder())
+    mouth = SpeechOutput(voices, Recorder())
     await mouth.warm(["en"])
     voice = voices.made["en"]
     voice.begun.clear()
@@ -337,7 +337,7 @@ async def test_closing_while_a_piece_is_being_made() -> None:
 
 async def test_it_knows_whether_it_can_be_heard() -> None:
     async with rigged() as rig:
-        mouth = Mouth(Voices(), rig.speaker)
+        mouth = SpeechOutput(Voices(), rig.speaker)
         await mouth.audible()
         rig.trouble = InputUnusable("There is no loudspeaker.")
         with pytest.raises(InputUnusable):
@@ -350,7 +350,7 @@ async def test_it_knows_whether_it_can_be_heard() -> None:
         await rig.pass_time(5.0)
         assert waiting.done()
         mouth.close()
-    alone = Mouth(Voices(), OneOutput(Recorder()))
+    alone = SpeechOutput(Voices(), OneOutput(Recorder()))
     await alone.audible()  # a file is always there
     assert alone.drops == 0
     alone.close()

@@ -8,7 +8,7 @@ from assistant.config.sections import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import sounds
 from assistant.speech.answer import Output
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.speech.sounds import Sounds
 from audio.earcons import NAMES, earcon
 from audio.errors import DeviceLost
@@ -100,7 +100,7 @@ async def test_each_can_be_off(name: str) -> None:
     off = SoundChoice.model_validate({key: False, **({"end": True} if key != "end" else {})}).off
     assert off == ({"mute", "unmute"} if key == "muted" else {name})
     outputs = Streams()
-    mouth = Mouth(Voices(), outputs, off=off)
+    mouth = SpeechOutput(Voices(), outputs, off=off)
     for each in NAMES:
         await mouth.sound(each)
         assert mouth.has_sound(each) is (each not in off)

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from assistant.speech.output import Mouth
+from assistant.speech.output import SpeechOutput
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import AudioError, InputUnusable
 from tests.unit.assistant.speech.test_mouth import FakeVoice, Recorder, Voices, pcm
@@ -15,7 +15,7 @@ async def test_a_voice_that_fails_is_replaced_for_the_rest(
 ) -> None:
     caplog.set_level(logging.WARNING)
     voices, spare = Voices(), Voices("spare", breaks_at="")
-    mouth = Mouth(voices, Recorder(), fallback=spare)
+    mouth = SpeechOutput(voices, Recorder(), fallback=spare)
     for _ in range(2):  # the next answer tries the voice again
         async with mouth.answer() as answer:
             for clause in ("fine", "this is broken now", "after"):
@@ -40,7 +40,7 @@ async def test_a_voice_that_cannot_be_made_is_replaced_for_good(
         raise InputUnusable("There is no voice.")
 
     spare = Voices("spare")
-    mouth = Mouth(none, Recorder(), fallback=spare)
+    mouth = SpeechOutput(none, Recorder(), fallback=spare)
     for _ in range(2):
         await mouth.speak("hello", "en")
     await mouth.warm(["en"])
@@ -54,7 +54,7 @@ async def test_a_voice_that_cannot_be_made_is_replaced_for_good(
 
 async def test_each_language_is_told_once_that_another_voice_speaks_it() -> None:
     voices, told = Voices(), list[str]()
-    mouth = Mouth(voices, Recorder(), fallback=Voices("spare", breaks_at=""))
+    mouth = SpeechOutput(voices, Recorder(), fallback=Voices("spare", breaks_at=""))
     await mouth.speak("broken", "en")
     mouth.on_fallback(told.append)
     assert told == ["en"], "it may have happened before anybody could be told"
@@ -68,19 +68,21 @@ async def test_each_language_is_told_once_that_another_voice_speaks_it() -> None
 
 async def test_where_no_voice_works_nobody_is_told_of_another() -> None:
     told = list[str]()
-    mouth = Mouth(Voices(), Recorder(), fallback=Voices("spare"))
+    mouth = SpeechOutput(Voices(), Recorder(), fallback=Voices("spare"))
     mouth.on_fallback(told.append)
     with pytest.raises(AudioError, match="spare:en failed"):
         await mouth.speak("broken", "en")
     with pytest.raises(AudioError, match="spare:es failed"):
-        await Mouth(Voices(breaks_at="1"), Recorder(), fallback=Voices("spare", "1")).warm(["es"])
+        await SpeechOutput(Voices(breaks_at="1"), Recorder(), fallback=Voices("spare", "1")).warm(
+            ["es"]
+        )
     assert told == []
     mouth.close()
 
 
 async def test_when_the_fallback_fails_the_caller_is_told() -> None:
     player = Recorder()
-    mouth = Mouth(Voices(), player, fallback=Voices("spare"))
+    mouth = SpeechOutput(Voices(), player, fallback=Voices("spare"))
 
     async def turn() -> None:
         async with mouth.answer() as answer:

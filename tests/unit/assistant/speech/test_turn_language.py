@@ -6,7 +6,7 @@ import pytest
 
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, Situation
+from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages, TurnLanguage, identify
@@ -156,7 +156,7 @@ async def test_a_tool_is_told_the_language_that_was_heard() -> None:
             turn_id: str,
             heard: str | None,
             language: str,
-            situation: Situation = CALM,
+            situation: CallContext = CALM,
         ) -> ToolOutcome:
             self.language = language
             return done(call)

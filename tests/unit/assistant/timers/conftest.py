@@ -15,7 +15,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
 from assistant.timers.book import TimerBook
 from assistant.timers.keeper import Shelf as TimerShelf
-from assistant.timers.keeper import TimerKeeper
+from assistant.timers.keeper import TimerService
 from assistant.timers.recurrence import Almanac, Kept
 from assistant.timers.ringer import Speaker
 from audio.errors import InputUnusable
@@ -189,10 +189,10 @@ def a_keeper(
     ring: Callable[[str], Awaitable[None]],
     clock: Clock,
     doer: Doer | None = None,
-) -> TimerKeeper:
+) -> TimerService:
     """One that rings, with nobody who does anything later but `doer`."""
     doer = doer or Doer()
-    return TimerKeeper(
+    return TimerService(
         store,
         speaker,
         ring,
@@ -230,8 +230,8 @@ class Room:
         return TimerBook(self.shelf, self.clock, self.almanac)
 
     @asynccontextmanager
-    async def keeping(self) -> AsyncIterator[TimerKeeper]:
-        keeper = TimerKeeper(
+    async def keeping(self) -> AsyncIterator[TimerService]:
+        keeper = TimerService(
             self.shelf,
             self.talker,
             self.talker.ring,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import FrozenCalls, NotLater
@@ -37,7 +37,7 @@ def mind() -> Mind:
 
 @pytest.fixture
 async def house(mind: Mind) -> AsyncIterator[House]:
-    async with living("Hall", moment=lambda: Moment(mode=mind.mode)) as house:
+    async with living("Hall", moment=lambda: PolicyContext(mode=mind.mode)) as house:
         await house.box.menu()
         yield house
 
@@ -137,7 +137,7 @@ async def test_only_what_needs_the_house_waits_for_it(house: House) -> None:
 
 async def test_while_somebody_is_asked_about_a_door_it_waits(house: House) -> None:
     timer = await frozen(house, ON, LAMP)
-    asks = Situation(can_ask=True, spoken=True)
+    asks = CallContext(can_ask=True, spoken=True)
     asked = await house.do(OFF, DOOR, situation=asks)
     question = house.box.question("turn", asked.id)
     assert question is not None

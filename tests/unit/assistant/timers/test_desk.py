@@ -9,7 +9,7 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.timers.book import MOST, TimerBook, Wanted
 from assistant.timers.desk import TimerDesk
-from assistant.timers.keeper import TimerKeeper
+from assistant.timers.keeper import TimerService
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import TimerRequest
 from tests.unit.assistant.timers.conftest import Room, Shelf, a_keeper, an_almanac
@@ -21,7 +21,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 class Desk:
     """A desk with its keeper, which is not running unless the test runs it."""
 
-    def __init__(self, shelf: Shelf, keeper: TimerKeeper, clock: VirtualClock) -> None:
+    def __init__(self, shelf: Shelf, keeper: TimerService, clock: VirtualClock) -> None:
         almanac = an_almanac(shelf, MADRID)
         self.book = TimerBook(shelf, clock, almanac)
         self.desk = TimerDesk(self.book, keeper, almanac, clock, lambda text: "es")

@@ -12,7 +12,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
 from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
-from assistant.timers.keeper import LOOK_S, TimerKeeper
+from assistant.timers.keeper import LOOK_S, TimerService
 from assistant.timers.ringer import GIVE_UP_S, PAUSE_S, WORDS_S
 from assistant.timers.watch import READ_S
 from tests.unit.assistant.timers.conftest import Room, Shelf, Talker, a_keeper, an_almanac
@@ -22,7 +22,7 @@ PASTA, EGGS = "Your pasta timer is done.", "Your eggs timer is done."
 LATE = "Your pasta timer was done at 12:05."
 UNHEARD = f"{LATE} It rang for ten minutes, and nobody answered."
 
-Ringing = Callable[[], AbstractAsyncContextManager[TimerKeeper]]
+Ringing = Callable[[], AbstractAsyncContextManager[TimerService]]
 
 
 @pytest.fixture

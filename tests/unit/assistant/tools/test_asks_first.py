@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.calls import judge_built_in
@@ -32,7 +32,7 @@ TOOL = BuiltIn("remember", "", {}, Tier.COMFORT, run, asks=asks)
 def judged(
     heard: str | None, rulings: Rulings = FREE, mode: Mode = Mode.TRUSTING, text: str = "One"
 ) -> Verdict:
-    caller = Caller(("remember",), "hearth", rulings, Moment(mode))
+    caller = Caller(("remember",), "hearth", rulings, PolicyContext(mode))
     return judge_built_in(TOOL, {"fact": text}, caller, heard)
 
 

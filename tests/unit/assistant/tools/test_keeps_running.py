@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.intents import Action
 from assistant.tools.menu import MenuEntry, build_menu
@@ -130,15 +130,15 @@ def test_aliases_ids_labels_and_rooms_tell_too(thing: Entity, area: str, must: b
 
 def test_its_owner_may_rate_it_as_comfort() -> None:
     fridge = switch("Fridge")
-    rated = Moment(ratings={"switch.thing": Tier.COMFORT})
+    rated = PolicyContext(ratings={"switch.thing": Tier.COMFORT})
     verdict = judge(entry(OFF), {"name": "Fridge"}, house(fridge), "do", "", moment=rated)
     assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, Tier.COMFORT)
 
 
 def test_it_is_never_comfort_even_where_it_is_free() -> None:
     for rulings, moment in (
-        (Rulings(costly="allow"), Moment()),
-        (Rulings(), Moment(Mode.TRUSTING)),
+        (Rulings(costly="allow"), PolicyContext()),
+        (Rulings(), PolicyContext(Mode.TRUSTING)),
     ):
         verdict = judge(
             entry(OFF),
@@ -151,7 +151,7 @@ def test_it_is_never_comfort_even_where_it_is_free() -> None:
         )
         assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, Tier.COSTLY)
     guest = judge(
-        entry(OFF), {"name": "NAS"}, house(switch("NAS")), "x", "", moment=Moment(Mode.GUEST)
+        entry(OFF), {"name": "NAS"}, house(switch("NAS")), "x", "", moment=PolicyContext(Mode.GUEST)
     )
     assert guest.decision is Decision.DENIED
 

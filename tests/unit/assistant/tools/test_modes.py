@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from assistant.app.policy_contexts import LOOK_S, Moments, rulings_of
+from assistant.app.policy_contexts import LOOK_S, PolicyContexts, rulings_of
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
@@ -156,7 +156,7 @@ async def test_a_full_disk_is_told_and_the_mode_holds(clock: VirtualClock) -> No
     assert keeper.current is GUEST
 
 
-def ruling(tool: BuiltIn, mode: str, rulings: Rulings, moment: Moment) -> Ruling:
+def ruling(tool: BuiltIn, mode: str, rulings: Rulings, moment: PolicyContext) -> Ruling:
     (entry,) = build_menu((), {}, (tool,)).entries
     verdict = judge(entry, {"mode": mode}, House(), "x", "", rulings=rulings, moment=moment)
     assert not verdict.ask or Catalogue().say(verdict.ask, "es", **verdict.values)
@@ -169,13 +169,13 @@ async def test_more_trust_is_confirmed_and_more_caution_is_free(
     keeper = ModeKeeper(store, clock, NORMAL)
     tool = SetMode(keeper, Catalogue(), clock).tool()
     plain, pin = Rulings(), Rulings(has_pin=True)
-    assert ruling(tool, "guest", plain, Moment()) is Ruling.ALLOW
-    assert ruling(tool, "trusting", plain, Moment()) is Ruling.CONFIRM
-    assert ruling(tool, "trusting", Rulings(secure="pin"), Moment()) is Ruling.PIN
+    assert ruling(tool, "guest", plain, PolicyContext()) is Ruling.ALLOW
+    assert ruling(tool, "trusting", plain, PolicyContext()) is Ruling.CONFIRM
+    assert ruling(tool, "trusting", Rulings(secure="pin"), PolicyContext()) is Ruling.PIN
     await keeper.set(ASK)
-    assert ruling(tool, "guest", plain, Moment(ASK)) is Ruling.ALLOW
+    assert ruling(tool, "guest", plain, PolicyContext(ASK)) is Ruling.ALLOW
     await keeper.set(GUEST)
-    guest = Moment(GUEST)
+    guest = PolicyContext(GUEST)
     assert ruling(tool, "normal", plain, guest) is Ruling.CONFIRM
     assert ruling(tool, "normal", Rulings(secure="allow"), guest) is Ruling.CONFIRM
     assert ruling(tool, "normal", pin, guest) is Ruling.PIN
@@ -215,7 +215,7 @@ async def test_the_settings_as_the_policy_takes_them(store: Store, clock: Virtua
     assert (rule.decide, rule.domain) == (Ruling.PIN, "lock")
     assert (f"{rule.begins:%H:%M}", f"{rule.ends:%H:%M}") == ("22:00", "07:00")
     assert isinstance(rule, OwnerRule)
-    moments = Moments(store, clock, given)
+    moments = PolicyContexts(store, clock, given)
     await moments.load()
     told = moments()
     assert (told.mode, told.satellite) == (ASK, ("Box", "Kitchen"))
@@ -225,7 +225,7 @@ async def test_the_settings_as_the_policy_takes_them(store: Store, clock: Virtua
 async def test_what_another_process_changes_is_seen(
     store: Store, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    moments = Moments(store, clock, settings())
+    moments = PolicyContexts(store, clock, settings())
     await moments.load()
     following = asyncio.ensure_future(moments.follow())
     await ModeKeeper(store, clock, NORMAL).set(GUEST)
@@ -246,7 +246,7 @@ async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
         async def kept(self, name: str) -> Any | None:
             raise StoreError("the disk is broken")
 
-    moments = Moments(Broken(), clock, settings(mode="ask"))
+    moments = PolicyContexts(Broken(), clock, settings(mode="ask"))
     following = asyncio.ensure_future(moments.follow())
     await clock.run(2 * LOOK_S + 1)
     assert moments().mode is ASK

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, Program
 from assistant.tools.gates import is_safe_to_guess
 from assistant.tools.intents import Action
@@ -181,19 +181,19 @@ BLIND = Entity("switch.x", "Reading corner", "off", platform="template")
 @pytest.mark.parametrize(
     ("moment", "decision"),
     [
-        (Moment(), Decision.NEEDS_CONFIRMATION),
-        (Moment(mode=Mode.TRUSTING), Decision.NEEDS_CONFIRMATION),
-        (Moment(mode=Mode.GUEST), Decision.DENIED),
-        (Moment(tainted=True), Decision.NEEDS_CONFIRMATION),
-        (Moment().asked_by(AGENT), Decision.NEEDS_CONFIRMATION),
-        (Moment(ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
-        (Moment(ratings={"switch.x": Tier.COMFORT}).asked_by(AGENT), Decision.ALLOWED),
-        (Moment(mode=Mode.GUEST, ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
+        (PolicyContext(), Decision.NEEDS_CONFIRMATION),
+        (PolicyContext(mode=Mode.TRUSTING), Decision.NEEDS_CONFIRMATION),
+        (PolicyContext(mode=Mode.GUEST), Decision.DENIED),
+        (PolicyContext(tainted=True), Decision.NEEDS_CONFIRMATION),
+        (PolicyContext().asked_by(AGENT), Decision.NEEDS_CONFIRMATION),
+        (PolicyContext(ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
+        (PolicyContext(ratings={"switch.x": Tier.COMFORT}).asked_by(AGENT), Decision.ALLOWED),
+        (PolicyContext(mode=Mode.GUEST, ratings={"switch.x": Tier.COMFORT}), Decision.ALLOWED),
     ],
 )
 @pytest.mark.parametrize("tool", [ON, OFF, "HassToggle"])
 def test_who_may_switch_what_a_template_makes(
-    tool: str, moment: Moment, decision: Decision
+    tool: str, moment: PolicyContext, decision: Decision
 ) -> None:
     house = House(entities={"switch.x": BLIND})
     verdict = judge(

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, TALK, Program
 from assistant.tools.builtin.protocol import AskFirst
 from assistant.tools.costly import cost
@@ -17,7 +17,7 @@ from assistant.tools.intents import Action
 from assistant.tools.menu import build_menu
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.verdict import STRICT, Ruling
-from assistant.tools.weighing import Caller, Ruled, Stake, rule_thing, weigh
+from assistant.tools.weighing import Caller, Risk, Ruled, rule_thing, weigh
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import ServerSpec
 from tests.unit.assistant.tools.doubles import nothing, own_tool
@@ -104,13 +104,13 @@ def test_the_question_about_strong_heating_tells_the_degrees(house: House) -> No
 @pytest.mark.parametrize(
     ("rating", "stake"),
     [
-        (Tier.COMFORT, Stake(Tier.COMFORT, "rated")),
-        (Tier.COSTLY, Stake(Tier.COSTLY, "script")),
-        (Tier.SECURE, Stake(Tier.SECURE, "script")),
+        (Tier.COMFORT, Risk(Tier.COMFORT, "rated")),
+        (Tier.COSTLY, Risk(Tier.COSTLY, "script")),
+        (Tier.SECURE, Risk(Tier.SECURE, "script")),
     ],
 )
 def test_a_rating_stands_for_an_effect_that_nobody_knows(
-    rating: Tier, stake: Stake, house: House
+    rating: Tier, stake: Risk, house: House
 ) -> None:
     ratings = {"script.movie_night": rating}
     assert weigh("script.movie_night", Action.ON, {}, house, ratings) == stake
@@ -119,13 +119,13 @@ def test_a_rating_stands_for_an_effect_that_nobody_knows(
 @pytest.mark.parametrize(
     ("rating", "stake"),
     [
-        (Tier.READ, Stake(Tier.COMFORT, "comfort")),
-        (Tier.COMFORT, Stake(Tier.COMFORT, "comfort")),
-        (Tier.COSTLY, Stake(Tier.COSTLY, "scene")),
-        (Tier.SECURE, Stake(Tier.SECURE, "scene")),
+        (Tier.READ, Risk(Tier.COMFORT, "comfort")),
+        (Tier.COMFORT, Risk(Tier.COMFORT, "comfort")),
+        (Tier.COSTLY, Risk(Tier.COSTLY, "scene")),
+        (Tier.SECURE, Risk(Tier.SECURE, "scene")),
     ],
 )
-def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Stake) -> None:
+def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Risk) -> None:
     members = {"entity_id": ["light.kitchen"]}
     evening = Entity("scene.evening", "Evening", "", (), None, None, members)
     house = House({}, {}, {evening.entity_id: evening})
@@ -135,14 +135,14 @@ def test_a_rating_only_raises_an_effect_that_is_known(rating: Tier, stake: Stake
 @pytest.mark.parametrize(
     ("rating", "action", "stake"),
     [
-        (Tier.COMFORT, Action.ON, Stake(Tier.COMFORT, "comfort")),
-        (Tier.SECURE, Action.ON, Stake(Tier.SECURE, "raised")),
-        (Tier.COSTLY, Action.OFF, Stake(Tier.COSTLY, "raised")),
-        (Tier.SECURE, Action.STOP, Stake(Tier.COMFORT, "comfort")),
+        (Tier.COMFORT, Action.ON, Risk(Tier.COMFORT, "comfort")),
+        (Tier.SECURE, Action.ON, Risk(Tier.SECURE, "raised")),
+        (Tier.COSTLY, Action.OFF, Risk(Tier.COSTLY, "raised")),
+        (Tier.SECURE, Action.STOP, Risk(Tier.COMFORT, "comfort")),
     ],
 )
 def test_a_rating_raises_what_everybody_knows(
-    rating: Tier, action: Action, stake: Stake, house: House
+    rating: Tier, action: Action, stake: Risk, house: House
 ) -> None:
     assert weigh("light.kitchen", action, {}, house, {"light.kitchen": rating}) == stake
 
@@ -152,13 +152,13 @@ def test_to_guests_it_is_said_that_they_are_guests(house: House) -> None:
         house, entities={**house.entities, "camera.hall": Entity("camera.hall", "Eye", "idle")}
     )
     refused = judge(
-        entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=Mode.GUEST)
+        entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=PolicyContext(mode=Mode.GUEST)
     )
     assert (refused.decision, refused.key) == (Decision.DENIED, "policy.guest")
     assert refused.tier is Tier.COMFORT
-    guest = Caller(("HassTurnOn",), "home_assistant", STRICT, Moment(mode=Mode.GUEST))
+    guest = Caller(("HassTurnOn",), "home_assistant", STRICT, PolicyContext(mode=Mode.GUEST))
     ruled = rule_thing("camera.hall", Action.ON, {}, watched, guest)  # among others of a room
-    assert ruled == Ruled(Stake(Tier.COMFORT, "comfort"), Ruling.DENY, "guest")
+    assert ruled == Ruled(Risk(Tier.COMFORT, "comfort"), Ruling.DENY, "guest")
 
 
 @pytest.mark.parametrize(
@@ -230,13 +230,13 @@ def test_an_old_picture_of_a_group_tells_the_locks_in_it(house: House) -> None:
 @pytest.mark.parametrize(
     ("moment", "rule"),
     [
-        (Moment(Mode.GUEST), "guest"),
-        (Moment().asked_by(Program("mcp:kitchen", CALLERS)), "caller"),
-        (Moment().asked_by(Program("mcp:kitchen", TALK)), "in_talk"),
+        (PolicyContext(Mode.GUEST), "guest"),
+        (PolicyContext().asked_by(Program("mcp:kitchen", CALLERS)), "caller"),
+        (PolicyContext().asked_by(Program("mcp:kitchen", TALK)), "in_talk"),
     ],
 )
 def test_what_is_not_there_for_somebody_is_noted_as_it_came(
-    moment: Moment, rule: str, house: House
+    moment: PolicyContext, rule: str, house: House
 ) -> None:
     tool = "HassListAddItem" if rule == "guest" else "HassBroadcast"
     refused = judge(entry(tool), {"item": "milk"}, house, "x", "", moment=moment)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import PLAIN, Mode, Moment
+from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.costly import celsius
 from assistant.tools.deciding import Case, told
@@ -119,7 +119,7 @@ def test_a_guest_reads_no_private_things(house: House) -> None:
     )
     tool = entry("todo__HassListAddItem")
     arguments = {"name": "Buy", "item": "milk"}
-    asked = judge(tool, arguments, listed, "do", "", moment=Moment(mode=Mode.GUEST))
+    asked = judge(tool, arguments, listed, "do", "", moment=PolicyContext(mode=Mode.GUEST))
     assert (asked.decision, asked.rule) == (Decision.DENIED, "guest")
     assert judge(tool, arguments, listed, "do", "").decision is Decision.ALLOWED
 
@@ -270,11 +270,13 @@ def test_a_guest_does_not_switch_on_a_camera(house: House) -> None:
         house, entities={**house.entities, "camera.hall": Entity("camera.hall", "Eye", "idle")}
     )
     for mode, decision in ((Mode.GUEST, Decision.DENIED), (Mode.NORMAL, Decision.ALLOWED)):
-        verdict = judge(entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=mode))
+        verdict = judge(
+            entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=PolicyContext(mode=mode)
+        )
         assert verdict.decision is decision
     assert (
         judge(
-            entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=Moment(mode=Mode.GUEST)
+            entry(ON), {"name": "Eye"}, watched, "eye on", "", moment=PolicyContext(mode=Mode.GUEST)
         ).rule
         == "guest"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge_sentence
@@ -233,7 +233,7 @@ def test_a_script_of_known_effect_may_be_asked_for(house: House) -> None:
     ],
 )
 def test_guests(house: House, sentence: SentenceMatch, allowed: bool) -> None:
-    verdict = judge_sentence(sentence, house, "do", "", moment=Moment(Mode.GUEST))
+    verdict = judge_sentence(sentence, house, "do", "", moment=PolicyContext(Mode.GUEST))
     assert (verdict.decision is Decision.ALLOWED) is allowed
     assert allowed or verdict.decision is Decision.DENIED
 
@@ -241,7 +241,7 @@ def test_guests(house: House, sentence: SentenceMatch, allowed: bool) -> None:
 def test_to_guests_it_is_said_that_it_is_not_for_them(house: House) -> None:
     slots = {"domain": "todo"}
     asked = match("HassGetState", slots)
-    verdict = judge_sentence(asked, house, "do", "", moment=Moment(Mode.GUEST))
+    verdict = judge_sentence(asked, house, "do", "", moment=PolicyContext(Mode.GUEST))
     assert (verdict.rule, verdict.tier, verdict.arguments) == ("guest", "read", slots)
     assert said(verdict) == "That is not for guests."
 
@@ -262,7 +262,7 @@ def test_programs_say_nothing_aloud(
     house: House, sentence: SentenceMatch, rights: Rights | None, rule: str
 ) -> None:
     program = Program("mcp:kitchen", rights) if rights else None
-    moment = Moment().asked_by(program)
+    moment = PolicyContext().asked_by(program)
     verdict = judge_sentence(sentence, house, "do", "", moment=moment)
     assert (verdict.rule, verdict.tier, verdict.arguments) == (rule, "comfort", sentence.slots)
 

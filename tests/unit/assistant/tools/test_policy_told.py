@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rules import OwnerRule
@@ -15,7 +15,7 @@ from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
-ASK, GUEST = Moment(Mode.ASK), Moment(Mode.GUEST)
+ASK, GUEST = PolicyContext(Mode.ASK), PolicyContext(Mode.GUEST)
 UNLOCK_HALL = "Unlock Front door, Back door, and also switch Hall light?"
 BACK_TOO = replace(HOUSE.entities["lock.back"], area_id="hall")
 CAMERA = Entity("camera.attic", "Eye", "idle", (), "attic")
@@ -51,14 +51,14 @@ def said(verdict: Verdict) -> tuple[str, str]:
         ),
         (
             Rulings(rules=(OwnerRule(Ruling.DENY, tool=ON),)),
-            Moment(),
+            PolicyContext(),
             "I am not allowed to do that with Flux capacitor.",
             "",
         ),
     ],
 )
 def test_of_a_thing_that_is_not_seen_it_is_said_that_it_is_not(
-    rulings: Rulings, moment: Moment, sentence: str, left: str
+    rulings: Rulings, moment: PolicyContext, sentence: str, left: str
 ) -> None:
     arguments = {"name": "Flux capacitor", **LIGHT}
     verdict = judge(entry(ON), arguments, HOUSE, "x", "", rulings=rulings, moment=moment)
@@ -72,14 +72,19 @@ def test_of_a_thing_that_is_not_seen_it_is_said_that_it_is_not(
     ("arguments", "heard", "moment", "sentence"),
     [
         # Both doors of the hall are what is asked about, and nothing else is there to tell.
-        ({"area": "Hall", "domain": ["lock"]}, "x", Moment(), "Unlock Front door, Back door?"),
+        (
+            {"area": "Hall", "domain": ["lock"]},
+            "x",
+            PolicyContext(),
+            "Unlock Front door, Back door?",
+        ),
         # Where even a lamp is asked about, a lock is still more than what was meant.
         ({"area": "Hall"}, "turn off the hall", ASK, "Change Hall light?"),
         ({"area": "Hall"}, "unlock the hall", ASK, UNLOCK_HALL),
     ],
 )
 def test_a_question_is_about_what_was_meant(
-    arguments: dict[str, Any], heard: str, moment: Moment, sentence: str
+    arguments: dict[str, Any], heard: str, moment: PolicyContext, sentence: str
 ) -> None:
     verdict = judge(entry(OFF), arguments, with_things(BACK_TOO), heard, "", moment=moment)
     assert said(verdict)[0] == sentence
@@ -171,7 +176,7 @@ def test_only_what_is_mixed_is_cut(
 ) -> None:
     cellar = House({}, {"cellar": Area("cellar", "Cellar")}, {one.entity_id: one for one in things})
     arguments = {"area": "Cellar"}
-    verdict = judge(entry(tool), arguments, cellar, heard, "", moment=Moment(mode))
+    verdict = judge(entry(tool), arguments, cellar, heard, "", moment=PolicyContext(mode))
     assert verdict.arguments == {**arguments, **sent}
     assert verdict.narrowed is bool(sent)
 

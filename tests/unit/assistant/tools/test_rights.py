@@ -8,10 +8,10 @@ import pytest
 
 from assistant.config.tools import Limits
 from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
 from assistant.tools.builtin.protocol import (
@@ -22,14 +22,14 @@ from assistant.tools.builtin.protocol import (
     BuiltInResult,
 )
 from assistant.tools.consents import Consents
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.guards import Guards
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import STRICT, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
-ASK = Situation(can_ask=True)
+ASK = CallContext(can_ask=True)
 ON, OFF = "HassTurnOn", "HassTurnOff"
 LAMP, DOOR = {"name": "Hall light"}, {"name": "Front door"}
 VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
@@ -105,7 +105,7 @@ class TestWhatPeopleHaveFreed:
 
     async def test_nor_by_an_always(self) -> None:
         clock = VirtualClock()
-        watched = Governance(consents=Consents(Shelf(), clock))
+        watched = CallGuards(consents=Consents(Shelf(), clock))
         async with living("Hall", clock=clock, governance=watched) as house:
             asked = await house.do(VACUUM, ROBOT, situation=ASK)
             question = house.box.question("turn", asked.id)
@@ -117,7 +117,7 @@ class TestWhatPeopleHaveFreed:
             assert outcome.decision is Decision.NEEDS_CONFIRMATION
 
     async def test_nor_by_the_mode(self) -> None:
-        async with living("Hall", moment=lambda: Moment(mode=Mode.TRUSTING)) as house:
+        async with living("Hall", moment=lambda: PolicyContext(mode=Mode.TRUSTING)) as house:
             outcome = await do(house, VACUUM, ROBOT)
             assert outcome.decision is Decision.NEEDS_CONFIRMATION
 
@@ -151,13 +151,13 @@ class TestItsOwnPolicy:
 
     async def test_a_rule_of_the_box_holds_for_it_too(self) -> None:
         rules = (OwnerRule(Ruling.DENY, domain="light", satellite="Nursery"),)
-        here = Moment(satellite=("Nursery",))
+        here = PolicyContext(satellite=("Nursery",))
         async with living("Hall", rulings=Rulings(rules=rules), moment=lambda: here) as house:
             assert (await do(house, ON, LAMP)).rule == "policy.rules[0]"
 
     async def test_guests_are_guests_for_it_too(self) -> None:
         rules = (OwnerRule(Ruling.ALLOW, domain="vacuum", satellite=KITCHEN),)
-        guest = Moment(mode=Mode.GUEST)
+        guest = PolicyContext(mode=Mode.GUEST)
         async with living("Hall", rulings=Rulings(rules=rules), moment=lambda: guest) as house:
             assert (await do(house, VACUUM, ROBOT)).decision is Decision.DENIED
 
@@ -176,7 +176,7 @@ class TestTalk:
         "more",
         [
             {"rulings": Rulings(costly="allow")},
-            {"moment": lambda: Moment(mode=Mode.TRUSTING)},
+            {"moment": lambda: PolicyContext(mode=Mode.TRUSTING)},
             {"rulings": Rulings(rules=(OwnerRule(Ruling.ALLOW, domain="vacuum"),))},
             {},
         ],
@@ -211,7 +211,7 @@ class TestTalk:
             assert alone.rule != "tainted"
 
     async def test_an_always_of_a_persons_is_not_meant(self) -> None:
-        watched = Governance(consents=Consents(Shelf(), VirtualClock()))
+        watched = CallGuards(consents=Consents(Shelf(), VirtualClock()))
         async with living("Hall", clock=VirtualClock(), governance=watched) as house:
             asked = await house.do(VACUUM, ROBOT, situation=ASK)
             question = house.box.question("turn", asked.id)
@@ -254,7 +254,7 @@ class TestTalk:
 
     async def test_the_audit_names_whose_talk_it_was(self) -> None:
         shelf = Shelf()
-        watched = Governance(audit=shelf, satellite="Hall")
+        watched = CallGuards(audit=shelf, satellite="Hall")
         async with living("Hall", governance=watched) as house:
             await house.do(ON, LAMP, situation=LED)
         assert [row.satellite for row in shelf.rows] == [GARDEN]
@@ -313,7 +313,7 @@ class TestWhoseTurn:
 
     async def test_the_audit_names_it(self) -> None:
         shelf = Shelf()
-        watched = Governance(audit=shelf, satellite="Hall")
+        watched = CallGuards(audit=shelf, satellite="Hall")
         async with living("Hall", governance=watched) as house:
             await do(house, ON, LAMP)
             await do(house, OFF, DOOR)
@@ -352,7 +352,7 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
             return super().begin(turn_id, call_key, tier, alike)
 
     limits = Counting(Limits(), VirtualClock())
-    async with living("Hall", governance=Governance(limits=limits)) as house:
+    async with living("Hall", governance=CallGuards(limits=limits)) as house:
         await do(house, OFF, DOOR)
     assert begun == [Tier.READ]
 

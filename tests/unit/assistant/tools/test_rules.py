@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge
@@ -29,11 +29,11 @@ LABELLED = replace(
 
 
 def ruled(
-    rule: OwnerRule, tool: str, arguments: dict[str, Any], moment: Moment | None = None
+    rule: OwnerRule, tool: str, arguments: dict[str, Any], moment: PolicyContext | None = None
 ) -> tuple[Ruling, str]:
     rulings = Rulings(rules=(rule,))
     verdict = judge(
-        entry(tool), arguments, LABELLED, "x", "", rulings=rulings, moment=moment or Moment()
+        entry(tool), arguments, LABELLED, "x", "", rulings=rulings, moment=moment or PolicyContext()
     )
     return verdict.ruling, verdict.rule
 
@@ -90,7 +90,7 @@ MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
 def test_all_that_is_given_must_match(
     fields: dict[str, Any], tool: str, arguments: dict[str, Any], matches: bool
 ) -> None:
-    moment = Moment(now=time(12), satellite=("Hearth", "Kitchen"))
+    moment = PolicyContext(now=time(12), satellite=("Hearth", "Kitchen"))
     ruling, rule = ruled(OwnerRule(DENY, **fields), tool, arguments, moment)
     assert (ruling is DENY, rule == "policy.rules[0]") == (matches, matches)
 
@@ -107,7 +107,7 @@ def test_all_that_is_given_must_match(
 )
 def test_a_night_wraps_around_midnight(now: time, within: bool) -> None:
     night = OwnerRule(PIN, domain="lock", begins=time(22), ends=time(7))
-    assert (ruled(night, OFF, DOOR, Moment(now=now))[0] is PIN) is within
+    assert (ruled(night, OFF, DOOR, PolicyContext(now=now))[0] is PIN) is within
 
 
 def test_the_first_match_wins() -> None:
@@ -176,14 +176,14 @@ def test_a_rule_for_a_server_frees_its_tools() -> None:
 
 
 def test_no_rule_loosens_what_guests_may() -> None:
-    free, guest = OwnerRule(ALLOW), Moment(Mode.GUEST)
+    free, guest = OwnerRule(ALLOW), PolicyContext(Mode.GUEST)
     assert ruled(free, OFF, DOOR, guest) == (DENY, "unlock")
     assert ruled(free, "HassListAddItem", {"item": "x"}, guest) == (DENY, "guest")
     assert ruled(OwnerRule(DENY, domain="light"), OFF, LAMP, guest)[0] is DENY
 
 
 def test_a_rule_frees_a_thing_in_the_mode_that_asks() -> None:
-    free, ask = OwnerRule(ALLOW, area="kitchen"), Moment(Mode.ASK)
+    free, ask = OwnerRule(ALLOW, area="kitchen"), PolicyContext(Mode.ASK)
     assert ruled(free, OFF, LAMP, ask)[0] is ALLOW
     assert ruled(free, OFF, DOOR, ask)[0] is CONFIRM
 
@@ -217,7 +217,7 @@ def test_what_is_free_for_people_is_free_for_a_program_only_by_name(
     by: str,
 ) -> None:
     rulings = Rulings(rules=(rule,) if rule else ())
-    moment = Moment(satellite=("Hearth",)).asked_by(Program("mcp:kitchen", rights))
+    moment = PolicyContext(satellite=("Hearth",)).asked_by(Program("mcp:kitchen", rights))
     verdict = judge(entry(tool), arguments, HOUSE, "x", "", rulings=rulings, moment=moment)
     assert (verdict.ruling, verdict.rule) == (ruling, by)
     if by == "caller" and ruling is DENY:

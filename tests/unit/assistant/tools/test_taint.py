@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.taint import Taint, gives_words_of_strangers
 from tests.unit.assistant.tools.embedded import living
 
 OFF, DOOR = "HassTurnOff", {"name": "Front door"}
-RULES = Governance(
+RULES = CallGuards(
     taints=lambda entry: entry.suffix == "GetDateTime", taints_by=gives_words_of_strangers
 )
 READ = ToolOutcome(
@@ -31,14 +31,14 @@ READ = ToolOutcome(
 )
 
 
-def in_talk(talk: str, **more: Any) -> Situation:
-    return Situation(can_ask=True, talk=talk, **more)
+def in_talk(talk: str, **more: Any) -> CallContext:
+    return CallContext(can_ask=True, talk=talk, **more)
 
 
 async def test_it_lasts_as_long_as_the_talk_and_no_longer() -> None:
     async with living("Hall", governance=RULES) as house:
 
-        async def unlock(turn_id: str, situation: Situation) -> str:
+        async def unlock(turn_id: str, situation: CallContext) -> str:
             call = ToolCall("x", OFF, DOOR)
             outcome = await house.box.call(call, turn_id, "unlock it", situation=situation)
             question = house.box.question(turn_id, "x")
@@ -52,7 +52,7 @@ async def test_it_lasts_as_long_as_the_talk_and_no_longer() -> None:
         assert await unlock("t1", in_talk("one")) == "tainted"
         assert await unlock("t2", in_talk("one")) == "tainted"  # the model still knows it
         assert await unlock("t3", in_talk("two")) == "unlock"  # it has begun without that
-        assert await unlock("t4", Situation(can_ask=True)) == "unlock"  # a brain without a talk
+        assert await unlock("t4", CallContext(can_ask=True)) == "unlock"  # a brain without a talk
         assert await unlock("t5", in_talk("two", searched=True)) == "tainted"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement, Verdict
@@ -21,13 +21,13 @@ from assistant.tools.builtin.protocol import (
     BuiltInResult,
 )
 from assistant.tools.consents import Consents
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.pending import EXPIRES_S
 from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House as LiveHouse
 from tests.unit.assistant.tools.embedded import House, living
 
-ASK = Situation(can_ask=True, spoken=True)
+ASK = CallContext(can_ask=True, spoken=True)
 OFF, ON, DOOR = "HassTurnOff", "HassTurnOn", {"name": "Front door"}
 GARAGE = {"name": "Garage door"}
 VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
@@ -217,7 +217,7 @@ async def test_the_second_waits_for_no_turn_but_its_own(house: House) -> None:
 
 
 async def test_text_read_meanwhile_keeps_the_second_from_being_asked() -> None:
-    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    rules = CallGuards(taints=lambda entry: entry.suffix == "GetDateTime")
     async with living("Hall", governance=rules) as house:
         first = await asked(house)
         await ask(house, ON, GARAGE)
@@ -231,7 +231,7 @@ async def test_text_read_meanwhile_keeps_the_second_from_being_asked() -> None:
 @pytest.mark.parametrize("has_pin", [False, True])
 async def test_the_second_too_needs_a_quiet_room(has_pin: bool) -> None:
     room = Room(quiet=True)
-    rules = Governance(hush=room, has_pin=has_pin)
+    rules = CallGuards(hush=room, has_pin=has_pin)
     async with living("Hall", governance=rules) as house:
         first = await asked(house)
         await ask(house, ON, GARAGE)
@@ -283,23 +283,25 @@ async def test_what_would_touch_something_else_by_now_is_not_run(house: House) -
 @pytest.mark.parametrize(
     ("situation", "rule"),
     [
-        (Situation(), "cannot_ask"),
+        (CallContext(), "cannot_ask"),
         (replace(ASK, near_own_speech=True), "own_speech"),
         (replace(ASK, searched=True), "tainted"),
     ],
 )
-async def test_when_it_may_not_even_be_asked(house: House, situation: Situation, rule: str) -> None:
+async def test_when_it_may_not_even_be_asked(
+    house: House, situation: CallContext, rule: str
+) -> None:
     outcome = await house.do(OFF, DOOR, situation=situation)
     assert (outcome.decision, outcome.rule) == (Decision.DENIED, rule)
     assert house.box.question("turn", outcome.id) is None
 
 
 async def test_nothing_secure_follows_text_from_outside() -> None:
-    rules = Governance(taints=lambda entry: entry.suffix == "find_devices")
+    rules = CallGuards(taints=lambda entry: entry.suffix == "find_devices")
     async with living("Hall", governance=rules) as house:
         await house.do("GetDateTime", {})
         assert (await ask(house)) is not None
-    async with living("Hall", governance=Governance(taints=lambda entry: True)) as house:
+    async with living("Hall", governance=CallGuards(taints=lambda entry: True)) as house:
         await house.do("GetDateTime", {})
         outcome = await house.do(OFF, DOOR, situation=ASK)
         assert (outcome.decision, outcome.rule) == (Decision.DENIED, "tainted")
@@ -318,7 +320,7 @@ async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
 ) -> None:
     """Thinking for long is calls of its own: what they read comes back, and what was read goes
     along."""
-    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    rules = CallGuards(taints=lambda entry: entry.suffix == "GetDateTime")
     free = Rulings(secure="allow")
     async with living("Hall", governance=rules, rulings=free) as house:
         await house.box.call(ToolCall("1", "GetDateTime", {}), read_in)
@@ -338,11 +340,11 @@ async def test_after_text_from_outside_no_words_of_the_person_spare_the_question
         return BuiltInResult("Kept.")
 
     note = BuiltIn("remember", "", NO_ARGUMENTS, Tier.COMFORT, run, asks=asks)
-    rules = Governance(taints=lambda entry: entry.suffix == "GetDateTime")
+    rules = CallGuards(taints=lambda entry: entry.suffix == "GetDateTime")
     async with living("Hall", governance=rules) as house:
         house.box.offer(note)
 
-        async def remember(name: str, turn_id: str, situation: Situation = ASK) -> Decision:
+        async def remember(name: str, turn_id: str, situation: CallContext = ASK) -> Decision:
             call = ToolCall(name, "remember", {})
             return (await house.box.call(call, turn_id, "remember", situation=situation)).decision
 
@@ -360,19 +362,19 @@ async def test_after_text_from_outside_no_words_of_the_person_spare_the_question
 class TestMedia:
     async def test_what_plays_is_paused_for_the_question_and_plays_on(self) -> None:
         room = Room(quiet=True)
-        async with living("Hall", governance=Governance(hush=room)) as house:
+        async with living("Hall", governance=CallGuards(hush=room)) as house:
             question = await asked(house)
             assert room.resumed == 0
             await house.box.settle(question, Settlement("no"))
             assert room.resumed == 1
 
     async def test_what_cannot_be_paused_could_say_yes(self) -> None:
-        async with living("Hall", governance=Governance(hush=Room(quiet=False))) as house:
+        async with living("Hall", governance=CallGuards(hush=Room(quiet=False))) as house:
             outcome = await house.do(OFF, DOOR, situation=ASK)
             assert (outcome.decision, outcome.rule) == (Decision.DENIED, "noisy")
 
     async def test_but_it_does_not_know_the_pin(self) -> None:
-        noisy = Governance(hush=Room(quiet=False), has_pin=True)
+        noisy = CallGuards(hush=Room(quiet=False), has_pin=True)
         async with living("Hall", governance=noisy) as house:
             assert (await asked(house)).how == "pin"
 
@@ -384,7 +386,7 @@ class TestMedia:
         self, by: str, decision: Decision, rule: str
     ) -> None:
         room = Room(quiet=True)
-        async with living("Hall", governance=Governance(hush=room)) as house:
+        async with living("Hall", governance=CallGuards(hush=room)) as house:
             question = await asked(house)
             room.quiet = False  # a film has begun since
             outcome = await house.box.settle(question, Settlement("yes", by))
@@ -395,7 +397,7 @@ class TestMedia:
 
     async def test_what_costs_is_no_matter_of_quiet(self) -> None:
         room = Room(quiet=True)
-        async with living("Hall", governance=Governance(hush=room)) as house:
+        async with living("Hall", governance=CallGuards(hush=room)) as house:
             question = await asked(house, VACUUM, ROBOT)
             room.quiet = False
             outcome = await house.box.settle(question, YES)
@@ -403,7 +405,7 @@ class TestMedia:
             assert outcome.decision is Decision.CONFIRMED
 
     async def test_a_typed_request_needs_no_quiet(self) -> None:
-        async with living("Hall", governance=Governance(hush=Room(quiet=False))) as house:
+        async with living("Hall", governance=CallGuards(hush=Room(quiet=False))) as house:
             typed = replace(ASK, spoken=False)
             assert (await asked(house, situation=typed)).how == "confirm"
 
@@ -477,7 +479,7 @@ class TestNothingSounds:
         [(VACUUM, ROBOT, ASK), (OFF, DOOR, replace(ASK, spoken=False))],
     )
     async def test_of_what_is_not_secure_or_typed_nothing_waits(
-        self, house: House, tool: str, arguments: Any, situation: Situation
+        self, house: House, tool: str, arguments: Any, situation: CallContext
     ) -> None:
         await asked(house, tool, arguments, situation=situation)
         assert not house.box.asks_aloud
@@ -486,7 +488,7 @@ class TestNothingSounds:
 
     async def test_not_even_what_was_said_yes_to_for_today(self) -> None:
         clock, shelf = VirtualClock(), Shelf()
-        rules = Governance(consents=Consents(shelf, clock))
+        rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
             await house.box.settle(question, Settlement("yes", "voice", always=True))
@@ -505,7 +507,7 @@ class TestNothingSounds:
 class TestAlways:
     async def test_it_is_not_asked_again_until_midnight(self) -> None:
         clock, shelf = VirtualClock(), Shelf()
-        rules = Governance(consents=Consents(shelf, clock))
+        rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
             assert question.tier is Tier.COSTLY
@@ -519,7 +521,7 @@ class TestAlways:
 
     async def test_never_for_a_lock(self) -> None:
         clock, shelf = VirtualClock(), Shelf()
-        rules = Governance(consents=Consents(shelf, clock))
+        rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house)
             await house.box.settle(question, Settlement("yes", "voice", always=True))
@@ -529,7 +531,7 @@ class TestAlways:
 
     async def test_only_for_the_exact_call(self) -> None:
         clock, shelf = VirtualClock(), Shelf()
-        rules = Governance(consents=Consents(shelf, clock))
+        rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
             await house.box.settle(question, Settlement("yes", "voice", always=True))
@@ -545,7 +547,7 @@ async def test_pin_and_phone_by_the_settings() -> None:
 
 async def test_every_step_is_in_the_audit() -> None:
     shelf = Shelf()
-    async with living("Hall", governance=Governance(audit=shelf, satellite="Hall")) as house:
+    async with living("Hall", governance=CallGuards(audit=shelf, satellite="Hall")) as house:
         question = await asked(house, heard="unlock the front door")
         await house.box.settle(question, YES)
     assert [(row.decision, row.confirmed_by) for row in shelf.rows] == [
@@ -562,7 +564,7 @@ async def test_every_step_is_in_the_audit() -> None:
     [(replace(ASK, near_own_speech=True), "own_speech"), (replace(ASK, searched=True), "tainted")],
 )
 async def test_an_owner_who_asks_for_no_yes_has_the_guards_all_the_same(
-    situation: Situation, rule: str
+    situation: CallContext, rule: str
 ) -> None:
     async with living("Hall", rulings=Rulings(secure="allow")) as house:
         outcome = await house.do(OFF, DOOR, situation=situation)

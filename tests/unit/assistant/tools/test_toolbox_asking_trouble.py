@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import replace
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from tests.unit.assistant.tools.embedded import living
 
-ASK = Situation(can_ask=True, spoken=True)
+ASK = CallContext(can_ask=True, spoken=True)
 OFF, DOOR = "HassTurnOff", {"name": "Front door"}
 
 
@@ -34,7 +34,7 @@ class Room:
 
 async def test_a_call_cut_off_while_the_room_falls_silent_does_not_wait() -> None:
     room = Room(quiet=True)
-    async with living("Hall", governance=Governance(hush=room)) as house:
+    async with living("Hall", governance=CallGuards(hush=room)) as house:
         call = ToolCall("x", OFF, DOOR)
         calling = asyncio.create_task(house.box.call(call, "turn", "unlock it", situation=ASK))
         await room.asked.wait()
@@ -48,7 +48,7 @@ async def test_a_call_cut_off_while_the_room_falls_silent_does_not_wait() -> Non
 
 async def test_a_call_taken_back_while_the_room_falls_silent_is_not_asked_about() -> None:
     room = Room(quiet=True)
-    async with living("Hall", governance=Governance(hush=room)) as house:
+    async with living("Hall", governance=CallGuards(hush=room)) as house:
         call = ToolCall("x", OFF, DOOR)
         calling = asyncio.create_task(house.box.call(call, "turn", "unlock it", situation=ASK))
         await room.asked.wait()
@@ -80,7 +80,7 @@ async def test_nor_is_one_that_is_taken_back_while_it_is_written_down() -> None:
 async def test_what_was_paused_for_a_question_that_is_not_asked_plays_on() -> None:
     room = Room(quiet=False)  # something else plays on, so nobody is asked
     room.silent.set()
-    async with living("Hall", governance=Governance(hush=room)) as house:
+    async with living("Hall", governance=CallGuards(hush=room)) as house:
         outcome = await house.do(OFF, DOOR, situation=ASK)
         assert outcome.rule == "noisy"
         assert room.resumed == 1

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status
 from tests.unit.assistant.tools.embedded import House, living
 
@@ -39,7 +39,10 @@ async def test_another_turn_has_all_of_them(house: House) -> None:
 async def test_the_policy_decides_about_what_is_left(house: House) -> None:
     house.box.narrow("turn", ["HassTurnOff"])
     outcome = await house.do(
-        "HassTurnOff", {"name": "Front door"}, heard="unlock it", situation=Situation(can_ask=True)
+        "HassTurnOff",
+        {"name": "Front door"},
+        heard="unlock it",
+        situation=CallContext(can_ask=True),
     )
     assert outcome.decision is Decision.NEEDS_CONFIRMATION
 

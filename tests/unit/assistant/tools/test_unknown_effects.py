@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Program
 from assistant.tools import judging
 from assistant.tools.consents import Consents
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.judging import Judge
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.ratings import unknown_effects
@@ -66,21 +66,21 @@ def allow(**fields: Any) -> Rulings:
 
 
 FREE_ALL = Rulings(costly="allow", secure="allow")
-FREE, PLAIN = Rulings(costly="allow"), Moment()
-RATED = Moment(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COMFORT))
-RATED_COSTLY = Moment(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COSTLY))
+FREE, PLAIN = Rulings(costly="allow"), PolicyContext()
+RATED = PolicyContext(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COMFORT))
+RATED_COSTLY = PolicyContext(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COSTLY))
 TRUSTING_COSTLY = replace(RATED_COSTLY, mode=Mode.TRUSTING)
-TAINTED = Moment(tainted=True)
+TAINTED = PolicyContext(tainted=True)
 # The house, the settings, the moment, and what becomes of starting the script by its name.
-ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
+ROWS: list[tuple[str, House, Rulings, PolicyContext, Decision]] = [
     ("known", KNOWN, STRICT, PLAIN, ALLOWED),
     ("known to a program", KNOWN, STRICT, PLAIN.asked_by(AGENT), ALLOWED),
-    ("known to a guest", KNOWN, STRICT, Moment(mode=Mode.GUEST), ALLOWED),
+    ("known to a guest", KNOWN, STRICT, PolicyContext(mode=Mode.GUEST), ALLOWED),
     ("known in a tainted turn", KNOWN, STRICT, TAINTED, ALLOWED),
     ("in part", PARTLY, STRICT, PLAIN, ASKED),
     ("in part, costly is free", PARTLY, FREE, PLAIN, ASKED),
-    ("in part, trusting", PARTLY, STRICT, Moment(mode=Mode.TRUSTING), ASKED),
-    ("in part, costly is free, trusting", PARTLY, FREE, Moment(mode=Mode.TRUSTING), ASKED),
+    ("in part, trusting", PARTLY, STRICT, PolicyContext(mode=Mode.TRUSTING), ASKED),
+    ("in part, costly is free, trusting", PARTLY, FREE, PolicyContext(mode=Mode.TRUSTING), ASKED),
     ("in part, costly is free, rated", PARTLY, FREE, RATED, ALLOWED),
     ("in part, costly is free, rated costly", PARTLY, FREE, RATED_COSTLY, ALLOWED),
     ("in part, trusting, rated costly", PARTLY, STRICT, TRUSTING_COSTLY, ALLOWED),
@@ -95,10 +95,22 @@ ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
     ("in part, rated", PARTLY, STRICT, RATED, ALLOWED),
     ("in part, rated, a program", PARTLY, STRICT, RATED.asked_by(AGENT), ALLOWED),
     ("in part, rated, tainted", PARTLY, STRICT, replace(RATED, tainted=True), ALLOWED),
-    ("in part, a guest", PARTLY, FREE, Moment(mode=Mode.GUEST), DENIED),
-    ("in part, a guest, a rule", PARTLY, allow(entity=SCRIPT), Moment(mode=Mode.GUEST), DENIED),
+    ("in part, a guest", PARTLY, FREE, PolicyContext(mode=Mode.GUEST), DENIED),
+    (
+        "in part, a guest, a rule",
+        PARTLY,
+        allow(entity=SCRIPT),
+        PolicyContext(mode=Mode.GUEST),
+        DENIED,
+    ),
     ("in part, tainted", PARTLY, FREE, TAINTED, ASKED),
-    ("in part, tainted, trusting", PARTLY, STRICT, Moment(Mode.TRUSTING, tainted=True), ASKED),
+    (
+        "in part, tainted, trusting",
+        PARTLY,
+        STRICT,
+        PolicyContext(Mode.TRUSTING, tainted=True),
+        ASKED,
+    ),
     ("in part, tainted, its domain", PARTLY, allow(domain="script"), TAINTED, ASKED),
     ("in part, tainted, named", PARTLY, allow(entity=SCRIPT), TAINTED, ALLOWED),
     ("in part, a program", PARTLY, FREE, PLAIN.asked_by(AGENT), ASKED),
@@ -126,12 +138,12 @@ ROWS: list[tuple[str, House, Rulings, Moment, Decision]] = [
     ),
     ("unread", UNREAD, STRICT, PLAIN, ASKED),
     ("unread, costly is free", UNREAD, FREE, PLAIN, ASKED),
-    ("unread, trusting", UNREAD, STRICT, Moment(mode=Mode.TRUSTING), ASKED),
+    ("unread, trusting", UNREAD, STRICT, PolicyContext(mode=Mode.TRUSTING), ASKED),
     ("unread, rated", UNREAD, STRICT, RATED, ASKED),
     ("unread, named", UNREAD, allow(entity=SCRIPT), PLAIN, ASKED),
     ("unread, denied", UNREAD, Rulings(costly="deny"), PLAIN, DENIED),
     ("unread, the PIN", UNREAD, Rulings(costly="pin"), PLAIN, ASKED),
-    ("unread, a guest", UNREAD, FREE, Moment(mode=Mode.GUEST), DENIED),
+    ("unread, a guest", UNREAD, FREE, PolicyContext(mode=Mode.GUEST), DENIED),
     ("unread, a program", UNREAD, FREE, PLAIN.asked_by(AGENT), ASKED),
     ("untold, costly is free", UNTOLD, FREE, PLAIN, ASKED),
     ("untold, rated", UNTOLD, STRICT, RATED, ALLOWED),
@@ -144,7 +156,7 @@ NAMED += [("Away", *row[1:]) for row in ROWS if not any(one.entity for one in ro
 
 @pytest.mark.parametrize(("name", "house", "rulings", "moment", "decision"), NAMED)
 def test_what_becomes_of_it(
-    name: str, house: House, rulings: Rulings, moment: Moment, decision: Decision
+    name: str, house: House, rulings: Rulings, moment: PolicyContext, decision: Decision
 ) -> None:
     verdict = judge(entry(ON), {"name": name}, house, "do", "", rulings=rulings, moment=moment)
     assert verdict.decision is decision
@@ -397,14 +409,14 @@ def test_a_rule_may_free_sentences_by_their_tool() -> None:
 )
 @pytest.mark.parametrize("tool", [TRIGGER, "Conversation.Process"])
 def test_a_rule_for_all_sentences_frees_them_for_people(
-    tool: str, moment: Moment, decision: Decision
+    tool: str, moment: PolicyContext, decision: Decision
 ) -> None:
     rules = allow(tool=tool, satellite="*" if moment.program else "")
     verdict = judge_sentence(PARTY, KNOWN, "x", "", rulings=rules, moment=moment)
     assert verdict.decision is decision
 
 
-ASK = Situation(can_ask=True)
+ASK = CallContext(can_ask=True)
 FILM = ("script__movie_night", {"brightness": 30})
 
 
@@ -422,7 +434,7 @@ async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
 async def test_text_from_outside_asks_before_what_nobody_knows() -> None:
     """In a turn that has searched the web; "always" is not meant by it either."""
     clock = VirtualClock()
-    watched = Governance(consents=Consents(Shelf(), clock))
+    watched = CallGuards(consents=Consents(Shelf(), clock))
     outside = replace(ASK, searched=True)
     freed = allow(domain="script")
     async with no_administrator(clock=clock, governance=watched, rulings=freed) as house:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.policy import judge
@@ -402,7 +402,7 @@ SETTINGS: list[tuple[Rulings, Mode, str, dict[str, Any], Ruling]] = [
 def test_settings_and_modes(
     rulings: Rulings, mode: Mode, tool: str, arguments: dict[str, Any], ruling: Ruling
 ) -> None:
-    moment = Moment(mode)
+    moment = PolicyContext(mode)
     verdict = judge(entry(tool), arguments, HOUSE, "x", "", rulings=rulings, moment=moment)
     assert verdict.ruling is ruling
     decision = {Ruling.ALLOW: RUN, Ruling.DENY: NO}.get(ruling, ASK)
@@ -413,7 +413,7 @@ def test_settings_and_modes(
 
 @pytest.mark.parametrize("name", ["rated", "write_file"])
 def test_guests_have_no_other_servers(name: str) -> None:
-    moment = Moment(Mode.GUEST)
+    moment = PolicyContext(Mode.GUEST)
     verdict = judge(entry(name, OTHER), {}, HOUSE, "x", "", moment=moment)
     assert (verdict.decision, verdict.rule) == (NO, "guest")
 
@@ -444,6 +444,6 @@ def test_the_owners_ratings(
     decision: Decision,
     tier: str,
 ) -> None:
-    moment = Moment(ratings={entity_id: rating})
+    moment = PolicyContext(ratings={entity_id: rating})
     verdict = judge(entry(tool), arguments, HOUSE, "x", "", moment=moment)
     assert (verdict.decision, verdict.tier) == (decision, tier)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from assistant.brains.briefing import STAY_SILENT, Briefing
-from assistant.brains.gemini.ports import LiveHabits
+from assistant.brains.gemini.ports import LiveTimeouts
 from assistant.brains.gemini_live import GeminiLiveBrain
 from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall
@@ -26,7 +26,7 @@ from tests.simulators.script import (
 from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, outcome_of
 
 SPEECH = b"".join(number.to_bytes(2, "little") for number in range(1, 32_001))  # 2 s, all unlike
-QUICK = LiveHabits(
+QUICK = LiveTimeouts(
     first_event_s=0.6, after_answer_s=0.6, between_events_s=1.0, late_text_s=0.1, open_calls_s=0.5
 )
 FUNCTIONS = tuple(
@@ -85,7 +85,7 @@ async def talk(
     briefer: ScriptedBriefer | None = None,
     model: str = "gemini-3.8-live",
     native_voice: bool = False,
-    habits: LiveHabits = QUICK,
+    habits: LiveTimeouts = QUICK,
     **service_options: Any,
 ) -> AsyncIterator[Talk]:
     """A brain and the service that plays exactly these turns."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.attribution import Belonging
+from assistant.brains.gemini.attribution import TurnAttribution
 from integrations.gemini.events import (
     FunctionCall,
     FunctionCalls,
@@ -21,16 +21,16 @@ HEARD = InputText("turn on")
 END = TurnComplete()
 
 
-def answering() -> Belonging:
+def answering() -> TurnAttribution:
     """A turn whose sentence is over."""
-    belonging = Belonging()
+    belonging = TurnAttribution()
     belonging.attach()
     belonging.speech_begins()
     belonging.sentence_over()
     return belonging
 
 
-def cut_off() -> Belonging:
+def cut_off() -> TurnAttribution:
     """A new turn is listening, the one before it left in the middle of the answer."""
     belonging = answering()
     belonging.judge(TEXT)
@@ -46,13 +46,13 @@ def test_after_the_sentence_everything_is_the_turns(event: LiveEvent) -> None:
 
 @pytest.mark.parametrize("event", [TEXT, SOUND, CALLS, END])
 def test_an_answer_before_the_end_of_the_sentence_is_an_earlier_turns(event: LiveEvent) -> None:
-    belonging = Belonging()
+    belonging = TurnAttribution()
     belonging.attach()
     assert not belonging.judge(event)
 
 
 def test_what_is_heard_comes_early() -> None:
-    belonging = Belonging()
+    belonging = TurnAttribution()
     belonging.attach()
     belonging.speech_begins()
     assert belonging.judge(HEARD)
@@ -66,7 +66,7 @@ def test_what_is_transcribed_before_a_turn_speaks_was_said_in_an_earlier_one() -
 
 
 def test_nothing_of_a_typed_turn_is_heard() -> None:
-    belonging = Belonging()
+    belonging = TurnAttribution()
     belonging.attach()
     belonging.sentence_over()
     assert not belonging.judge(HEARD)
@@ -74,7 +74,7 @@ def test_nothing_of_a_typed_turn_is_heard() -> None:
 
 @pytest.mark.parametrize("event", [TEXT, HEARD, CALLS])
 def test_without_a_turn_nothing_is_anyones(event: LiveEvent) -> None:
-    assert not Belonging().judge(event)
+    assert not TurnAttribution().judge(event)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_interruption_of_the_answer_itself_is_the_turns() -> None:
 
 
 def test_results_for_an_earlier_turn_make_it_go_on() -> None:
-    belonging = Belonging()
+    belonging = TurnAttribution()
     belonging.attach()
     belonging.continues()
     belonging.sentence_over()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.gemini.calls import note_of_cut
-from assistant.brains.gemini.session_manager import Keeper
+from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import ReplyText, TurnDone
 from integrations.errors import Unavailable
 from integrations.gemini.events import InputText, OutputText, TurnComplete
@@ -86,7 +86,7 @@ async def test_what_is_cut_off_before_the_model_has_ended_is_remembered_as_heard
         assert "You: (cut off)\n" in on.client.setups[1].instruction
 
 
-def _tell(keeper: Keeper, told: list[str]) -> None:
+def _tell(keeper: LiveSessionManager, told: list[str]) -> None:
     with keeper.notes() as notes:
         told.append(notes)
         raise Unavailable("Gone.")

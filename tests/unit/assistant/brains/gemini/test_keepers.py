@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.brains.gemini.sessions import MAX_KEPT, Keepers
+from assistant.brains.gemini.sessions import MAX_KEPT, LiveSessions
 from assistant.domain.brain import PEOPLE, ConversationOwner, Spent, TurnRequest
 from assistant.domain.call import ToolCall
 from tests.simulators.records import HeardTurn
@@ -23,7 +23,7 @@ def answers(turn: HeardTurn) -> tuple[LiveStep, ...]:
     return YES
 
 
-def keepers_of(on: Talk) -> Keepers:
+def keepers_of(on: Talk) -> LiveSessions:
     return on.brain._keepers
 
 

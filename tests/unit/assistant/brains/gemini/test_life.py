@@ -2,16 +2,16 @@
 
 import pytest
 
-from assistant.brains.gemini.lifecycle import Life, Step
-from assistant.brains.gemini.ports import LiveHabits
+from assistant.brains.gemini.lifecycle import SessionLifecycle, Step
+from assistant.brains.gemini.ports import LiveTimeouts
 
 
 @pytest.fixture
-def life() -> Life:
-    return Life(LiveHabits())
+def life() -> SessionLifecycle:
+    return SessionLifecycle(LiveTimeouts())
 
 
-def used(life: Life, until: float, handle: str | None = None) -> None:
+def used(life: SessionLifecycle, until: float, handle: str | None = None) -> None:
     """A turn from second 0 to `until` in a session that is open afterwards, or closed by handle."""
     life.turn_began(0.0)
     life.opened(0.0)
@@ -20,24 +20,26 @@ def used(life: Life, until: float, handle: str | None = None) -> None:
         life.closed(until, handle)
 
 
-def test_the_first_suspicion_connects(life: Life) -> None:
+def test_the_first_suspicion_connects(life: SessionLifecycle) -> None:
     assert life.suspect(5.0)
 
 
 @pytest.mark.parametrize(("at", "again"), [(29.9, False), (30.0, True)])
-def test_one_connect_on_suspicion_in_thirty_seconds(life: Life, at: float, again: bool) -> None:
+def test_one_connect_on_suspicion_in_thirty_seconds(
+    life: SessionLifecycle, at: float, again: bool
+) -> None:
     assert life.suspect(0.0)
     life.opened(0.4)
     life.closed(10.4, None)
     assert life.suspect(at) is again
 
 
-def test_a_suspicion_while_connecting_changes_nothing(life: Life) -> None:
+def test_a_suspicion_while_connecting_changes_nothing(life: SessionLifecycle) -> None:
     life.suspect(0.0)
     assert not life.suspect(0.1)
 
 
-def test_a_socket_that_no_turn_followed_closes_after_ten_seconds(life: Life) -> None:
+def test_a_socket_that_no_turn_followed_closes_after_ten_seconds(life: SessionLifecycle) -> None:
     life.suspect(0.0)
     life.opened(0.4)
     assert life.due() == 10.4
@@ -45,44 +47,46 @@ def test_a_socket_that_no_turn_followed_closes_after_ten_seconds(life: Life) -> 
     assert life.step(10.4) is Step.CLOSE
 
 
-def test_a_warm_session_is_used_instead(life: Life) -> None:
+def test_a_warm_session_is_used_instead(life: SessionLifecycle) -> None:
     used(life, until=4.0)
     assert not life.suspect(100.0)
 
 
-def test_a_suspicion_keeps_a_warm_session_a_little_longer(life: Life) -> None:
+def test_a_suspicion_keeps_a_warm_session_a_little_longer(life: SessionLifecycle) -> None:
     used(life, until=0.0)
     life.suspect(179.0)
     assert life.step(180.0) is Step.NOTHING
     assert life.step(189.0) is Step.CLOSE
 
 
-def test_kept_warm_for_three_minutes_after_use(life: Life) -> None:
+def test_kept_warm_for_three_minutes_after_use(life: SessionLifecycle) -> None:
     used(life, until=4.0)
     assert life.due() == 184.0
     assert life.step(184.0) is Step.CLOSE
 
 
-def test_nothing_is_due_in_a_turn(life: Life) -> None:
+def test_nothing_is_due_in_a_turn(life: SessionLifecycle) -> None:
     life.turn_began(0.0)
     life.opened(0.1)
     assert life.due() is None
     assert life.step(5_000.0) is Step.NOTHING
 
 
-def test_a_handle_resumes_once_and_then_it_is_fresh_with_history(life: Life) -> None:
+def test_a_handle_resumes_once_and_then_it_is_fresh_with_history(life: SessionLifecycle) -> None:
     used(life, until=4.0, handle="h")
     assert life.take_handle(5.0) == "h"
     assert life.take_handle(5.1) is None
 
 
 @pytest.mark.parametrize(("at", "handle"), [(7_203.9, "h"), (7_204.0, None)])
-def test_a_handle_is_good_for_two_hours(life: Life, at: float, handle: str | None) -> None:
+def test_a_handle_is_good_for_two_hours(
+    life: SessionLifecycle, at: float, handle: str | None
+) -> None:
     used(life, until=4.0, handle="h")
     assert life.take_handle(at) == handle
 
 
-def test_a_quiet_spell_ends_the_talk(life: Life) -> None:
+def test_a_quiet_spell_ends_the_talk(life: SessionLifecycle) -> None:
     used(life, until=4.0, handle="h")
     assert life.due() == 604.0
     assert life.step(603.9) is Step.NOTHING
@@ -96,7 +100,7 @@ def test_a_quiet_spell_ends_the_talk(life: Life) -> None:
     ("left_s", "leave_at"), [(60.0, 50.0), (300.0, 290.0), (20.0, 10.0), (12.0, 6.0), (0.2, 0.1)]
 )
 def test_a_go_away_in_a_turn_is_obeyed_at_the_latest_moment(
-    life: Life, left_s: float, leave_at: float
+    life: SessionLifecycle, left_s: float, leave_at: float
 ) -> None:
     life.turn_began(0.0)
     life.opened(0.0)
@@ -106,7 +110,7 @@ def test_a_go_away_in_a_turn_is_obeyed_at_the_latest_moment(
     assert life.step(leave_at) is Step.CLOSE
 
 
-def test_a_go_away_is_obeyed_at_once_when_the_turn_is_over(life: Life) -> None:
+def test_a_go_away_is_obeyed_at_once_when_the_turn_is_over(life: SessionLifecycle) -> None:
     life.turn_began(0.0)
     life.opened(0.0)
     life.go_away(1.0, 300.0)
@@ -116,7 +120,7 @@ def test_a_go_away_is_obeyed_at_once_when_the_turn_is_over(life: Life) -> None:
     assert life.step(5.0) is Step.ROTATE
 
 
-def test_go_away_after_go_away_does_not_connect_for_ever(life: Life) -> None:
+def test_go_away_after_go_away_does_not_connect_for_ever(life: SessionLifecycle) -> None:
     used(life, until=0.0)
     life.go_away(1.0, 300.0)
     assert life.step(1.0) is Step.ROTATE
@@ -126,7 +130,7 @@ def test_go_away_after_go_away_does_not_connect_for_ever(life: Life) -> None:
     assert life.step(1.6) is Step.CLOSE
 
 
-def test_a_rotated_session_keeps_its_time(life: Life) -> None:
+def test_a_rotated_session_keeps_its_time(life: SessionLifecycle) -> None:
     used(life, until=0.0)
     life.go_away(60.0, 50.0)
     assert life.step(60.0) is Step.ROTATE
@@ -135,7 +139,7 @@ def test_a_rotated_session_keeps_its_time(life: Life) -> None:
     assert life.due() == 180.0
 
 
-def test_failures_back_off_for_as_long_as_a_session_would_wait(life: Life) -> None:
+def test_failures_back_off_for_as_long_as_a_session_would_wait(life: SessionLifecycle) -> None:
     life.suspect(0.0)
     now, tries = 0.0, []
     while True:
@@ -149,13 +153,13 @@ def test_failures_back_off_for_as_long_as_a_session_would_wait(life: Life) -> No
     assert tries == [0.5, 1.5, 3.5, 7.5]
 
 
-def test_what_no_other_try_mends_is_not_tried_again(life: Life) -> None:
+def test_what_no_other_try_mends_is_not_tried_again(life: SessionLifecycle) -> None:
     life.suspect(0.0)
     life.failed(0.2, worth_another=False)
     assert life.due() is None
 
 
-def test_a_turn_does_not_wait_for_the_next_try(life: Life) -> None:
+def test_a_turn_does_not_wait_for_the_next_try(life: SessionLifecycle) -> None:
     life.suspect(0.0)
     life.failed(0.2, worth_another=True)
     life.turn_began(0.3)

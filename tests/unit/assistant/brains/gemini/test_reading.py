@@ -4,8 +4,8 @@ import pytest
 
 from assistant.brains.briefing import STAY_SILENT
 from assistant.brains.gemini.connection import Answered
-from assistant.brains.gemini.event_reader import Item, Reading
-from assistant.brains.gemini.ports import LiveHabits
+from assistant.brains.gemini.event_reader import EventReader, Item
+from assistant.brains.gemini.ports import LiveTimeouts
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -34,20 +34,20 @@ def text(words: str) -> live.OutputText:
     return live.OutputText(words, with_sound=True)
 
 
-def local() -> Reading:
+def local() -> EventReader:
     """A reading whose sentence is over, for a local voice."""
-    reading = Reading(native_voice=False, habits=LiveHabits())
+    reading = EventReader(native_voice=False, habits=LiveTimeouts())
     reading.take(UPLOADED, 0.0)
     return reading
 
 
-def native() -> Reading:
-    reading = Reading(native_voice=True, habits=LiveHabits())
+def native() -> EventReader:
+    reading = EventReader(native_voice=True, habits=LiveTimeouts())
     reading.take(UPLOADED, 0.0)
     return reading
 
 
-def read(reading: Reading, *items: Item) -> list[BrainEvent]:
+def read(reading: EventReader, *items: Item) -> list[BrainEvent]:
     """What follows from all of `items`, and from silence after the last one."""
     events = [event for item in items for event in reading.take(item, 1.0)]
     return events if reading.over else [*events, *reading.overdue(3.0)]
@@ -272,7 +272,7 @@ def test_how_long_silence_may_last(items: list[Item], patience_s: float | None) 
 
 
 def test_nothing_is_due_while_the_person_speaks() -> None:
-    reading = Reading(native_voice=False, habits=LiveHabits())
+    reading = EventReader(native_voice=False, habits=LiveTimeouts())
     reading.take(Reached("connected"), 0.0)
     reading.take(live.InputText("turn"), 0.5)
     assert reading.patience_s(1.0) is None

@@ -1,6 +1,6 @@
 """What the service bills is told once."""
 
-from assistant.brains.gemini.calls import Meter
+from assistant.brains.gemini.calls import UsageMeter
 from integrations.gemini.events import TokensUsed
 
 
@@ -9,7 +9,7 @@ def used(count: int) -> TokensUsed:
 
 
 def test_the_last_counts_of_an_interaction_hold() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     meter.begin()
     meter.count(used(100))
     meter.count(used(300))
@@ -18,7 +18,7 @@ def test_the_last_counts_of_an_interaction_hold() -> None:
 
 
 def test_what_comes_after_telling_is_told_next_time() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     meter.count(used(100))
     meter.take()
     meter.count(used(150))
@@ -28,14 +28,14 @@ def test_what_comes_after_telling_is_told_next_time() -> None:
 
 
 def test_what_a_cut_off_turn_cost_is_told_with_the_next() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     meter.count(used(100))
     meter.begin()
     assert meter.take() == (used(100),)
 
 
 def test_counts_that_shrink_take_nothing_back() -> None:
-    meter = Meter()
+    meter = UsageMeter()
     meter.count(used(100))
     meter.take()
     meter.count(used(40))

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from assistant.brains.fallback import Ladder
+from assistant.brains.fallback import FallbackBrain
 from assistant.brains.home_assistant.brain import DryRun
 from assistant.brains.prefer_local.brain import PreferLocalBrain
 from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
@@ -42,7 +42,7 @@ class Engine:
 
 
 @asynccontextmanager
-async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[Ladder]:
+async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[FallbackBrain]:
     """Gemini with the home in front of it, then the device's own brain."""
     brain = PreferLocalBrain(
         stage.live,
@@ -56,7 +56,7 @@ async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[Ladder]
         yield stage.of(brain, stage.offline)  # type: ignore[arg-type]
 
 
-async def run(stage: Stage, rungs: Ladder, request: TurnRequest) -> list[BrainEvent]:
+async def run(stage: Stage, rungs: FallbackBrain, request: TurnRequest) -> list[BrainEvent]:
     turn = asyncio.ensure_future(play(rungs.begin(request), stage.house))
     await stage.clock.run(10.0)
     return await turn

@@ -18,7 +18,7 @@ from assistant.conversation.program_questions.talks import Talks
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, TurnDone
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.speech.catalogue import Catalogue
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import Player
@@ -120,7 +120,7 @@ async def stage(
     keeps_words: bool = True,
 ) -> AsyncIterator[Stage]:
     """Everything that asks, between strict doubles."""
-    clock, happenings, told = VirtualClock(), Happenings(lambda: keeps_words), list[Happening]()
+    clock, happenings, told = VirtualClock(), EventBus(lambda: keeps_words), list[Happening]()
     happenings.follow(told.append)
     async with runner_with(
         brain,

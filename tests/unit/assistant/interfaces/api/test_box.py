@@ -11,7 +11,7 @@ from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.policy_context import Mode
 from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
@@ -50,8 +50,8 @@ from tests.unit.assistant.interfaces.api.doubles import (
 )
 
 
-def box_of(made: Parts, happenings: Happenings | None = None) -> Box:
-    return Box(made, happenings or Happenings(), VirtualClock())
+def box_of(made: Parts, happenings: EventBus | None = None) -> Box:
+    return Box(made, happenings or EventBus(), VirtualClock())
 
 
 async def test_it_tells_every_change_while_it_is_open() -> None:
@@ -91,7 +91,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
 
 async def test_what_happens_is_told_with_the_words_of_those_whose_words_may_be_told() -> None:
     keeps = [True]
-    happenings = Happenings(lambda: keeps[0])
+    happenings = EventBus(lambda: keeps[0])
     with box_of(parts(), happenings) as box:
         stream = box.events.since(None, box.events.now("state", box.state()))
         await anext(stream)
@@ -114,7 +114,7 @@ def test_a_button_listens_where_it_can_and_says_for_whom(can: bool) -> None:
 
 async def test_a_mode_is_switched_for_a_time_and_told() -> None:
     modes, clock = FakeModes(), VirtualClock()
-    with Box(replace(parts(), modes=modes), Happenings(), clock) as box:
+    with Box(replace(parts(), modes=modes), EventBus(), clock) as box:
         stream = box.events.since(None, box.events.now("state", box.state()))
         await anext(stream)
         await box.set_mode("guest", 90, PROGRAM)
@@ -150,7 +150,7 @@ async def test_whatever_the_way_nobody_but_an_owner_loosens(
 
     modes, live = FakeModes(), FakeLive()
     modes.current = Mode.GUEST
-    happenings, told = Happenings(), list[Happening]()
+    happenings, told = EventBus(), list[Happening]()
     happenings.follow(told.append)
     box = box_of(replace(parts(), modes=modes, live=live, mute=mute), happenings)
     parents = LiveRequest(profile="parents")
@@ -245,7 +245,7 @@ async def test_what_the_disk_did_not_take_is_told() -> None:
 async def test_it_tells_since_when_it_has_been_listening() -> None:
     conversation, clock = FakeConversation(), VirtualClock()
     conversation.standing = Standing(State.IDLE, False, MicrophoneStatus.OPENING)
-    with Box(replace(parts(), conversation=conversation), Happenings(), clock) as box:
+    with Box(replace(parts(), conversation=conversation), EventBus(), clock) as box:
         (change,) = conversation.observers
 
         def since(state: State, muted: bool, microphone: MicrophoneStatus) -> object:
@@ -265,7 +265,7 @@ async def test_it_tells_since_when_it_has_been_listening() -> None:
 async def test_what_people_look_at_comes_from_its_parts() -> None:
     history, records = FakeHistory(), FakeRecords()
     made = replace(parts(), history=history, records=records, troubles=lambda: {"disk": "Full."})
-    happenings = Happenings()
+    happenings = EventBus()
     told: list[Happening] = []
     happenings.follow(told.append)
     box = box_of(made, happenings)
@@ -352,7 +352,7 @@ async def test_only_who_may_act_in_a_persons_place_opens_the_microphone_unheard(
 async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
     async def mute(on: bool, *, aloud: bool = False) -> None: ...
 
-    happenings, told = Happenings(), list[Happening]()
+    happenings, told = EventBus(), list[Happening]()
     happenings.follow(told.append)
     box = box_of(replace(parts(), mute=mute), happenings)
     await box.mute(True, PROGRAM)
@@ -376,7 +376,7 @@ async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
 
 
 def test_a_button_that_is_pressed_is_told_as_one_too() -> None:
-    happenings, told = Happenings(), list[Happening]()
+    happenings, told = EventBus(), list[Happening]()
     happenings.follow(told.append)
     box = box_of(parts(), happenings)
     box.listen(PROGRAM)

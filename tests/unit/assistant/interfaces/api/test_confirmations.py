@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.outcome import Tier
 from assistant.domain.question import How, Question, Settlement
 from assistant.interfaces.api.confirmations import Confirmations
@@ -39,7 +39,7 @@ class Waiting:
 
 
 def confirmations(waiting: Waiting | None, told: list[Happening]) -> Confirmations:
-    happenings = Happenings()
+    happenings = EventBus()
     happenings.follow(told.append)
     return Confirmations(lambda: waiting, happenings)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord
 from integrations.web.requests import (
     AnnounceRequest,
@@ -110,7 +110,7 @@ class Fired:
 class Heard:
     """What happened, for a look."""
 
-    happenings: Happenings = field(default_factory=Happenings)
+    happenings: EventBus = field(default_factory=EventBus)
     all: list[Happening] = field(default_factory=list)
 
     def __post_init__(self) -> None:

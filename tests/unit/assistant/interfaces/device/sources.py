@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
-from assistant.domain.events import Happenings
+from assistant.domain.events import EventBus
 from assistant.interfaces.device.face import Sources
 from audio.steady import MicrophoneStatus
 
@@ -79,7 +79,7 @@ class Life:
     numbers: Numbers = field(default_factory=Numbers)
     ringing: Ringing = field(default_factory=Ringing)
     trouble: Trouble = field(default_factory=Trouble)
-    happenings: Happenings = field(default_factory=Happenings)
+    happenings: EventBus = field(default_factory=EventBus)
     guests: bool = False
 
     @property

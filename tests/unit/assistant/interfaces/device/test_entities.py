@@ -8,14 +8,14 @@ import pytest
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import Sensor
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
-QUIET = Facts(Standing(State.IDLE, False, MicrophoneStatus.LISTENING))
-BUSY = Facts(
+QUIET = StatusSnapshot(Standing(State.IDLE, False, MicrophoneStatus.LISTENING))
+BUSY = StatusSnapshot(
     standing=Standing(State.SPEAKING, True, MicrophoneStatus.CLOSED),
     problems=("There is no loudspeaker.",),
     heard="turn it on",
@@ -32,7 +32,7 @@ BUSY = Facts(
 NAMES = {name: Catalogue().say(key, "en") for name, key in name_keys().items()}
 
 
-def shown(facts: Facts, *, words: bool = True) -> dict[str, Sensor]:
+def shown(facts: StatusSnapshot, *, words: bool = True) -> dict[str, Sensor]:
     return {one.unique_id: one for one in sensors_of(facts, NAMES, words=words)}
 
 
@@ -119,7 +119,7 @@ def test_what_a_person_expects_of_it(
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("microphone", MicrophoneStatus)
 def test_every_state_is_one_of_its_options(state: State, microphone: MicrophoneStatus) -> None:
-    sensors = shown(Facts(Standing(state, False, microphone)))
+    sensors = shown(StatusSnapshot(Standing(state, False, microphone)))
     for one in sensors.values():
         assert (one.device_class == "enum") is ("options" in one.attributes)
         if one.device_class == "enum":
@@ -133,7 +133,7 @@ def test_the_icon_of_a_closed_microphone() -> None:
 
 def test_a_long_answer_is_cut_in_the_state_and_whole_beside_it() -> None:
     text = "word " * 200
-    one = shown(Facts(QUIET.standing, answer=text))["last_answer"]
+    one = shown(StatusSnapshot(QUIET.standing, answer=text))["last_answer"]
     assert isinstance(one.state, str)
     assert len(one.state) == 255
     assert one.attributes["text"] == text

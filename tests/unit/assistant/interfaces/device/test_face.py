@@ -14,7 +14,7 @@ from assistant.config.schema import Settings
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.face import DeviceFace, Reach
+from assistant.interfaces.device.face import DeviceInterface, Reach
 from assistant.interfaces.device.house_device import HouseDevice
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
@@ -83,7 +83,7 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
     )
     reach = Reach(stage.box, stage.says, stage.says, Catalogue(), Shelf(), stage.home.register)
     device = HouseDevice(known, clock)
-    async with DeviceFace(known, device, stage.home, stage.sources, reach, clock):
+    async with DeviceInterface(known, device, stage.home, stage.sources, reach, clock):
         await stage.settle()
         yield stage
 

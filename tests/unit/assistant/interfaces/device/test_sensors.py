@@ -23,7 +23,7 @@ from assistant.interfaces.device.entities import (
     every_one,
 )
 from assistant.interfaces.device.sensors import DeviceSensors
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.errors import Unavailable
@@ -89,7 +89,7 @@ class Teller:
     """Sensors at work, and the facts that they show."""
 
     def __init__(self, home: Home, clock: VirtualClock, language: str, **how: bool) -> None:
-        self.facts = Facts(LISTENING, heard="turn it on", answer="It is on.", turn_id="t1")
+        self.facts = StatusSnapshot(LISTENING, heard="turn it on", answer="It is on.", turn_id="t1")
         self.sensors = DeviceSensors(
             home, Catalogue(), language, clock, lambda: self.facts, **{"words": True, **how}
         )

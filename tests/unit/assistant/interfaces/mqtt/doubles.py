@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
-from assistant.domain.events import Happening, Happenings
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError
 from assistant.interfaces.mqtt.publishing import Parts
 from audio.steady import MicrophoneStatus
@@ -164,7 +164,7 @@ class House:
         self.conversation = FakeConversation()
         self.troubles = FakeTroubles()
         self.guests = False
-        self.happenings = Happenings(lambda: not self.guests)
+        self.happenings = EventBus(lambda: not self.guests)
         self.store = FakeStore()
         self.told: list[Happening] = []
         self.happenings.follow(self.told.append)

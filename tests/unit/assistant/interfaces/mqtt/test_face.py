@@ -8,7 +8,7 @@ import pytest
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.mqtt.entities import Looks
-from assistant.interfaces.mqtt.face import MqttFace
+from assistant.interfaces.mqtt.face import MqttInterface
 from assistant.interfaces.mqtt.publishing import Topics
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
 from integrations.web.requests import QuestionAnswer
@@ -36,7 +36,7 @@ class Rig:
             self.clients.append(FakeClient(broker, name, will, subscriptions, receive))
             return self.clients[-1]
 
-        self.face = MqttFace(
+        self.face = MqttInterface(
             dial,
             Broker("broker"),
             TOPICS,

@@ -11,13 +11,13 @@ from assistant.conversation.state import State
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.interfaces.mqtt.publishing import Topics
 from assistant.interfaces.mqtt.states import Settings, states
-from assistant.interfaces.status import Facts
+from assistant.interfaces.status import StatusSnapshot
 from audio.steady import MicrophoneStatus
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)
 ALL = Offered(words=True, wake_words=("okay_nabu",), profiles=("no profile", "kids"))
 SETTINGS = Settings(0.5, 1.05, "question", "normal", "okay_nabu", "none", "22:30-07:00")
-FACTS = Facts(
+FACTS = StatusSnapshot(
     Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING),
     heard="lights on",
     answer="Done.",
@@ -62,7 +62,7 @@ def test_every_state_has_its_topic() -> None:
 
 
 def test_what_is_not_known_is_told_so() -> None:
-    told = states(Facts(FACTS.standing, day=DAY), SETTINGS, ALL)
+    told = states(StatusSnapshot(FACTS.standing, day=DAY), SETTINGS, ALL)
     for key in ("brain", "last_wake_word", "latency", "next_timer"):
         assert told[key] == "None"
     assert json.loads(told["cost_today"])["usd"] is None

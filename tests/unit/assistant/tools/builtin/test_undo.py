@@ -14,7 +14,7 @@ from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.undo import CORRECT_WITHIN_S, Undoing, through
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.intents import Move
 from assistant.tools.menu import Menu
 from assistant.tools.toolbox import Toolbox
@@ -156,7 +156,7 @@ async def living() -> AsyncIterator[Room]:
         stack = UndoStack(home, Snapshots(home), Services(home), clock, alone=True)
         async with stack:
             tools = Toolbox(
-                hub, home, Journal(), CATALOGUE, SystemClock(), governance=Governance(undo=stack)
+                hub, home, Journal(), CATALOGUE, SystemClock(), governance=CallGuards(undo=stack)
             )
             undoing = Undoing(
                 stack, through(tools), lambda: tools.current_menu, lambda: home.house, CATALOGUE

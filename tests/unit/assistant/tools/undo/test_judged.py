@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import Situation
+from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.policy_context import Mode, Moment
+from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.consents import Consents
-from assistant.tools.governance import Governance
+from assistant.tools.governance import CallGuards
 from assistant.tools.intents import Action, Move
 from assistant.tools.rules import OwnerRule
 from assistant.tools.toolbox import Toolbox
@@ -31,7 +31,7 @@ from tests.unit.assistant.tools.doubles import Hub, Journal
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 
 CATALOGUE = Catalogue()
-ASK = Situation(can_ask=True, spoken=True)
+ASK = CallContext(can_ask=True, spoken=True)
 YES = Settlement("yes", "voice")
 LAMP = light("lamp")
 HEATER = thing("switch.space_heater", "on")
@@ -47,7 +47,7 @@ class Room:
     home: FakeHome
     stack: UndoStack
     tools: Toolbox
-    moment: list[Moment]
+    moment: list[PolicyContext]
     count: int = 0
 
     async def change(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
@@ -58,7 +58,7 @@ class Room:
         self.stack.after(key, outcome(entities=(entity_id,)))
 
     async def undo(
-        self, situation: Situation = ASK, turn: str = "undoing", **arguments: Any
+        self, situation: CallContext = ASK, turn: str = "undoing", **arguments: Any
     ) -> ToolOutcome:
         self.count += 1
         call = ToolCall(f"c{self.count}", "undo", arguments)
@@ -120,7 +120,7 @@ async def _room(
     home, clock = FakeHome(*ENTITIES, *more), VirtualClock()
     opener = replace(home.house.entities["switch.opener"], name="Front door opener")
     home.put(opener)
-    moment = [Moment()]
+    moment = [PolicyContext()]
     async with UndoStack(home, home, home, clock, alone=True, tiers=lambda: tiers) as stack:
         tools = Toolbox(
             Hub(),
@@ -130,7 +130,7 @@ async def _room(
             clock,
             rulings=rulings,
             moment=lambda: moment[0],
-            governance=Governance(undo=stack, consents=consents),
+            governance=CallGuards(undo=stack, consents=consents),
         )
         undoing = Undoing(
             stack, through(tools), lambda: tools.current_menu, lambda: home.house, CATALOGUE
@@ -179,7 +179,7 @@ async def test_a_no_leaves_it_and_it_can_be_undone_later(room: Room) -> None:
     assert frozen is not None
     await room.tools.settle(frozen, Settlement("no"))
     assert room.state("switch.space_heater") == "off"
-    room.moment[0] = Moment(Mode.TRUSTING)
+    room.moment[0] = PolicyContext(Mode.TRUSTING)
     assert (await room.undo()).status is Status.DONE
     assert room.state("switch.space_heater") == "on"
 
@@ -194,12 +194,13 @@ async def test_what_is_comfort_is_undone_at_once(room: Room, entity_id: str, sta
 
 
 @pytest.mark.parametrize(
-    "situation", [Situation(), ASK, replace(ASK, near_own_speech=True), replace(ASK, searched=True)]
+    "situation",
+    [CallContext(), ASK, replace(ASK, near_own_speech=True), replace(ASK, searched=True)],
 )
-async def test_nothing_is_undone_into_open(room: Room, situation: Situation) -> None:
+async def test_nothing_is_undone_into_open(room: Room, situation: CallContext) -> None:
     await room.change("switch.opener", "off")
     for mode in Mode:
-        room.moment[0] = Moment(mode)
+        room.moment[0] = PolicyContext(mode)
         denied = await room.undo(situation, turn=mode)
         assert (denied.decision, denied.rule) == (Decision.DENIED, "undo_opens")
         assert "Front door opener" in denied.sentence
@@ -228,7 +229,7 @@ async def test_what_may_open_is_put_back_where_it_is_rated_as_harmless(
     tiers = {} if rated is None else {entity.entity_id: rated}
     shut = SHUT.get(entity.domain, "off")
     async for room in _room(more=[entity], tiers=tiers):
-        room.moment[0] = Moment(ratings=tiers)
+        room.moment[0] = PolicyContext(ratings=tiers)
         await room.change(entity.entity_id, shut, current_position=0)
         undone = await room.undo()
         assert undone.decision is Decision.ALLOWED
@@ -267,7 +268,7 @@ async def test_what_opens_costs_the_rest_nothing() -> None:
 async def test_guests_undo_comfort_alone(room: Room) -> None:
     await room.change("light.lamp", "off")
     await room.change("switch.space_heater", "off")
-    room.moment[0] = Moment(Mode.GUEST)
+    room.moment[0] = PolicyContext(Mode.GUEST)
     assert (await room.undo()).decision is Decision.DENIED
     assert (await room.undo(steps=2)).decision is Decision.DENIED
     assert (room.state("switch.space_heater"), room.state("light.lamp")) == ("off", "off")
@@ -275,10 +276,10 @@ async def test_guests_undo_comfort_alone(room: Room) -> None:
 
 async def test_in_the_mode_ask_a_lamp_is_asked_about_too(room: Room) -> None:
     await room.change("light.lamp", "off")
-    room.moment[0] = Moment(Mode.ASK)
+    room.moment[0] = PolicyContext(Mode.ASK)
     assert (await room.undo()).decision is Decision.NEEDS_CONFIRMATION
     await room.change("light.shelf", "off")
-    room.moment[0] = Moment(Mode.GUEST)
+    room.moment[0] = PolicyContext(Mode.GUEST)
     assert (await room.undo(turn="guest")).decision is Decision.ALLOWED
 
 
@@ -298,7 +299,7 @@ async def test_rules_of_the_owner_hold(now: time, decision: str) -> None:
     night = OwnerRule(Ruling.DENY, entity="light.lamp", begins=time(22), ends=time(7))
     async for room in _room(Rulings(rules=(night,))):
         await room.change("light.lamp", "off")
-        room.moment[0] = Moment(now=now)
+        room.moment[0] = PolicyContext(now=now)
         assert (await room.undo()).decision == decision
 
 
@@ -393,7 +394,7 @@ async def test_a_server_s_work_is_taken_back_by_its_own_rules(
     await room.stack.before("file", [], "turn")
     room.stack.push("file", "turn", files, (move,))
     room.stack.after("file", outcome(server="files", name="write_file"))
-    room.moment[0] = Moment(mode)
+    room.moment[0] = PolicyContext(mode)
     assert (await room.undo()).decision is decision
     assert files.done == (["run"] if decision is Decision.ALLOWED else [])
 
