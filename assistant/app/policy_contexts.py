@@ -7,8 +7,8 @@ from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
 from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.records import StoreError
-from assistant.tools.modes import Kept, ModeKeeper
+from assistant.domain.records import SmallValues, StoreError
+from assistant.tools.modes import ModeKeeper
 from assistant.tools.ratings import Ratings
 from assistant.tools.rules import OwnerRule
 from assistant.tools.verdict import Ruling, Rulings
@@ -31,7 +31,7 @@ def rulings_of(policy: Policy) -> Rulings:
 class PolicyContexts:
     """Tells the moment of each call: mode, time of day, this box and the owner's ratings."""
 
-    def __init__(self, kept: Kept, clock: Clock, settings: Settings) -> None:
+    def __init__(self, kept: SmallValues, clock: Clock, settings: Settings) -> None:
         """`kept`: the store, in which mode and ratings are."""
         self.modes = ModeKeeper(kept, clock, Mode(settings.policy.mode))
         self.ratings = Ratings(kept)

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
 from assistant.confirmation.wording import Words, words_of
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 
 # Numbers up to 99 in words, for PINs. Accents do not matter: they are taken off before reading.
 
@@ -269,18 +269,6 @@ _NAME = "pin_attempts"
 Judgement = Literal["right", "wrong", "locked"]
 
 
-class Kept(Protocol):
-    """Where the wrong ones are counted (`assistant.journal.store.Store`). Raises StoreError."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep JSON; it is on the disk when this returns."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What was kept last."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Attempts:
     """What has been tried since the last right one."""
@@ -302,7 +290,7 @@ class PinGuard:
     the disk cannot be read it stays locked; where it cannot be written the count is in memory.
     """
 
-    def __init__(self, pin: SecretStr, store: Kept, clock: Clock) -> None:
+    def __init__(self, pin: SecretStr, store: SmallValues, clock: Clock) -> None:
         """An empty `pin` is never right."""
         self._pin = pin
         self._store = store

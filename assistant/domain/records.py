@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Observed, Status, Tier
@@ -217,3 +217,22 @@ def new_id(now: datetime) -> str:
         number = _newest[0] + 1
     _newest[0] = number
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(55, -1, -5))
+
+
+class SmallValues(Protocol):
+    """JSON values by name that survive a restart (`assistant.journal.store.Store`).
+
+    Each method may raise StoreError.
+    """
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Store a value in place of the one before; it is on the disk when this returns."""
+        ...
+
+    async def kept(self, name: str) -> Any | None:
+        """Return the value of that name, None where there is none."""
+        ...
+
+    async def drop_kept(self, name: str) -> None:
+        """Delete the value of that name."""
+        ...

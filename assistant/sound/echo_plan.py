@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Audio, Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 from assistant.journal.store import Store
 from assistant.sound.mute import NAME as MUTED
-from assistant.tools.modes import Kept
 from audio.devices import DeviceInfo, find_device, list_devices
 from audio.echo.choose import Plan, choose, echo_cancelled
 from audio.echo.measure import EchoPath
@@ -42,7 +41,7 @@ Measure = Callable[[Pair, int], Awaitable[EchoPath]]
 class EchoPaths:
     """Knows the pairs that were measured, and measures others."""
 
-    def __init__(self, kept: Kept, measure: Measure = measure_pair) -> None:
+    def __init__(self, kept: SmallValues, measure: Measure = measure_pair) -> None:
         """`kept`: the store. `measure` opens both devices; `int` is the lead-in in ms."""
         self._kept = kept
         self._measure = measure

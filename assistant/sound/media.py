@@ -23,10 +23,9 @@ from typing import Any, Protocol, Self
 from assistant.config.schema import Media
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 from assistant.sound.media_players import Touched, Verdict, judge, playing_in, seen, touches
 from assistant.tools.builtin.live_picture import LivePicture
-from assistant.tools.modes import Kept
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
@@ -88,7 +87,7 @@ class RoomMedia:
         self,
         home: LivePicture,
         services: Services,
-        kept: Kept,
+        kept: SmallValues,
         clock: Clock,
         settings: Media,
         area: str,

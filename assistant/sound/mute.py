@@ -13,8 +13,7 @@ from typing import Protocol, Self
 from assistant.conversation.standing import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError
-from assistant.tools.modes import Kept
+from assistant.domain.records import SmallValues, StoreError
 from audio.errors import AudioError
 from audio.steady import MicrophoneStatus
 from integrations.owner import OwnedTasks
@@ -136,7 +135,7 @@ class Mute:
 
     def __init__(
         self,
-        kept: Kept,
+        kept: SmallValues,
         conversation: Conversation,
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,

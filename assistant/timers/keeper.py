@@ -6,14 +6,14 @@ from typing import Protocol, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Listeners
-from assistant.domain.records import TimerRecord
+from assistant.domain.records import SmallValues, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers import later, ringer, watch
 from assistant.timers.book import RINGING, Complaints, is_occurrence
 from assistant.timers.later import Ask, Calls, Later
 from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Speaker
-from assistant.timers.watch import Due, Kept, Unheard, Watch
+from assistant.timers.watch import Due, Unheard, Watch
 from integrations.owner import OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
@@ -22,7 +22,7 @@ STALE_S = 3600.0  # after which an occurrence of what comes again is told and no
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
-class Shelf(watch.Shelf, ringer.Shelf, later.Shelf, Kept, Protocol):
+class Shelf(watch.Shelf, ringer.Shelf, later.Shelf, SmallValues, Protocol):
     """What is needed of the store."""
 
 

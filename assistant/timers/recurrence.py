@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from assistant.domain.records import SmallValues
 from integrations.home_assistant.house import House
 
 # The time zone of the house: that of the machine, with its changes to and from daylight saving.
@@ -162,22 +163,10 @@ SUN_ENTITY = "sun.sun"
 _NAME = "timers.sun"
 
 
-class Kept(Protocol):
-    """Where small values are kept (`assistant.journal.store.Store`). Each may raise StoreError."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep a JSON value; on the disk when this returns."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What `keep` was given last under that name."""
-        ...
-
-
 class Almanac:
     """Knows what comes next. The sun is kept, so that it is known while the house is away."""
 
-    def __init__(self, zone: tzinfo, house: Callable[[], House], store: Kept) -> None:
+    def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
         self.zone = zone
         self.sun = DARK
         self._house = house

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import TimerRecord
+from assistant.domain.records import SmallValues, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import Complaints, Store, comes_again, is_occurrence
 from assistant.timers.deadlines import Deadlines
@@ -19,22 +19,6 @@ from assistant.timers.words import missed_of, unheard_of
 
 _NAME = "timers.unheard"
 _MOST = 5  # the newest; more is no news
-
-
-class Kept(Protocol):
-    """Where small values are kept (`assistant.journal.store.Store`)."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep a JSON value; on the disk when this returns."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What `keep` was given last under that name."""
-        ...
-
-    async def drop_kept(self, name: str) -> None:
-        """Let go of it."""
-        ...
 
 
 class Speaker(Protocol):
@@ -53,7 +37,7 @@ class Unheard:
     """Keeps them over a restart. All methods may raise StoreError."""
 
     def __init__(
-        self, store: Kept, speaker: Speaker, catalogue: Catalogue, clock: Clock, zone: tzinfo
+        self, store: SmallValues, speaker: Speaker, catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
         self._store = store
         self._speaker = speaker

@@ -11,9 +11,9 @@ import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 from integrations.cleaning import one_line
 from integrations.mcp.servers import McpTool, ServerSpec
 
@@ -29,18 +29,6 @@ _UNREADABLE = "the approvals cannot be read, so nobody knows whether it has chan
 _TWICE = "its server offers several tools under this name"
 
 _log = logging.getLogger(__name__)
-
-
-class Kept(Protocol):
-    """Where the pins are (`assistant.journal.store.Store`)."""
-
-    async def kept(self, name: str) -> Any | None:
-        """The value of that name. Raises StoreError."""
-        ...
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Write it; it is on the disk afterwards. Raises StoreError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +48,7 @@ class Waiting:
 class Approvals:
     """Compares what servers offer with what was approved."""
 
-    def __init__(self, store: Kept) -> None:
+    def __init__(self, store: SmallValues) -> None:
         self._store = store
         self._one_at_a_time = asyncio.Lock()
         self._blind = False  # that nothing can be read has been said

@@ -4,24 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.clock import Clock
+from assistant.domain.records import SmallValues
 
 _NAME = "consents"
 MAX_CONSENTS = 100  # the oldest go first
-
-
-class Kept(Protocol):
-    """What survives the process (`assistant.journal.store.Store`)."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep a value that JSON can hold. Raises StoreError."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """The value, None where there is none. Raises StoreError."""
-        ...
 
 
 def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -33,7 +22,7 @@ def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
 class Consents:
     """Until midnight, and for the same tool with the same arguments alone."""
 
-    def __init__(self, kept: Kept, clock: Clock) -> None:
+    def __init__(self, kept: SmallValues, clock: Clock) -> None:
         self._kept = kept
         self._clock = clock
 

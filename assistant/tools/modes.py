@@ -5,30 +5,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode
+from assistant.domain.records import SmallValues
 
 NAME = "policy_mode"  # under which it is kept
 
 _log = logging.getLogger(__name__)
-
-
-class Kept(Protocol):
-    """Small values on the disk (`assistant.journal.store.Store`)."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """On the disk when this returns. Raises StoreError."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What was kept last; None: nothing. Raises StoreError."""
-        ...
-
-    async def drop_kept(self, name: str) -> None:
-        """Forget it. Raises StoreError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +27,7 @@ class _Switched:
 class ModeKeeper:
     """Knows the mode of this moment. Nobody has to wait for the time at which it falls back."""
 
-    def __init__(self, kept: Kept, clock: Clock, configured: Mode) -> None:
+    def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
         """`configured`: `policy.mode`, to which it falls back."""
         self._kept = kept
         self._clock = clock

@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.outcome import Tier
+from assistant.domain.records import SmallValues
 from assistant.tools.gates import UNKNOWN_EFFECTS, UNREAD, gate, is_settled
 from assistant.tools.intents import Action
 from assistant.tools.weighing import SECURE_RULES, height, weigh
@@ -16,22 +17,10 @@ TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
 _log = logging.getLogger(__name__)
 
 
-class Kept(Protocol):
-    """Small values on the disk (`assistant.journal.store.Store`)."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """On the disk when this returns. Raises StoreError."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What was kept last; None: nothing. Raises StoreError."""
-        ...
-
-
 class Ratings:
     """The ratings by entity id, as of the last look at the disk."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: SmallValues) -> None:
         self._kept = kept
         self._tiers: Mapping[str, Tier] = {}
 

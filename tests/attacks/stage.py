@@ -34,6 +34,7 @@ from integrations.mcp.servers import (
     home_assistant_server,
 )
 from tests.attacks.corpus import Ask, Attack
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import Journal
 
 SECRET = "sk-CANARY-7f3a9c"  # of the foreign server; it must turn up nowhere
@@ -111,8 +112,7 @@ class Servers:
         ]
 
 
-@dataclass
-class Kept:
+class Kept(FakeValues):
     """The store's small values."""
 
     value: Any = None

@@ -10,11 +10,10 @@ from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 from assistant.interfaces.device import old_orders
 from assistant.interfaces.device.messages import plain
 from assistant.interfaces.device.wishes import checked, number
-from assistant.tools.ratings import Kept
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import LiveRequest, Mode, ModeRequest
@@ -82,7 +81,9 @@ def old_command_of(push: Push) -> str:
 class Commander:
     """Carries commands out. What cannot be done is logged and told as a `fault`."""
 
-    def __init__(self, box: Buttons, happenings: EventBus, store: Kept, clock: Clock) -> None:
+    def __init__(
+        self, box: Buttons, happenings: EventBus, store: SmallValues, clock: Clock
+    ) -> None:
         self._box = box
         self._happenings = happenings
         self._store = store

@@ -10,6 +10,7 @@ from assistant.announcements.desk import Announcing
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
+from assistant.domain.records import SmallValues
 from assistant.interfaces.device.commands import Buttons, Commander
 from assistant.interfaces.device.events import DeviceEvents
 from assistant.interfaces.device.house_device import HouseDevice
@@ -26,7 +27,6 @@ from assistant.interfaces.status import (
     facts_of,
 )
 from assistant.speech.catalogue import Catalogue
-from assistant.tools import ratings
 from integrations.home_assistant import mobile_app
 
 
@@ -58,7 +58,7 @@ class Reach:
     desk: Announcing
     announcements: Kept
     catalogue: Catalogue
-    store: ratings.Kept
+    store: SmallValues
     register: Register = field(default=mobile_app.register)
 
 

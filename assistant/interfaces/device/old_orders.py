@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.tools.ratings import Kept
+from assistant.domain.records import SmallValues
 
 NAME = "old_orders"  # under which they are kept
 RECENT = timedelta(days=14)  # an automation that sent none for so long counts as mended
@@ -24,7 +24,7 @@ class OldOrder(BaseModel):
 _FORM = TypeAdapter(dict[str, OldOrder])
 
 
-async def note(store: Kept, what: str, now: datetime) -> None:
+async def note(store: SmallValues, what: str, now: datetime) -> None:
     """Count a message by how its text began ("command_mode"). Raises StoreError."""
     seen = recent(await store.kept(NAME), now)
     count = seen[what].count + 1 if what in seen else 1

@@ -2,41 +2,21 @@
 
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from assistant.confirmation.pin import PinGuard
 from assistant.domain.clock import VirtualClock
-from assistant.domain.records import StoreError
+from tests.fakes.small_values import FakeValues
 
 PIN = "48151"
 MINUTE = 60.0
 
 
-class Memory:
-    """A store that keeps values, or fails."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.readable = True
-        self.writable = True
-
-    async def keep(self, name: str, value: Any) -> None:
-        if not self.writable:
-            raise StoreError("The disk is full.")
-        self.values[name] = value
-
-    async def kept(self, name: str) -> Any | None:
-        if not self.readable:
-            raise StoreError("The disk cannot be read.")
-        return self.values.get(name)
-
-
 @pytest.fixture
-def store() -> Memory:
-    return Memory()
+def store() -> FakeValues:
+    return FakeValues()
 
 
 @pytest.fixture
@@ -45,7 +25,7 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def guard(store: Memory, clock: VirtualClock) -> PinGuard:
+def guard(store: FakeValues, clock: VirtualClock) -> PinGuard:
     return PinGuard(SecretStr(PIN), store, clock)
 
 
@@ -63,7 +43,7 @@ async def is_locked_for(guard: PinGuard, clock: VirtualClock, seconds: float) ->
     clock.advance(1)
 
 
-async def test_the_right_one(guard: PinGuard, store: Memory) -> None:
+async def test_the_right_one(guard: PinGuard, store: FakeValues) -> None:
     assert await guard.check(PIN) == "right"
     assert store.values == {}
 
@@ -75,7 +55,7 @@ async def test_another_one(guard: PinGuard, digits: str) -> None:
 
 @pytest.mark.parametrize("digits", ["", "0000"])
 async def test_without_a_pin_nothing_is_right(
-    store: Memory, clock: VirtualClock, digits: str
+    store: FakeValues, clock: VirtualClock, digits: str
 ) -> None:
     assert await PinGuard(SecretStr(""), store, clock).check(digits) == "wrong"
 
@@ -97,7 +77,7 @@ async def test_each_lock_out_is_twice_as_long_up_to_a_day(
         await is_locked_for(guard, clock, minutes * MINUTE)
 
 
-async def test_many_lock_outs_are_still_a_day(store: Memory, clock: VirtualClock) -> None:
+async def test_many_lock_outs_are_still_a_day(store: FakeValues, clock: VirtualClock) -> None:
     store.values["pin_attempts"] = {"wrong": 2, "locks": 100_000, "since": None}
     guard = PinGuard(SecretStr(PIN), store, clock)
     assert await guard.check("0000") == "wrong"
@@ -116,7 +96,7 @@ async def test_the_right_one_begins_anew(guard: PinGuard, clock: VirtualClock) -
     await is_locked_for(guard, clock, 15 * MINUTE)
 
 
-async def test_a_restart_changes_nothing(store: Memory, clock: VirtualClock) -> None:
+async def test_a_restart_changes_nothing(store: FakeValues, clock: VirtualClock) -> None:
     for _ in range(3):
         assert await PinGuard(SecretStr(PIN), store, clock).check("0000") == "wrong"
     await is_locked_for(PinGuard(SecretStr(PIN), store, clock), clock, 15 * MINUTE)
@@ -124,7 +104,9 @@ async def test_a_restart_changes_nothing(store: Memory, clock: VirtualClock) -> 
     assert await PinGuard(SecretStr(PIN), store, clock).check("0000") == "wrong"
 
 
-async def test_wrong_ones_of_another_process_count_too(store: Memory, clock: VirtualClock) -> None:
+async def test_wrong_ones_of_another_process_count_too(
+    store: FakeValues, clock: VirtualClock
+) -> None:
     resident, other = (PinGuard(SecretStr(PIN), store, clock) for _ in range(2))
     assert await resident.check(PIN) == "right"
     assert await resident.check("0000") == "wrong"
@@ -136,7 +118,7 @@ async def test_wrong_ones_of_another_process_count_too(store: Memory, clock: Vir
 
 
 async def test_a_clock_that_was_set_back_locks_for_the_whole_time_again(
-    store: Memory, clock: VirtualClock
+    store: FakeValues, clock: VirtualClock
 ) -> None:
     await lock(PinGuard(SecretStr(PIN), store, clock))
     earlier = VirtualClock(datetime(2020, 1, 1, tzinfo=UTC))
@@ -145,7 +127,7 @@ async def test_a_clock_that_was_set_back_locks_for_the_whole_time_again(
     assert await guard.check(PIN) == "right"
 
 
-async def test_a_clock_set_back_while_it_runs(store: Memory) -> None:
+async def test_a_clock_set_back_while_it_runs(store: FakeValues) -> None:
     class Turned(VirtualClock):
         back = timedelta()
 
@@ -176,7 +158,7 @@ async def test_a_clock_set_back_while_it_runs(store: Memory) -> None:
     ],
 )
 async def test_what_is_not_ours_in_the_store_locks_once(
-    store: Memory, clock: VirtualClock, value: object
+    store: FakeValues, clock: VirtualClock, value: object
 ) -> None:
     store.values["pin_attempts"] = value
     guard = PinGuard(SecretStr(PIN), store, clock)
@@ -184,7 +166,9 @@ async def test_what_is_not_ours_in_the_store_locks_once(
     assert await guard.check(PIN) == "right"
 
 
-async def test_a_store_that_cannot_be_read_keeps_it_locked(guard: PinGuard, store: Memory) -> None:
+async def test_a_store_that_cannot_be_read_keeps_it_locked(
+    guard: PinGuard, store: FakeValues
+) -> None:
     store.readable = False
     assert await guard.check(PIN) == "locked"
     store.readable = True
@@ -192,7 +176,7 @@ async def test_a_store_that_cannot_be_read_keeps_it_locked(guard: PinGuard, stor
 
 
 async def test_a_store_that_cannot_be_written_gives_no_further_tries(
-    guard: PinGuard, store: Memory, clock: VirtualClock
+    guard: PinGuard, store: FakeValues, clock: VirtualClock
 ) -> None:
     store.writable = False
     await lock(guard)
@@ -201,7 +185,7 @@ async def test_a_store_that_cannot_be_written_gives_no_further_tries(
 
 
 async def test_nothing_of_the_pin_is_told(
-    store: Memory, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+    store: FakeValues, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     pin, wrong = "481516234208", "777777777777"  # so long that no address has them in it
     guard = PinGuard(SecretStr(pin), store, clock)

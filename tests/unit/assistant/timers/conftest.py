@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import Clock, VirtualClock
-from assistant.domain.records import StoreError, TimerRecord
+from assistant.domain.records import SmallValues, StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
 from assistant.timers.book import TimerBook
 from assistant.timers.keeper import Shelf as TimerShelf
 from assistant.timers.keeper import TimerService
-from assistant.timers.recurrence import Almanac, Kept
+from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Speaker
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
@@ -179,7 +179,7 @@ class Doer:
         return self.answer
 
 
-def an_almanac(shelf: Kept, zone: tzinfo = UTC, house: House | None = None) -> Almanac:
+def an_almanac(shelf: SmallValues, zone: tzinfo = UTC, house: House | None = None) -> Almanac:
     return Almanac(zone, lambda: house or House(), shelf)
 
 

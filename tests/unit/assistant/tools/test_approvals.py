@@ -11,6 +11,7 @@ import pytest
 from assistant.domain.records import StoreError
 from assistant.tools.approvals import KEPT, MAX_PINS, Approvals, fingerprint
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
+from tests.fakes.small_values import FakeValues
 
 HOME = home_assistant_server("http://127.0.0.1:1", "")
 NOTES = ServerSpec("notes", "http")
@@ -20,10 +21,11 @@ SERVERS = {spec.name: spec for spec in (HOME, NOTES, RATED, VOUCHED)}
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}}
 
 
-class Kept:
+class Kept(FakeValues):
     """The store's small values; it can fail."""
 
     def __init__(self, value: Any = None) -> None:
+        super().__init__()
         self.value = value
         self.fails_to_read = self.fails_to_write = False
 

@@ -25,6 +25,7 @@ from assistant.tools.governance import CallGuards
 from assistant.tools.pending import EXPIRES_S
 from assistant.tools.verdict import Rulings
 from integrations.home_assistant.house import House as LiveHouse
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House, living
 
 ASK = CallContext(can_ask=True, spoken=True)
@@ -34,18 +35,12 @@ VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
 YES = Settlement("yes", "voice")
 
 
-class Shelf:
+class Shelf(FakeValues):
     """Keeps values and rows in memory."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
+        super().__init__()
         self.rows: list[AuditRecord] = []
-
-    async def keep(self, name: str, value: Any) -> None:
-        self.values[name] = value
-
-    async def kept(self, name: str) -> Any | None:
-        return self.values.get(name)
 
     async def audit(self, record: AuditRecord) -> None:
         self.rows.append(record)

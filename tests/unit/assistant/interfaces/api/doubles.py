@@ -30,6 +30,7 @@ from integrations.web.requests import (
     TimerRequest,
 )
 from integrations.web.sessions import Caller
+from tests.fakes.small_values import FakeValues
 
 PROGRAM = Caller("http:washing", frozenset({"speak"}))
 OWNER = Caller("http:admin", frozenset({"admin"}))
@@ -167,22 +168,6 @@ class FakeConfirmations:
         raise Unknown(name)
 
 
-class FakeKept:
-    """Small values on a disk that may fail."""
-
-    def __init__(self) -> None:
-        self.broken = False
-        self.values: dict[str, Any] = {}
-
-    async def keep(self, name: str, value: Any) -> None:
-        if self.broken:
-            raise StoreError("the disk is gone")
-        self.values[name] = value
-
-    async def kept(self, name: str) -> Any | None:
-        return self.values.get(name)
-
-
 class FakeRecords:
     """Memories on a disk that may fail."""
 
@@ -276,7 +261,7 @@ def parts() -> Parts:
         FakeLive(),
         FakeConfirmations(),
         FakeRecords(),
-        Openers(lambda: House(), Ratings(FakeKept())),
+        Openers(lambda: House(), Ratings(FakeValues())),
         FakeHistory(),
         offered,
         examined,

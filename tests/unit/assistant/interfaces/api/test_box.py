@@ -33,6 +33,7 @@ from integrations.web.requests import (
     TimerRequest,
 )
 from integrations.web.sessions import Caller, Scope
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.interfaces.api.doubles import (
     OWNER,
     PROGRAM,
@@ -40,7 +41,6 @@ from tests.unit.assistant.interfaces.api.doubles import (
     FakeConversation,
     FakeDesk,
     FakeHistory,
-    FakeKept,
     FakeLive,
     FakeModes,
     FakeRecords,
@@ -206,7 +206,7 @@ async def test_while_a_secure_question_waits_the_volume_stays() -> None:
 async def test_what_may_open_is_rated(gate: Entity) -> None:
     lamp = Entity("light.lamp", "Lamp", "off")
     house = House(entities={one.entity_id: one for one in (gate, lamp)})
-    kept = FakeKept()
+    kept = FakeValues()
     openers = Openers(lambda: house, Ratings(kept))
     box = box_of(replace(parts(), openers=openers))
     [row] = box.openers()
@@ -215,8 +215,8 @@ async def test_what_may_open_is_rated(gate: Entity) -> None:
     assert [row["tier"] for row in box.openers()] == ["comfort"]
     with pytest.raises(Unknown):
         await box.rate("light.lamp", RateRequest(tier="secure"), PROGRAM)
-    kept.broken = True
-    with pytest.raises(NotKept, match="the disk is gone"):
+    kept.writable = False
+    with pytest.raises(NotKept, match="The disk is full."):
         await box.rate("switch.gate", RateRequest(tier="secure"), PROGRAM)
     assert [row["tier"] for row in box.openers()] == ["comfort"]
 

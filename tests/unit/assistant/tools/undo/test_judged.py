@@ -27,6 +27,7 @@ from assistant.tools.undo.stack import UndoStack
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.verdict import STRICT, Ruling, Rulings
 from integrations.home_assistant.house import Entity
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.doubles import Hub, Journal
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 
@@ -66,19 +67,6 @@ class Room:
 
     def state(self, entity_id: str) -> str:
         return self.home.house.entities[entity_id].state
-
-
-class Shelf:
-    """Keeps values in memory."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-    async def keep(self, name: str, value: Any) -> None:
-        self.values[name] = value
-
-    async def kept(self, name: str) -> Any | None:
-        return self.values.get(name)
 
 
 @dataclass
@@ -361,7 +349,7 @@ async def test_a_question_is_about_what_it_was_about(room: Room) -> None:
 
 async def test_an_always_is_for_just_this_way_back() -> None:
     clock = VirtualClock()
-    async for room in _room(consents=Consents(Shelf(), clock)):
+    async for room in _room(consents=Consents(FakeValues(), clock)):
         await room.change("climate.boiler", None, temperature=20.0)
         asked = await room.undo()
         frozen = room.tools.question("undoing", asked.id)

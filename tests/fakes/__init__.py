@@ -1,0 +1,1 @@
+"""Fakes that many tests share; where a test can use the real class it does."""
