@@ -20,7 +20,7 @@ from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.confirmations import Confirmations
 from assistant.interfaces.api.history import History
-from assistant.interfaces.api.parts import Openers, Parts, Sound
+from assistant.interfaces.api.parts import Openers, Parts
 from assistant.interfaces.api.records import Records
 from assistant.interfaces.api.turn_sounds import TurnSounds
 from assistant.interfaces.device.face import DeviceInterface, Reach, Sources
@@ -34,6 +34,7 @@ from integrations.web.pages import metrics_route
 if TYPE_CHECKING:  # imported where the settings want them
     from assistant.interfaces.mqtt.face import MqttInterface
     from assistant.interfaces.wyoming import WyomingInterface
+    from assistant.sound.devices import SoundState
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Interfaces:
 @asynccontextmanager
 async def open_interfaces(
     app: App,
-    sound: Sound | None = None,
+    sound: "SoundState | None" = None,
     clock: Clock | None = None,
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
@@ -90,7 +91,7 @@ async def open_interfaces(
 def _box(
     app: App,
     stay: Stay,
-    sound: Sound | None,
+    sound: "SoundState | None",
     clock: Clock,
     troubles: HealthMonitor,
     stuck: Callable[[], str],
@@ -135,7 +136,7 @@ def _box(
 
 
 def _troubles(
-    app: App, sound: Sound | None, looks: Mapping[str, Callable[[], str]]
+    app: App, sound: "SoundState | None", looks: Mapping[str, Callable[[], str]]
 ) -> dict[str, str]:
     """What does not work now: what has it, and a sentence."""
     found = {} if sound is None else dict(sound.troubles)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from assistant.conversation.log import FinishedTurn
-from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.brain import PEOPLE
 from assistant.domain.clock import Clock, synchronised
 from assistant.domain.records import REQUEST, new_id
-from assistant.domain.rights import READ_ONLY, Rights
+from assistant.domain.rights import READ_ONLY
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
@@ -18,7 +17,6 @@ from assistant.timers.keeper import TimerService
 from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.recurrence import Almanac, local_zone
-from assistant.timers.ringer import Speaker
 from assistant.timers.telling import Telling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn
@@ -26,15 +24,8 @@ from assistant.tools.toolbox import Toolbox
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.problems import Busy
 
-
-class Conversation(Speaker, Protocol):
-    """What is needed of the turn's `Runner`."""
-
-    async def ask_quietly(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None
-    ) -> FinishedTurn:
-        """One typed turn whose answer is not spoken. Raises Busy."""
-        ...
+if TYPE_CHECKING:
+    from assistant.conversation.runner import Runner
 
 
 class Timekeeping:
@@ -69,7 +60,7 @@ class Timekeeping:
         )
 
     def keeper(
-        self, runner: Conversation, mouth: SpeechOutput, say: Callable[[str, str], None]
+        self, runner: "Runner", mouth: SpeechOutput, say: Callable[[str, str], None]
     ) -> TimerService:
         """Who rings and does what is due. `say`: aloud, soon, in that language."""
 

@@ -5,17 +5,20 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assistant.app.build import App
 from assistant.app.process import LoopLag
 from assistant.app.services import Stay
 from assistant.domain.records import StoreError
 from assistant.domain.version import own_version
-from assistant.interfaces.api.parts import Sound
 from assistant.interfaces.prometheus import Measures, Standing
 from integrations.web.box import NotKept
 from integrations.web.pages import Health
+
+if TYPE_CHECKING:
+    from assistant.sound.devices import SoundState
+
 
 Page = Callable[[], Awaitable[bytes]]
 
@@ -34,7 +37,7 @@ class Watched:
 
     app: App
     stay: Stay
-    sound: Sound | None
+    sound: "SoundState | None"
     health: Callable[[], Health]
     broker: Broker | None = None
     began: float = field(default_factory=time.time)  # s since the epoch

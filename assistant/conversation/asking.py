@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.confirmation_dialog import UNDERSTAND_S
 from assistant.conversation.confirming import FollowOnTurn
@@ -13,7 +13,6 @@ from assistant.conversation.effects import (
     EndAnswer,
     HearAnswer,
     NoAnswer,
-    OpenTurn,
 )
 from assistant.conversation.events import ConfirmationSettled, Event, PlaybackEnded
 from assistant.conversation.hearing import Hearing
@@ -24,43 +23,12 @@ from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.turn_audio import TurnAudio
 
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
+
+
 _log = logging.getLogger(__name__)
 TRIES = 2  # it is asked once more, and then left
-
-
-class Turn(Protocol):
-    """The turn that asks (`assistant.conversation.live.LiveTurn`)."""
-
-    audio: TurnAudio | None
-    heard: str | None
-
-    @property
-    def turn_id(self) -> str:
-        """As in the journal."""
-        ...
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-    @property
-    def profile(self) -> str:
-        """Its profile's name."""
-        ...
-
-    @property
-    def language(self) -> str:
-        """Its language."""
-        ...
-
-    async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Say a question; whether it has sounded to its end."""
-        ...
-
-    def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """A further stretch of speech: the coroutine returns at its end."""
-        ...
 
 
 class Asking:
@@ -71,7 +39,7 @@ class Asking:
     def __init__(
         self,
         wanted: ForAnswer,
-        turn: Turn,
+        turn: "LiveTurn",
         performers: TurnServices,
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],

@@ -4,10 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.claims import is_in_doubt
-from assistant.conversation.effects import OpenTurn
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import led_by
 from assistant.conversation.timeline import Timeline
@@ -20,6 +19,10 @@ from assistant.tools.guards import LIMITS
 from assistant.tools.policy import wants_words
 from assistant.tools.request import lost
 
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
+
+
 _log = logging.getLogger(__name__)
 # A transcript comes on its own way, and may come after the call that it asks for.
 WORDS_S = 0.5
@@ -27,73 +30,6 @@ MOMENT_S = 4.0  # of a call, after which a person who heard nothing so far is to
 SETTLE_S = 3.0  # for calls under way, before a brain that does not stop calling is left
 
 ToolRun = Coroutine[Any, Any, bool]
-
-
-class Turn(Protocol):
-    """Whose calls they are (`assistant.conversation.live.LiveTurn`)."""
-
-    brain: str | None  # that served it last; None: none was asked
-
-    @property
-    def turn_id(self) -> str:
-        """As in the journal."""
-        ...
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-    @property
-    def heard(self) -> str | None:
-        """The person's words, as far as they are known."""
-        ...
-
-    @property
-    def language(self) -> str:
-        """Its language, as far as it is known."""
-        ...
-
-    @property
-    def may_be_echo(self) -> bool:
-        """Its words must be known before anything is done."""
-        ...
-
-    def set_aside(self) -> bool:
-        """Whether its words want no answer, and so no call."""
-        ...
-
-    async def ask(self, call: ToolCall) -> None:
-        """The call waits for the person's yes."""
-        ...
-
-    def refuse_aloud(self, sentence: str) -> None:
-        """Something secure was refused."""
-        ...
-
-    def say_age(self, sentence: str) -> None:
-        """What a call told of the house is not of now."""
-        ...
-
-    def distrust(self) -> None:
-        """The end of a call is not known."""
-        ...
-
-    def say_moment(self) -> None:
-        """A call takes its time."""
-        ...
-
-    def called(self, outcome: ToolOutcome) -> None:
-        """What came of a call is known."""
-        ...
-
-    def call_ended(self, under_way: int) -> None:
-        """A call has come back; so many have not."""
-        ...
-
-    async def stop_calling(self) -> None:
-        """The brain does not stop calling."""
-        ...
 
 
 class _CallBroke(Exception):
@@ -105,7 +41,7 @@ class Calls:
 
     def __init__(
         self,
-        turn: Turn,
+        turn: "LiveTurn",
         tools: ToolRunner,
         patience: Patience,
         timeline: Timeline,

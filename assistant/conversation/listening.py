@@ -1,14 +1,12 @@
 """Hears one source of sound, frame by frame, and tells the turn machine what is in it."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import aclosing
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.effect_runner import EffectRunner
 from assistant.conversation.events import (
-    Event,
     Ringing,
     SourceBack,
     SourceEnded,
@@ -19,38 +17,12 @@ from assistant.conversation.events import (
     WakeRising,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Microphone, State
 from assistant.conversation.timeline import ConversationClock
 from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
 
-
-class Conversation(Protocol):
-    """What is needed of the `Runner`."""
-
-    rings: Callable[[], bool]
-
-    @property
-    def machine(self) -> Machine:
-        """Where it stands."""
-        ...
-
-    @property
-    def lost(self) -> bool:
-        """Whoever keeps the microphone says that it is gone."""
-        ...
-
-    @property
-    def resting(self) -> bool:
-        """No turn is open, and every closed one is written down."""
-        ...
-
-    def dispatch(self, event: Event) -> None:
-        """Give the machine an event."""
-        ...
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once it holds."""
-        ...
+if TYPE_CHECKING:
+    from assistant.conversation.runner import Runner
 
 
 class Listening:
@@ -58,7 +30,7 @@ class Listening:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: "Runner",
         hands: EffectRunner,
         hearing: Hearing,
         clock: ConversationClock,

@@ -4,17 +4,16 @@ A person comes first: nothing of it begins before the conversation rests, and no
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from assistant.conversation.effect_runner import EffectRunner
-from assistant.conversation.events import Announced, Event, Typed, WakeHeard, Withdrawn
+from assistant.conversation.events import Announced, Typed, WakeHeard, Withdrawn
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.programs import Then
 from assistant.conversation.record import record_of
-from assistant.conversation.state import Machine, Microphone
+from assistant.conversation.state import Microphone
 from assistant.conversation.turn_services import Limits, TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
@@ -22,39 +21,11 @@ from assistant.domain.rights import Rights
 from assistant.speech.manner import Manner
 from integrations.web.problems import Busy
 
+if TYPE_CHECKING:
+    from assistant.conversation.runner import Runner
+
+
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
-
-
-class Conversation(Protocol):
-    """Where it begins (`assistant.conversation.runner.Runner`)."""
-
-    @property
-    def machine(self) -> Machine:
-        """Where it stands."""
-        ...
-
-    @property
-    def at_ms(self) -> float:
-        """How far the source of sound has come."""
-        ...
-
-    @property
-    def resting(self) -> bool:
-        """No turn is open, and every closed one is written down."""
-        ...
-
-    @property
-    def ending(self) -> bool:
-        """Nothing more is begun."""
-        ...
-
-    def dispatch(self, event: Event) -> None:
-        """Give the machine an event."""
-        ...
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once it holds."""
-        ...
 
 
 @dataclass(slots=True)
@@ -73,7 +44,7 @@ class ProgramTurns:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: "Runner",
         hands: EffectRunner,
         performers: TurnServices,
         clock: Clock,

@@ -3,9 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from assistant.domain.outcome import ToolOutcome
+
+if TYPE_CHECKING:
+    from assistant.conversation.events import Announced
+
 
 How = Literal[
     "answered",
@@ -58,25 +62,11 @@ class Inquiry(Protocol):
         ...
 
 
-class Line(Protocol):
-    """What a program has had us say (`assistant.conversation.events.Announced`)."""
-
-    @property
-    def text(self) -> str:
-        """The words."""
-        ...
-
-    @property
-    def then(self) -> "Then | None":
-        """Why the microphone opened."""
-        ...
-
-
 # Brains that are given the person's words and nothing else.
 _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 
-def note_of(line: Line | None) -> str:
+def note_of(line: "Announced | None") -> str:
     """What a model must know of an opening line to understand the answer, "" for none.
 
     All of it is a program's, which may do less than whoever answers: it is told as data.
@@ -107,7 +97,7 @@ def note_of_result(outcome: ToolOutcome) -> str:
     )
 
 
-def led_by(line: Line | None, brain: str | None) -> str:
+def led_by(line: "Announced | None", brain: str | None) -> str:
     """The program whose words the brain that serves now was given, "" for none."""
     if line is None or not isinstance(line.then, ForTalk) or brain in _BY_WORDS:
         return ""

@@ -1,60 +1,15 @@
 """How much of a turn's answer was heard, where it was cut off or nothing but a tone came."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from assistant.conversation.effects import OpenTurn
-from assistant.conversation.timeline import Timeline
-from assistant.speech.answer import Spoken
-
-
-class Turn(Protocol):
-    """The turn that sounds (`assistant.conversation.live.LiveTurn`)."""
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-    @property
-    def timeline(self) -> Timeline:
-        """When what happened."""
-        ...
-
-    @property
-    def sound(self) -> str | None:
-        """The tone that stood for words, or the clip."""
-        ...
-
-    @property
-    def answer(self) -> str:
-        """What was answered so far."""
-        ...
-
-    @property
-    def spoken(self) -> Spoken:
-        """What was said of it."""
-        ...
-
-    @property
-    def tone_ms(self) -> float:
-        """How long the tone before an announcement is."""
-        ...
-
-    @property
-    def voice_is_ours(self) -> bool:
-        """Whatever the brain says is not said."""
-        ...
-
-    @property
-    def failed(self) -> bool:
-        """The person is being told that it went wrong."""
-        ...
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
 
 
 class Sounded:
     """Of one turn, now: while it is under way it may still become more."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: "LiveTurn") -> None:
         self._turn = turn
         self._cut_taken = False
 

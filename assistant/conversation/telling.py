@@ -1,10 +1,15 @@
 """Tells what happens in turns, for automations: wake, words, calls, confirmations and answers."""
 
-from assistant.conversation.listeners import Turn, TurnListener
+from typing import TYPE_CHECKING
+
+from assistant.conversation.listeners import TurnListener
 from assistant.conversation.log import FinishedTurn
 from assistant.domain.events import EventBus
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import UNASKED
+
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
 
 
 class Telling(TurnListener):
@@ -13,7 +18,7 @@ class Telling(TurnListener):
     def __init__(self, happenings: EventBus) -> None:
         self._tell = happenings.tell
 
-    def opened(self, turn: Turn) -> None:
+    def opened(self, turn: "LiveTurn") -> None:
         """A wake word, or who pressed."""
         wake = turn.opening.wake
         if wake is None:
@@ -23,7 +28,7 @@ class Telling(TurnListener):
         else:
             self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
 
-    def understood(self, turn: Turn) -> None:
+    def understood(self, turn: "LiveTurn") -> None:
         """The person's words, or a program's; of an answer that is still being spoken."""
         if turn.heard and turn.asking is None:
             self._tell(
@@ -35,13 +40,13 @@ class Telling(TurnListener):
                 caller=turn.opening.caller,
             )
 
-    def asked(self, turn: Turn) -> None:
+    def asked(self, turn: "LiveTurn") -> None:
         """A call waits for the person's yes."""
         record = turn.confirmation
         asked = record.asked if record is not None else None
         self._tell("confirmation", turn.turn_id, {"asked": asked or ""}, waits=True)
 
-    def called(self, turn: Turn, outcome: ToolOutcome) -> None:
+    def called(self, turn: "LiveTurn", outcome: ToolOutcome) -> None:
         """A call of a brain, whatever became of it."""
         self._tell(
             "tool_call",

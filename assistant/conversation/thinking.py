@@ -4,17 +4,14 @@ import asyncio
 import logging
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from assistant.conversation.calls import Calls, call_name
 from assistant.conversation.claims import OWN_BRAINS
-from assistant.conversation.effects import OpenTurn
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import note_of
 from assistant.conversation.speech import Speech
-from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
-from assistant.conversation.turn_cost import TurnCost
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import (
     BrainEvent,
@@ -38,88 +35,14 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.call import ToolCall
-from assistant.domain.turn_audio import TurnAudio
+
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
+
 
 _log = logging.getLogger(__name__)
 # Stands for the words of a request that nobody has transcribed.
 _UNHEARD = "(Answer the request that you made this call for.)"
-
-
-class Turn(Protocol):
-    """Whose brain it is (`assistant.conversation.live.LiveTurn`)."""
-
-    brain: str | None  # that served it last; None: none was asked
-    understood: bool  # False: the brain has said that it could make nothing of it
-
-    @property
-    def turn_id(self) -> str:
-        """As in the journal."""
-        ...
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-    @property
-    def timeline(self) -> Timeline:
-        """When what happened."""
-        ...
-
-    @property
-    def audio(self) -> TurnAudio | None:
-        """What the person said."""
-        ...
-
-    @property
-    def profile(self) -> str:
-        """Name of its profile, "" for none."""
-        ...
-
-    @property
-    def language(self) -> str:
-        """Its language, as far as it is known."""
-        ...
-
-    @property
-    def heard(self) -> str | None:
-        """The person's words, as far as they are known."""
-        ...
-
-    @property
-    def answer(self) -> str:
-        """What was answered so far."""
-        ...
-
-    @property
-    def voice_is_ours(self) -> bool:
-        """Whatever the brain says, it is not said."""
-        ...
-
-    def set_aside(self) -> bool:
-        """Whether its words want no answer."""
-        ...
-
-    def hear(self, text: str, language: str | None) -> None:
-        """The person's words are known."""
-        ...
-
-    def went_offline(self) -> None:
-        """The device alone serves from now on, and says so next."""
-        ...
-
-    @property
-    def bill(self) -> TurnCost:
-        """What it has cost."""
-        ...
-
-    def fail(self, fault: BrainFault) -> None:
-        """The brain could not answer."""
-        ...
-
-    def end(self, ending: BrainFault | NotMeant | None) -> None:
-        """The brain's part is over."""
-        ...
 
 
 class Thinking:
@@ -127,7 +50,7 @@ class Thinking:
 
     def __init__(
         self,
-        turn: Turn,
+        turn: "LiveTurn",
         performers: TurnServices,
         speech: Speech,
         calls: Calls,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from assistant.config.quiet_hours import chosen as quiet_at
 from assistant.config.quiet_hours import shown
@@ -20,6 +20,10 @@ from audio.wake.protocol import WakeEngine
 from integrations.web.box import NotPossible
 from integrations.web.requests import QUIET_HOURS, LiveRequest
 
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
+
 KEPT = "live"  # the name under which the store keeps what was chosen
 NO_PROFILE = "none"  # as an option: turns begin without one
 Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
@@ -32,18 +36,6 @@ _CALLED: Mapping[Chosen, str] = {
 }
 _FREE: Chosen = "quiet_hours"  # it has no options
 _log = logging.getLogger(__name__)
-
-
-class Keeping(Protocol):
-    """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep a JSON value."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What is kept under that name."""
-        ...
 
 
 class Voice(Protocol):
@@ -103,7 +95,7 @@ class LiveSettings:
     A sensitivity that is chosen is that of every word. On the loop's thread.
     """
 
-    def __init__(self, settings: Settings, store: Keeping, voice: Voice) -> None:
+    def __init__(self, settings: Settings, store: "Store", voice: Voice) -> None:
         """`begin` says whom it acts on; until then nothing is acted on."""
         self._settings = settings
         self._store = store

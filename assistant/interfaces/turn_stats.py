@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from assistant.brains.slots import start_of_day
 from assistant.conversation.log import FinishedTurn
@@ -14,6 +14,10 @@ from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
 
 LOOK_S = 600.0  # between two looks at the day's cost where no turn ends: other processes spend too
 _DAY_S = 24 * 3600.0
@@ -28,18 +32,6 @@ class Turns(Protocol):
         ...
 
 
-class Journal(Protocol):
-    """Where turns are kept (`assistant.journal.store.Store`). Each raises StoreError."""
-
-    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
-        """The last turns that people asked for, newest first."""
-        ...
-
-    async def spent_since(self, since: datetime) -> float:
-        """What the turns begun since then cost, in USD."""
-        ...
-
-
 class TurnStats:
     """Of the last turn that a person began, and of today, which begins at local midnight.
 
@@ -47,7 +39,7 @@ class TurnStats:
     was to be forgotten. Wake word, brain and latency are the last ones that there were. Enter it.
     """
 
-    def __init__(self, turns: Turns, journal: Journal, clock: Clock) -> None:
+    def __init__(self, turns: Turns, journal: "Store", clock: Clock) -> None:
         self._turns = turns
         self._journal = journal
         self._clock = clock

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -15,8 +15,11 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue, Line
-from assistant.tools.menu import Menu
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.tools.toolbox import Toolbox
+
 
 _log = logging.getLogger(__name__)
 MAX_JOBS = 3  # that may go on at once before Hearth starts no further thinking
@@ -196,44 +199,6 @@ PATIENCE_S = 20.0  # a call that is not back by then becomes a job
 MAX_LABEL = 80  # characters
 
 
-class Tools(Protocol):
-    """The calls' one way (`assistant.tools.toolbox.Toolbox`)."""
-
-    @property
-    def current_menu(self) -> Menu:
-        """The menu as last listed."""
-        ...
-
-    async def call(
-        self,
-        call: ToolCall,
-        turn_id: str,
-        heard: str | None = None,
-        language: str = "en",
-        situation: CallContext = CALM,
-    ) -> ToolOutcome:
-        """Judge, run, verify and journal one call."""
-        ...
-
-    def caller_of(self, turn_id: str) -> str:
-        """The program whose own turn it is, "" for people's."""
-        ...
-
-    def question(self, turn_id: str, call_id: str) -> Question | None:
-        """What the person is to be asked for a call."""
-        ...
-
-    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """The person has answered, or has not."""
-        ...
-
-    async def next_question(
-        self, turn_id: str, settlement: Settlement | None
-    ) -> Question | ToolOutcome | None:
-        """What is asked next in this turn."""
-        ...
-
-
 class Patient:
     """Runs calls through the toolbox; one that takes long is answered as `running`, once.
 
@@ -242,7 +207,7 @@ class Patient:
 
     def __init__(
         self,
-        tools: Tools,
+        tools: "Toolbox",
         jobs: Jobs,
         catalogue: Catalogue,
         clock: Clock,

@@ -2,34 +2,26 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import Tier
 from assistant.jobs.keeper import Job
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 
+if TYPE_CHECKING:
+    from assistant.jobs.keeper import Jobs
+
+
 WHAT_ARE_YOU_DOING = "what_are_you_doing"
 DROP_IT = "drop_it"
 LONG_WORD = 4  # letters
 
 
-class Works(Protocol):
-    """What goes on (`assistant.jobs.keeper.Jobs`)."""
-
-    def under_way(self, other_than: str = "") -> tuple[Job, ...]:
-        """What is being done for turns other than the one named."""
-        ...
-
-    def drop(self, jobs: Sequence[Job]) -> None:
-        """End these."""
-        ...
-
-
 class LongWork:
     """The two tools about what goes on. They never see the work of their own turn."""
 
-    def __init__(self, works: Works, catalogue: Catalogue) -> None:
+    def __init__(self, works: "Jobs", catalogue: Catalogue) -> None:
         self._works = works
         self._catalogue = catalogue
 

@@ -4,17 +4,22 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.domain.brain import BrainFault, Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.jobs.keeper import MAX_JOBS, Tools
+from assistant.jobs.keeper import MAX_JOBS
 from assistant.jobs.long_work import DROP_IT, WHAT_ARE_YOU_DOING
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
+
+if TYPE_CHECKING:
+    from assistant.jobs.keeper import Jobs
+    from assistant.tools.toolbox import Toolbox
+
 
 # What can think about something for long (`gemini.once_model`), as the jobs see it.
 
@@ -85,15 +90,6 @@ _TASK = (
 )
 
 
-class Room(Protocol):
-    """Whether more work may be begun (`assistant.jobs.keeper.Jobs`)."""
-
-    @property
-    def full(self) -> bool:
-        """It may not."""
-        ...
-
-
 class Thinking:
     """Runs the pieces of thinking.
 
@@ -104,8 +100,8 @@ class Thinking:
     def __init__(
         self,
         thinker: Thinker,
-        tools: Tools,
-        room: Room,
+        tools: "Toolbox",
+        room: "Jobs",
         guide: Guide,
         spend: Spend,
         catalogue: Catalogue,

@@ -6,19 +6,21 @@ and a row as a whole goes when it is older than `journal.keep_days`.
 
 import json
 import sqlite3
-from collections.abc import Awaitable
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, time, timedelta
 from fnmatch import fnmatchcase
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, FaultRecord, Mark, TurnRecord
 from assistant.journal import cost_rows, fault_rows, mark_rows
-from assistant.journal.database import Work
 from assistant.journal.rows import instant, turn_from
 from assistant.journal.trace import Shares, shares_of
+
+if TYPE_CHECKING:
+    from assistant.journal.database import Database
+
 
 STARS = "****"  # stands for what was said where a PIN was asked for
 _COLUMNS = (
@@ -197,25 +199,13 @@ def first_midnight(days: int, now: datetime) -> datetime:
     return datetime.combine(first, time.min).astimezone()
 
 
-class Runs(Protocol):
-    """What is needed of `assistant.journal.database.Database`."""
-
-    def run(self, work: Work[T], *, durable: bool = False) -> Awaitable[T]:
-        """Do it in one transaction that writes. Raises StoreError."""
-        ...
-
-    def read(self, work: Work[T]) -> Awaitable[T]:
-        """The same for what only reads."""
-        ...
-
-
 class Reports:
     """Reads over many rows, and the few words that are written about them afterwards.
 
     Every method may raise StoreError.
     """
 
-    def __init__(self, database: Runs, clock: Clock) -> None:
+    def __init__(self, database: "Database", clock: Clock) -> None:
         self._database = database
         self._clock = clock
 

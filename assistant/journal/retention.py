@@ -5,34 +5,21 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord
 from assistant.journal import audit, fault_rows, timer_rows
 from assistant.journal.rows import instant
 
-
-class Journal(Protocol):
-    """Where calls are kept (`assistant.journal.store.Store`)."""
-
-    async def start_call(self, call: CallRecord) -> None:
-        """Before it is sent."""
-        ...
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """After it ended, or instead of running it."""
-        ...
-
-    async def audit(self, record: AuditRecord) -> None:
-        """When it was decided, and when it ended."""
-        ...
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
 
 
 class Discreet:
     """Passes everything on, without words and arguments where `keep_words` says no."""
 
-    def __init__(self, journal: Journal, keep_words: Callable[[], bool]) -> None:
+    def __init__(self, journal: "Store", keep_words: Callable[[], bool]) -> None:
         self._journal = journal
         self._keep_words = keep_words
 

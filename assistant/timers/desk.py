@@ -3,15 +3,19 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError, TimerRecord
+from assistant.domain.records import StoreError
 from assistant.timers.book import LONGEST_NAME, MOST, RINGING, TimerBook, Wanted, is_over, row_of
 from assistant.timers.recurrence import WEEKDAYS, Almanac, Rule, SunEvent
 from integrations.cleaning import one_line
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import LONGEST_TEXT, TimerRequest
+
+if TYPE_CHECKING:
+    from assistant.timers.keeper import TimerService
+
 
 # What is asked for by a time of day, the sun or days, as a rule: the same for people's words, for
 # models and for programs. Pure.
@@ -60,19 +64,6 @@ def _date_of(text: str, now: datetime) -> date:
 _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."
 
 
-class Keeper(Protocol):
-    """Who rings (`assistant.timers.keeper.TimerService`)."""
-
-    @property
-    def timers(self) -> Sequence[TimerRecord]:
-        """Those that run, stand still or ring, as last read."""
-        ...
-
-    def watch(self, look: Callable[[], None]) -> Callable[[], None]:
-        """Have it called when they may have changed."""
-        ...
-
-
 class TimerDesk:
     """What programs may see of timers and do with them. What is to be done later is a person's
     alone: programs have automations for that."""
@@ -80,7 +71,7 @@ class TimerDesk:
     def __init__(
         self,
         book: TimerBook,
-        keeper: Keeper,
+        keeper: "TimerService",
         almanac: Almanac,
         clock: Clock,
         language_of: Callable[[str], str],

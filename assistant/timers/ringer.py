@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord
@@ -16,6 +16,10 @@ from assistant.timers.watch import READ_S, Due, Unheard
 from assistant.timers.words import late_ring_of, ring_of
 from audio.errors import AudioError
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.timers.watch import Watch
+
 
 PAUSE_S = 3.0  # of silence between two rings
 WORDS_S = 30.0  # between two times that the words are said
@@ -35,18 +39,6 @@ class Speaker(Protocol):
 
     async def rest(self) -> None:
         """Return when no turn is under way."""
-        ...
-
-
-class Watched(Protocol):
-    """Who knows what is due (`assistant.timers.watch.Watch`)."""
-
-    async def read(self) -> None:
-        """Read the store. Raises StoreError."""
-        ...
-
-    def due(self) -> list[Due]:
-        """What is due now."""
         ...
 
 
@@ -79,7 +71,7 @@ class Ringer:
     def __init__(
         self,
         store: Shelf,
-        watch: Watched,
+        watch: "Watch",
         unheard: Unheard,
         speaker: Speaker,
         ring: Callable[[str], Awaitable[None]],

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AuditRecord
@@ -11,6 +11,9 @@ from assistant.tools.guards import Guards
 from assistant.tools.menu import MenuEntry
 from assistant.tools.undo.file_undo import FileUndo
 from integrations.mcp.servers import McpTool, ServerSpec
+
+if TYPE_CHECKING:
+    from assistant.tools.consents import Consents
 
 
 class Admitting(Protocol):
@@ -38,18 +41,6 @@ class Undoing(Protocol):
 
     def after(self, key: str, outcome: ToolOutcome) -> None:
         """It has ended."""
-        ...
-
-
-class Consenting(Protocol):
-    """What needs not be asked again today (`assistant.tools.consents.Consents`)."""
-
-    async def covers(self, kind: str) -> bool:
-        """Whether this kind of call was said yes to for today. Raises StoreError."""
-        ...
-
-    async def give(self, kind: str) -> None:
-        """From now on it is. Raises StoreError."""
         ...
 
 
@@ -91,7 +82,7 @@ class CallGuards:
     files: FileUndo | None = None  # what servers do to files can be undone
     undo: Undoing | None = None
     approvals: Approving | None = None
-    consents: Consenting | None = None
+    consents: "Consents | None" = None
     audit: Auditing | None = None
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
     has_pin: bool = False

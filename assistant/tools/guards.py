@@ -3,10 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
+
+if TYPE_CHECKING:
+    from assistant.config.tools import Limits
+
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
 MAX_REPEATED = 3  # of them that gave the same each time, with no change in between
@@ -17,40 +21,6 @@ LIMITS = frozenset(
 TURNS_KEPT = 64  # the oldest are forgotten first
 # How many may follow each other at once.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
-
-
-class Limits(Protocol):
-    """The settings `[limits]` (`assistant.config.tools.Limits`)."""
-
-    @property
-    def calls_per_turn(self) -> int:
-        """In all."""
-        ...
-
-    @property
-    def mutations_per_turn(self) -> int:
-        """Of a tier above READ."""
-        ...
-
-    @property
-    def rounds_per_turn(self) -> int:
-        """With such calls."""
-        ...
-
-    @property
-    def comfort_per_minute(self) -> int:
-        """In all turns together."""
-        ...
-
-    @property
-    def costly_per_hour(self) -> int:
-        """In all turns together."""
-        ...
-
-    @property
-    def secure_per_hour(self) -> int:
-        """In all turns together."""
-        ...
 
 
 @dataclass(slots=True)
@@ -75,7 +45,7 @@ class Guards:
     are begun as READ, so that they count as calls and as nothing else.
     """
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: "Limits", clock: Clock) -> None:
         self._limits = limits
         self._turns: dict[str, _Turn] = {}
         rates = {

@@ -1,33 +1,17 @@
 """The menu as JSON, as `hearth tools --json` and the HTTP interface give it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.tools.menu import MenuEntry
 from assistant.tools.rules import OwnerRule, called, naming
 
-
-class Server(Protocol):
-    """How a tool server stands (`integrations.mcp.servers.ServerState`)."""
-
-    @property
-    def name(self) -> str:
-        """As configured."""
-        ...
-
-    @property
-    def ok(self) -> bool:
-        """Whether it can be used."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why not."""
-        ...
+if TYPE_CHECKING:
+    from integrations.mcp.servers import ServerState
 
 
 def listed(
-    servers: Iterable[Server], entries: Iterable[MenuEntry], rules: Sequence[OwnerRule] = ()
+    servers: "Iterable[ServerState]", entries: Iterable[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> dict[str, Any]:
     """All servers and tools. `rules`: the owner's."""
     return {

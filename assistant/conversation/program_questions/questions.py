@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from assistant.confirmation.forms import Forms, Reply
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.program_questions.inquiry import Inquiry, Mapper
 from assistant.conversation.program_questions.mapping import BadSchema, check_schema
-from assistant.conversation.program_questions.speaker import Speaker
 from assistant.conversation.program_questions.templates import BadTemplate, Templates
 from assistant.conversation.programs import Ended, ForAnswer
 from assistant.conversation.standing import Standing
@@ -27,6 +26,10 @@ from integrations.web.box import NotPossible
 from integrations.web.problems import Busy
 from integrations.web.requests import QuestionAnswer, QuestionRequest, Spoken
 from integrations.web.sessions import Caller
+
+if TYPE_CHECKING:
+    from assistant.conversation.runner import Runner
+
 
 _log = logging.getLogger(__name__)
 EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else
@@ -52,7 +55,7 @@ class Questions:
 
     def __init__(
         self,
-        speaker: Speaker,
+        speaker: "Runner",
         line: Line,
         house: House,
         happenings: EventBus,

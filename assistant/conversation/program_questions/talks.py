@@ -3,11 +3,10 @@
 import logging
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.program_questions.questions import EXPIRE_S, manner_of, why_deaf
-from assistant.conversation.program_questions.speaker import Speaker
 from assistant.conversation.programs import ForTalk
 from assistant.domain.clock import Clock
 from assistant.domain.records import new_id
@@ -17,6 +16,10 @@ from integrations.web.problems import Busy
 from integrations.web.requests import ConverseRequest
 from integrations.web.sessions import Caller
 
+if TYPE_CHECKING:
+    from assistant.conversation.runner import Runner
+
+
 _log = logging.getLogger(__name__)
 
 
@@ -24,7 +27,7 @@ class Talks:
     """Enter it for as long as the process talks; what has not begun by then is not said."""
 
     def __init__(
-        self, speaker: Speaker, line: Line, language_of: Callable[[str], str], clock: Clock
+        self, speaker: "Runner", line: Line, language_of: Callable[[str], str], clock: Clock
     ) -> None:
         """`line`: shared with whatever else programs begin; `language_of`: a text that names
         none."""

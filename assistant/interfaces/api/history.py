@@ -5,63 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
+from assistant.domain.records import Mark, TurnRecord
 from assistant.interfaces.api.turn_sounds import TurnSounds
-from assistant.journal.audit import CostRow, first_midnight
-from assistant.journal.trace import Shares, turn_object, turn_row
+from assistant.journal.audit import first_midnight
+from assistant.journal.trace import turn_object, turn_row
 from integrations.web.box import Unknown
+
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
 
 _MOST = 1000  # rows of one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
 _NO_SOUND = "No sound of that turn is kept (any more)."
-
-
-class Reports(Protocol):
-    """What is needed of `assistant.journal.audit.Reports`. Each raises StoreError."""
-
-    async def costs(self, since: datetime) -> list[CostRow]:
-        """By day, brain and model, the newest day first."""
-        ...
-
-    async def shares(self, since: datetime) -> Shares:
-        """How the commands of people have gone."""
-        ...
-
-    async def mark(self, turn_id: str, mark: Mark) -> bool:
-        """Say of a turn that it was wrong or misheard. False: no such turn."""
-        ...
-
-    async def faults(self, since: datetime) -> list[FaultRecord]:
-        """What did not work, the newest first."""
-        ...
-
-
-class Store(Protocol):
-    """What is needed of `assistant.journal.store.Store`. Each raises StoreError."""
-
-    @property
-    def reports(self) -> Reports:
-        """Of many turns at once."""
-        ...
-
-    async def turns(self, limit: int, before: str | None = ...) -> list[TurnRecord]:
-        """The last turns, newest first; `before`: those that began before that one."""
-        ...
-
-    async def turn(self, turn_id: str) -> TurnRecord | None:
-        """One of them."""
-        ...
-
-    async def calls(self, turn_id: str) -> list[CallRecord]:
-        """Its calls."""
-        ...
-
-    async def audited(self, *, turn_id: str | None = ..., limit: int = ...) -> list[AuditRecord]:
-        """How they were decided."""
-        ...
 
 
 class History:
@@ -69,7 +28,7 @@ class History:
 
     def __init__(
         self,
-        store: Store,
+        store: "Store",
         sounds: TurnSounds,
         private: Callable[[], bool],
         cap_usd: float,

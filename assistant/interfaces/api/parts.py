@@ -4,10 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.announcements.desk import Announcing
-from assistant.conversation.level import Reading
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.standing import Standing
 from assistant.domain.brain import ConversationOwner
@@ -16,10 +15,8 @@ from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark
 from assistant.domain.rights import Rights
 from assistant.tools.ratings import Ratings, may_open, rated_rows
-from audio.device_status import Presence
 from integrations.home_assistant.house import House
 from integrations.web.box import Unknown
-from integrations.web.pages import Health
 from integrations.web.requests import (
     ConfirmRequest,
     ConverseRequest,
@@ -29,6 +26,11 @@ from integrations.web.requests import (
     TimerRequest,
 )
 from integrations.web.sessions import Caller
+
+if TYPE_CHECKING:
+    from assistant.conversation.level import Level
+    from assistant.sound.devices import SoundState
+
 
 # What may open the house, for people who rate it in the console or by a program.
 
@@ -102,39 +104,6 @@ class Modes(Protocol):
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
         """Whether that makes for more trust at any time."""
-        ...
-
-
-class Sound(Protocol):
-    """Who knows the sound devices (`assistant.sound.devices.SoundState`)."""
-
-    @property
-    def presence(self) -> Presence | None:
-        """Of the loudspeaker, which tells of its changes; None: there is none to look at."""
-        ...
-
-    @property
-    def loudspeaker(self) -> str:
-        """How the loudspeaker stands, in a word."""
-        ...
-
-    @property
-    def troubles(self) -> Mapping[str, str]:
-        """What does not work, and a sentence on it."""
-        ...
-
-    @property
-    def problems(self) -> list[str]:
-        """The sentences alone."""
-        ...
-
-    @property
-    def health(self) -> Health:
-        """One word for all."""
-        ...
-
-    def report(self) -> Mapping[str, Any]:
-        """All of it, with what was counted, as JSON."""
         ...
 
 
@@ -235,14 +204,6 @@ class History(Protocol):
         ...
 
 
-class Meter(Protocol):
-    """How loud it is at the microphone (`assistant.conversation.level.Level`)."""
-
-    def read(self) -> Reading:
-        """In the last second."""
-        ...
-
-
 class Records(Protocol):
     """What is to be remembered (`assistant.interfaces.api.records`)."""
 
@@ -281,8 +242,8 @@ class Parts:
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
-    level: Meter
+    level: "Level"
     troubles: Callable[[], Mapping[str, str]]  # what does not work now, and a sentence on it
-    sound: Sound | None = None  # None where no device is meant to be told of
+    sound: "SoundState | None" = None  # None where no device is meant to be told of
     stuck: Callable[[], str] = str  # why only a restart helps, "" where all goes on
     mcp_turns: bool = False  # programs at /mcp may be told what people have said

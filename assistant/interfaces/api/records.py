@@ -1,29 +1,23 @@
 """What is to be remembered, as programs read it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.memory.desk import MemoryDesk, NoFact
-from assistant.memory.tools import Keeping
 from integrations.web.box import NotPossible, Unknown
 
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
+
 _NO_FACT = "There is no such fact (any more); see GET /v1/memory."
-
-
-class Store(Protocol):
-    """What is needed of `assistant.journal.store.Store`. Each raises StoreError."""
-
-    @property
-    def memory(self) -> Keeping:
-        """What people asked to remember."""
-        ...
 
 
 class Records:
     """Reads the store. Of guests nothing is told while they are there."""
 
-    def __init__(self, store: Store, private: Callable[[], bool], clock: Clock) -> None:
+    def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
         """`private`: nothing that was remembered may be told now."""
         self._store = store
         self._memory = MemoryDesk(store.memory, clock, private)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
@@ -11,26 +11,18 @@ from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 
+if TYPE_CHECKING:
+    from assistant.tools.modes import ModeKeeper
+
+
 SET_MODE = "set_mode"
 LONGEST_MINUTES = 7 * 24 * 60
-
-
-class Modes(Protocol):
-    """Who knows the mode (`assistant.tools.modes.ModeKeeper`)."""
-
-    async def set(self, mode: Mode, until: datetime | None = None) -> None:
-        """Switch it. Raises StoreError where it will not outlast a restart."""
-        ...
-
-    def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Whether that makes for more trust at any time."""
-        ...
 
 
 class SetMode:
     """The tool. More caution is free; more trust is confirmed as an unlocking is."""
 
-    def __init__(self, modes: Modes, catalogue: Catalogue, clock: Clock) -> None:
+    def __init__(self, modes: "ModeKeeper", catalogue: Catalogue, clock: Clock) -> None:
         self._modes = modes
         self._catalogue = catalogue
         self._clock = clock

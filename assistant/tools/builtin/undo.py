@@ -3,10 +3,9 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.asking import CANNOT_ASK
@@ -18,6 +17,10 @@ from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.undo.words import tell
 from integrations.home_assistant.house import House
+
+if TYPE_CHECKING:
+    from assistant.tools.toolbox import Toolbox
+
 
 UNDO = "undo"
 CORRECT_LAST = "correct_last"
@@ -43,22 +46,7 @@ class Stack(Protocol):
         ...
 
 
-class Tools(Protocol):
-    """The way of every call (`assistant.tools.toolbox.Toolbox`)."""
-
-    async def call(
-        self,
-        call: ToolCall,
-        turn_id: str,
-        heard: str | None = None,
-        language: str = "en",
-        situation: CallContext = ...,
-    ) -> ToolOutcome:
-        """Run one call, or say why not."""
-        ...
-
-
-def through(tools: Tools) -> Rerun:
+def through(tools: "Toolbox") -> Rerun:
     """A corrected call takes the same way as every other one, in the situation of its turn; what
     must be asked about the brain has to call itself."""
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
-from assistant.conversation.listeners import Turn, TurnListener
+from assistant.conversation.listeners import TurnListener
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
@@ -22,6 +22,10 @@ from tests.unit.assistant.conversation.doubles import (
     ScriptedTurn,
 )
 from tests.unit.assistant.conversation.stage import COMMAND, WAKE, runner_with
+
+if TYPE_CHECKING:
+    from assistant.conversation.live import LiveTurn
+
 
 SOFT_MS = len(earcon("thinking")[0]) / 2 / earcon("thinking")[1] * 1000
 
@@ -54,7 +58,7 @@ async def thinks(runner: Runner, turns: int = 1) -> None:
     sentences, over = 0, asyncio.Event()
 
     class Counts(TurnListener):
-        def whole(self, turn: Turn) -> None:
+        def whole(self, turn: "LiveTurn") -> None:
             nonlocal sentences
             sentences += 1
             if sentences == turns:
