@@ -216,7 +216,7 @@ async def test_what_may_open_is_rated(gate: Entity) -> None:
     with pytest.raises(Unknown):
         await box.rate("light.lamp", RateRequest(tier="secure"), PROGRAM)
     kept.writable = False
-    with pytest.raises(NotKept, match="The disk is full."):
+    with pytest.raises(NotKept, match="The disk is full"):
         await box.rate("switch.gate", RateRequest(tier="secure"), PROGRAM)
     assert [row["tier"] for row in box.openers()] == ["comfort"]
 
