@@ -1,2 +1,2 @@
-"""One module for each command; `main` finds it, `terminal` and `paper` are the only ones that
+"""One module for each command; `main` finds it, `terminal` and `console` are the only ones that
 print."""
