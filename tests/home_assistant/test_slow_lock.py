@@ -65,8 +65,8 @@ async def announced(told: "asyncio.Queue[TurnRecord]") -> str:
 @pytest.mark.parametrize(
     ("moves", "said"),
     [
-        (True, f"{NAME} is locked now."),
-        (False, f"{NAME} didn't lock. It's still unlocked."),
+        (True, "The cellar door is locked now."),
+        (False, "The cellar door didn't lock. It's still unlocked."),
     ],
 )
 async def test_how_it_ends_is_told(

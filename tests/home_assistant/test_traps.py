@@ -238,7 +238,7 @@ async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
         outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
         assert outcome.sentence == "Done. Poorly Installed Door: locking."
         async with asyncio.timeout(_WATCHED_S):
-            assert await told.get() == "Poorly Installed Door didn't lock. It's jammed."
+            assert await told.get() == "The poorly installed door didn't lock. It's jammed."
     await admin.call("lock.unlock", entity_id=JAMMING)
 
 
@@ -256,7 +256,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
         assert outcome.sentence == "Done. Front Door: locking."
         await hands.sees(front, _is("locked"))
         await hands.box.menu()  # the watch has had its turn
-    assert told == ["Front Door is locked now."]
+    assert told == ["The front door is locked now."]
 
 
 @real_only
